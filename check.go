@@ -100,7 +100,7 @@ func (s *session) checker(ctx context.Context, spec Spec, purpose Purpose) (*Che
 	}
 	c.Findings = c.ignoring.filter(c.Findings, sources...)
 	o.Catalogue = c.reader.use(c.Catalogue)
-	o.Allow, o.Deny = c.Policy.Allow, c.Policy.Deny
+	o.Allow, o.Deny, o.Only = c.Policy.Allow, c.Policy.Deny, c.Only
 	if c.exec, err = c.spec.Options(c.Policy); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/compile/cel"
 	"github.com/plc-lang/plc/compile/flow"
 	"github.com/plc-lang/plc/diag"
@@ -35,6 +36,9 @@ type Toolset struct {
 	Lock string `json:"lock,omitempty"`
 	// Deny are the tools that may not be used, besides those that policies deny.
 	Deny []string `json:"deny,omitempty"`
+	// Only are lists of tools, by name or pattern. A tool that is not in each of them may not be
+	// used, whatever policies allow.
+	Only [][]string `json:"only,omitempty"`
 	// Policies are the names of files with policies on the flow of information, besides the flow
 	// sections of tool files. A plan has to be allowed by each of them.
 	Policies []string `json:"policies,omitempty"`
@@ -49,7 +53,7 @@ func (t *Toolset) IsEmpty() bool { return len(t.Files) == 0 && len(t.MCP) == 0 }
 func (t *Toolset) join(more Toolset) Toolset {
 	joined := Toolset{
 		Files: slices.Concat(t.Files, more.Files), MCP: slices.Concat(t.MCP, more.MCP),
-		Lock: more.Lock, Deny: slices.Concat(t.Deny, more.Deny), Policies: slices.Concat(t.Policies, more.Policies), Unlocked: t.Unlocked || more.Unlocked,
+		Lock: more.Lock, Deny: slices.Concat(t.Deny, more.Deny), Only: slices.Concat(t.Only, more.Only), Policies: slices.Concat(t.Policies, more.Policies), Unlocked: t.Unlocked || more.Unlocked,
 	}
 	if joined.Lock == "" {
 		joined.Lock = t.Lock
@@ -78,6 +82,7 @@ const (
 type Tools struct {
 	Catalogue *tool.Catalogue
 	Policy    file.Policy
+	Only      [][]string     // of the toolset
 	Flow      []*flow.Policy // on the flow of information: of the tool files together, and of each policy file
 	Files     []*file.File
 	Servers   *mcp.Pool // nil without servers; the engine closes it
@@ -92,6 +97,12 @@ func (t *Tools) Err() error {
 		return nil
 	}
 	return &PlanError{Findings: t.Findings}
+}
+
+// Permits reports whether plans may use a tool of the catalogue.
+func (t *Tools) Permits(of *tool.Tool) bool {
+	o := compile.Options{Catalogue: t.Catalogue, Allow: t.Policy.Allow, Deny: t.Policy.Deny, Only: t.Only}
+	return o.Permits(of)
 }
 
 // Tools reads the files of a toolset and of the engine, and starts the MCP servers that
@@ -127,7 +138,7 @@ func (s *session) tools(ctx context.Context, more Toolset, purpose Purpose) (*To
 		}
 		t.Catalogue = t.Catalogue.With(recorded...)
 	}
-	t.Policy.Deny = append(t.Policy.Deny, named.Deny...)
+	t.Policy.Deny, t.Only = append(t.Policy.Deny, named.Deny...), named.Only
 	t.Findings = append(t.Findings, found...)
 	unknown := t.Servers == nil && slices.ContainsFunc(t.Files, func(f *file.File) bool { return len(f.MCPServers) > 0 })
 	all := !unknown && !slices.ContainsFunc(t.Findings, losesTools)

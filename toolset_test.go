@@ -69,3 +69,46 @@ func TestOperationsArePreparedWhenUsed(t *testing.T) {
 		t.Error("the digest is the same for another document")
 	}
 }
+
+// A tool has to be in each list of Only and in what policies allow, under whatever name it is
+// called, and what may not be used is not suggested.
+func TestOnlyTools(t *testing.T) {
+	const tools = `{"tools": {"read": {}, "reads": {}, "write": {}},
+		"activities": {"read": {"return": 1}, "reads": {"return": 1}, "write": {"return": 1}}, "policy": {"allow": ["read*", "write"]}}`
+	for _, c := range []struct {
+		plan string
+		only [][]string
+		want string
+	}{
+		{`[{"_tool":"read"}]`, nil, ""},
+		{`[{"_tool":"read"}]`, [][]string{{"read*"}}, ""},
+		{`[{"_tool":"read"}]`, [][]string{{"read*"}, {"write"}}, `the policy does not permit the tool "read"`},
+		{`[{"_tool":"write"}]`, [][]string{{"read*"}}, `the policy does not permit the tool "write"`},
+		{`[{"_tool":"read","_activity":"write"}]`, [][]string{{"read*"}}, `the activity "write", which belongs to the tool`},
+		{`[{"_tool":"read","_fallback":"write"}]`, [][]string{{"read"}}, `the policy does not permit the tool "write"`},
+		{`[{"_tool":"read"}]`, [][]string{{}}, `the policy does not permit the tool "read"`},
+		{`[{"_tool":"wrte"}]`, [][]string{{"read*"}}, `unknown tool "wrte" [`},
+		{`[{"_tool":"wrte"}]`, nil, `did you mean "write"?`},
+		{`[{"_tool":"read","_activity":"wrte"}]`, [][]string{{"read*"}}, `the policy does not permit the activity "wrte" [`},
+	} {
+		p, err := New(Config{}).Check(t.Context(), Spec{
+			Plan: Text(c.plan), Toolset: Toolset{Files: []Source{Text(tools)}, Only: c.only},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said strings.Builder
+		for _, f := range p.AllFindings() {
+			fmt.Fprintln(&said, &f)
+		}
+		if p.Err() == nil && c.want != "" || p.Err() != nil && c.want == "" || !strings.Contains(said.String(), c.want) {
+			t.Errorf("%s, only %v: %s", c.plan, c.only, &said)
+		}
+		for tl := range p.Checker().Catalogue.Listed() {
+			name, may := tl.Definition.Name, p.Checker().Permits(tl)
+			if fmt.Sprint(c.only) == "[[read*]]" && may != strings.HasPrefix(name, "read") {
+				t.Errorf("only %v: %s: %v", c.only, name, may)
+			}
+		}
+	}
+}

@@ -40,6 +40,8 @@ type Options struct {
 	Budget  Budget
 	// Allow are the tools that may be used; nil allows all. Deny wins over it.
 	Allow, Deny []string
+	// Only are more lists like Allow: a tool has to be in each of them.
+	Only [][]string
 
 	// Instances says that instances come when the program runs, beside those of the
 	// document: the input is open, and the program is a template (plan-language §8).

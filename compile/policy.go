@@ -7,30 +7,36 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
+// permission says which tools of a catalogue plans may use.
+type permission struct {
+	cat  *tool.Catalogue
+	opts *Options
+}
+
+// Permits reports whether plans may use a tool of the catalogue.
+func (o *Options) Permits(t *tool.Tool) bool { return permission{o.Catalogue, o}.permits(t) }
+
 // refused returns what of a target the policy does not permit, in words; "" is nothing. Deny wins
 // over allow, and counts for every name of what runs: the tool's, the activity's, those of the
 // tools that an activity belongs to which was picked, and those of Place.Names. An
 // allow-list has to name the tool and, when the activity was picked, the tools that it belongs to,
 // or else the activity. It need not name the activities that trusted definitions give to their own
 // tools.
-func (c *toolbox) refused(t *Target) string {
-	if c.opts.Allow == nil && len(c.opts.Deny) == 0 {
-		return ""
-	}
-	if !c.allows(t.Tool) || c.denies(t.Tool) {
+func (p permission) refused(t *Target) string {
+	if !p.permits(t.Tool) {
 		return fmt.Sprintf("the tool %q", t.Tool.Definition.Name)
 	}
 	if t.Name == "" {
 		return ""
 	}
-	activity := c.denied(t.Name) || slices.ContainsFunc(t.Place.Names(), c.denied)
+	activity := p.denied(t.Name) || slices.ContainsFunc(t.Place.Names(), p.denied)
 	if t.Picked {
 		for _, o := range t.Owners {
-			if !c.allows(o) || c.denies(o) {
+			if !p.permits(o) {
 				return fmt.Sprintf("the activity %q, which belongs to the tool %q", t.Name, o.Definition.Name)
 			}
 		}
-		activity = activity || len(t.Owners) == 0 && !c.allowed(t.Name)
+		activity = activity || len(t.Owners) == 0 && !p.names(t.Name)
 	}
 	if activity {
 		return fmt.Sprintf("the activity %q", t.Name)
@@ -38,23 +44,40 @@ func (c *toolbox) refused(t *Target) string {
 	return ""
 }
 
-func (c *toolbox) denies(t *tool.Tool) bool { return slices.ContainsFunc(c.cat.Names(t), c.denied) }
+func (p permission) permits(t *tool.Tool) bool {
+	if p.opts.Allow == nil && len(p.opts.Only) == 0 && len(p.opts.Deny) == 0 {
+		return true
+	}
+	names := p.cat.Names(t)
+	return !slices.ContainsFunc(names, p.denied) && p.allowed(func(list []string) bool { return p.lists(list, t, names) })
+}
 
-// allows reports whether an allow-list names a tool. The name that an MCP server has for its tool
+// lists reports whether an allow-list names a tool. The name that an MCP server has for its tool
 // is no name for it here when it is that of another tool.
-func (c *toolbox) allows(t *tool.Tool) bool {
-	return slices.ContainsFunc(c.cat.Names(t), func(name string) bool {
-		other, taken := c.cat.Lookup(name)
-		return c.allowed(name) && (!taken || other.Definition.Name == t.Definition.Name)
+func (p permission) lists(list []string, t *tool.Tool, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		other, taken := p.cat.Lookup(name)
+		return matchesAny(list, name) && (!taken || other.Definition.Name == t.Definition.Name)
 	})
 }
 
-func (c *toolbox) denied(name string) bool {
-	return slices.ContainsFunc(c.opts.Deny, func(pattern string) bool { return tool.Matches(pattern, name) })
+// names reports whether all allow-lists have a name and none is denied.
+func (p permission) names(name string) bool {
+	return !p.denied(name) && p.allowed(func(list []string) bool { return matchesAny(list, name) })
 }
 
-func (c *toolbox) allowed(name string) bool {
-	return c.opts.Allow == nil || slices.ContainsFunc(c.opts.Allow, func(pattern string) bool { return tool.Matches(pattern, name) })
+func (p permission) denied(name string) bool { return matchesAny(p.opts.Deny, name) }
+
+// allowed reports whether all allow-lists have what is wanted.
+func (p permission) allowed(has func(list []string) bool) bool {
+	if p.opts.Allow != nil && !has(p.opts.Allow) {
+		return false
+	}
+	return !slices.ContainsFunc(p.opts.Only, func(list []string) bool { return !has(list) })
+}
+
+func matchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return tool.Matches(pattern, name) })
 }
 
 // offers reports whether a tool that a document defines may have an activity: one of the catalogue

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"encoding/json"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -42,6 +43,9 @@ type toolFacts struct {
 	whole    bool       // the params have rules that no single param shows
 }
 
+// permission says which of the tools plans may use.
+func (c *toolbox) permission() permission { return permission{c.cat, c.opts} }
+
 func (c *toolbox) hasTool(name string) bool {
 	_, ok := c.cat.Lookup(name)
 	return ok
@@ -55,10 +59,11 @@ func (c *toolbox) unknownTool(loc diag.Loc, name string) finding {
 	return c.errorf(diag.UnknownTool, loc, "unknown tool %q", name).suggestString(name, c.toolNames())
 }
 
-func (c *toolbox) toolNames() func(yield func(string) bool) {
+// toolNames returns the names of the tools that plans may use.
+func (c *toolbox) toolNames() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for t := range c.cat.Listed() {
-			if !yield(t.Definition.Name) {
+			if c.permission().permits(t) && !yield(t.Definition.Name) {
 				return
 			}
 		}
@@ -170,7 +175,7 @@ func (c *toolbox) target(d *draft, t *tool.Tool, activity string, node, toolNode
 		return x.target, false
 	case !x.found:
 		c.errorf(diag.UnknownActivity, d.loc(node), "no activity is named %q", x.target.Name).
-			related(t.Definition.Loc, "declared here").inside(d, d.span(node.Span())).suggest(x.target.Name, c.cat.Activities())
+			related(t.Definition.Loc, "declared here").inside(d, d.span(node.Span())).suggest(x.target.Name, c.activities())
 	case !offers(x.target):
 		c.errorf(diag.NotOffered, d.loc(node), "the plan defines the tool %q over the activity %q, which is not offered to plans; %s", t.Definition.Name, x.target.Name, x.target.instead()).
 			related(t.Definition.Loc, "defined here").inside(d, d.span(node.Span()))
@@ -180,9 +185,20 @@ func (c *toolbox) target(d *draft, t *tool.Tool, activity string, node, toolNode
 	return x.target, false
 }
 
+// activities returns the names of the activities that plans may use.
+func (c *toolbox) activities() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for name := range c.cat.Activities() {
+			if c.permission().names(name) && !yield(name) {
+				return
+			}
+		}
+	}
+}
+
 // permitted reports a target that the policy does not permit, at this place.
 func (c *toolbox) permitted(d *draft, t *Target, n lang.Node) bool {
-	what := c.refused(t)
+	what := c.permission().refused(t)
 	if what != "" {
 		c.errorf(diag.NotPermitted, d.loc(n), "the policy does not permit %s", what).inside(d, d.span(n.Span()))
 	}
