@@ -67,6 +67,8 @@ type Config struct {
 	// goroutines at once for each server that has started or failed to start, and done, which is
 	// called after the last of them. done must not be nil.
 	OnServers func(names []string) (started func(name string), done func())
+	// OnToolsChanged is called when an MCP server says that its tools have changed.
+	OnToolsChanged func(server string)
 	// OnEvent is called with each event of each run, in the order of the run. It must be
 	// quick, must not call the run, and must not keep the event.
 	OnEvent func(*exec.Event)

@@ -149,8 +149,8 @@ var layers = map[string]layer{
 	"loop/planning":       {own: "loop exec compile lang lang/dialect lang/dialect/planstep tool tool/model schemas diag internal/jsonscan"},
 
 	// Front ends.
-	"cmd/plc/internal/runner":      {own: ". exec journal"},
-	"cmd/plc/internal/gateway":     {own: ". cmd/plc/internal/runner diag exec exec/forecast journal tool", libraries: []string{gjson, jsonschemaGo, mcpSDK}},
+	"cmd/plc/internal/runner":      {own: ". exec journal tool"},
+	"cmd/plc/internal/gateway":     {own: ". cmd/plc/internal/runner diag exec exec/forecast journal lang/yaml tool", libraries: []string{gjson, jsonschemaGo, mcpSDK}},
 	"cmd/plc/internal/server/html": {own: "internal/display"},
 	"cmd/plc/internal/server":      {own: ". cmd/plc/internal/runner cmd/plc/internal/server/html dag/draw diag exec exec/forecast internal/display journal lang state tool"},
 

@@ -203,13 +203,13 @@ func (s *Spec) meaning(o *compile.Options) (err error) {
 // steps returns the limit of calls that may start; 0 is none.
 func (s *Spec) steps() int {
 	if s.Limits.Steps == 0 && s.Plan.Notation == answerNotation {
-		return modelSteps
+		return DefaultModelSteps
 	}
 	return max(s.Limits.Steps, 0)
 }
 
-// modelSteps is the default limit on the calls of a plan that a model wrote (execution §7).
-const modelSteps = 1000
+// DefaultModelSteps is the default limit on the calls of a plan that a model wrote (execution §7).
+const DefaultModelSteps = 1000
 
 // Options returns the executor's options of a run under a policy, which says which calls a
 // person is asked about when the Spec does not.

@@ -115,6 +115,9 @@ func findLoop(ctx context.Context, store journal.Store, name string) (journal.Lo
 	}
 	var found []string
 	for _, id := range all {
+		if strings.HasPrefix(id, sessionRecord) {
+			continue
+		}
 		if name == "last" || strings.HasPrefix(strings.ToUpper(id), strings.ToUpper(name)) {
 			found = append(found, id)
 		}

@@ -237,7 +237,7 @@ func (s *session) startServers(ctx context.Context, named Toolset, purpose Purpo
 		return nil, nil
 	}
 	c := &s.engine.config
-	opts := &mcp.Options{Environ: c.Environ, Version: c.Version, Offline: purpose == ToCheck || s.sealed, Ask: c.AskServer}
+	opts := &mcp.Options{Environ: c.Environ, Version: c.Version, Offline: purpose == ToCheck || s.sealed, Ask: c.AskServer, OnChanged: c.OnToolsChanged}
 	lock, recorded, err := s.lock(named, t.Files)
 	if err != nil {
 		return nil, err

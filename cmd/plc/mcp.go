@@ -19,7 +19,6 @@ import (
 	"github.com/plc-lang/plc/cmd/plc/internal/gateway"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
-	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/journal/postgres"
 )
 
@@ -29,7 +28,9 @@ type gatewayFlags struct {
 	tools toolFiles
 	store string
 	http  string
+	role  string // of the agent
 	runs  int
+	agentFlags
 }
 
 // tokenVariable is the variable with the token that HTTP clients have to send.
@@ -53,14 +54,24 @@ No tool approves anything. Calls of destructive tools wait until a person says y
 plc approve RUN; the run then continues by itself. Runs that were under way when the server
 ended are resumed by the next one with the same store.
 
+A client that can open pages is asked to open that of plc serve on which a person decides, if
+--page says where that serves the same store.
+
+With --role, the agent sees and plans with the tools of a role of the file that --agents names.
+plc mcp sessions shows what agents asked for.
+
 With --http, clients have to send the header "Authorization: Bearer TOKEN" with the token
 that the variable PLC_MCP_TOKEN has (at least 16 characters). Only addresses of this machine
 can be listened on.`,
 		Example: `  plc mcp --tools tools.yaml
   plc mcp --mcp .mcp.json --approve all
+  plc mcp --tools tools.yaml --agents agents.yaml --role reader --session-steps 500
   PLC_MCP_TOKEN=$(openssl rand -hex 16) plc mcp --tools tools.yaml --http 127.0.0.1:8765`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := notNegative(c); err != nil {
+				return err
+			}
 			f.spec.Toolset = f.tools.Toolset
 			return env.serveAgents(c.Context(), &f)
 		},
@@ -69,6 +80,8 @@ can be listened on.`,
 	addTools(fl, c, &f.tools)
 	addStore(c, &f.store, "where the records of runs are kept: a path")
 	fl.StringVar(&f.http, "http", "", "serve over HTTP on this address, as in 127.0.0.1:8765, instead of standard input and output")
+	addAgents(c, &f.agentFlags, "where plc serve serves the same store, as in https://plc.example: clients are asked to open its page for what waits")
+	fl.StringVar(&f.role, "role", "", "the role of the agent, from the file of --agents")
 	fl.IntVar(&f.runs, "max-runs", gateway.DefaultMaxRuns, "how many runs may be under way")
 	fl.StringVar((*string)(&s.Approvals.Calls), "approve", "", "which calls need a person: all, destructive or none (default: the tool file's policy, or destructive)")
 	fl.BoolVar(&s.Lazy, "lazy", false, "a person has to approve every plan as a whole")
@@ -80,7 +93,7 @@ can be listened on.`,
 	s.Limits.State = exec.DefaultMaxBytes
 	addSize(c, &s.Limits.State, "max-state", "how much the calls of a run may give, as in 64MiB")
 	complete(c, "approve", "all", "destructive", "none")
-	c.AddCommand(mcpInstallCommand(env), mcpUninstallCommand(env))
+	c.AddCommand(mcpInstallCommand(env), mcpUninstallCommand(env), mcpSessionsCommand(env))
 	return c
 }
 
@@ -88,6 +101,14 @@ can be listened on.`,
 func (env *environment) serveAgents(ctx context.Context, f *gatewayFlags) error {
 	if f.runs < 1 {
 		return fmt.Errorf("--max-runs is %d, and has to be at least 1", f.runs)
+	}
+	role, err := f.agentFlags.role(f.role)
+	if err != nil {
+		return err
+	}
+	page, err := pageOf(f.page)
+	if err != nil {
+		return err
 	}
 	guard, err := env.listener(f.http)
 	if err != nil {
@@ -104,22 +125,24 @@ func (env *environment) serveAgents(ctx context.Context, f *gatewayFlags) error 
 		return errors.New("plc mcp needs a store: runs that wait for a person are kept in it")
 	}
 	defer store.Close()
-	g, err := gateway.New(ctx, gateway.Options{
-		Engine: env.engine(func() (journal.Store, error) { return store, nil }), Spec: f.spec,
-		MaxRuns: f.runs, Version: version(), Approve: f.answerText,
-	})
-	if faulty, ok := errors.AsType[*plc.PlanError](err); ok {
-		env.showFindings(faulty.Findings)
-		return exit(exitErrors)
-	}
+	folder, err := os.Getwd()
 	if err != nil {
 		return err
 	}
+	config, told := env.gatewayConfig(store)
+	g, err := gateway.New(ctx, gateway.Options{
+		Engine: env.newEngine(config), Spec: f.spec, MaxRuns: f.runs, Version: version(), Folder: folder,
+		Approve: f.answerText, Page: page, Role: role, Session: f.session,
+	})
+	if err != nil {
+		return env.toolsFault(err)
+	}
 	defer g.Close()
+	told.Store(g)
 	if guard == nil {
 		err = g.Serve(ctx, &mcp.IOTransport{Reader: io.NopCloser(env.stdin), Writer: unclosed{env.stdout}})
 	} else {
-		err = env.serveHTTP(ctx, guard, g.Handler())
+		err = env.serveHTTP(ctx, guard, g.Handler(nil))
 	}
 	if ctx.Err() != nil {
 		return exit(exitCancelled)
@@ -133,7 +156,11 @@ func (f *gatewayFlags) answerText(run string) string {
 	if f.store != "" {
 		command += fmt.Sprintf(" --store %q", postgres.WithoutPassword(f.store))
 	}
-	return "a person runs this in a terminal, which shows what is asked: " + command
+	where := ""
+	if page, err := pageOf(f.page); err == nil && page != nil {
+		where = "a person decides at " + page(run) + ", or "
+	}
+	return where + "a person runs this in a terminal, which shows what is asked: " + command
 }
 
 // listener listens on an address of this machine; nil for "".

@@ -40,6 +40,7 @@ func statusesOf(names []string) (all []exec.Status, err error) {
 func runsCommand(env *environment) *cobra.Command {
 	var store, format string
 	var status []string
+	var session string
 	var limit int
 	c := &cobra.Command{
 		Use:   "runs",
@@ -59,12 +60,17 @@ process is gone, and that did not end, is interrupted; plc resume goes on with i
 			if err != nil {
 				return err
 			}
-			return env.runs(c.Context(), store, format, journal.Filter{Status: only, Limit: limit})
+			f := journal.Filter{Status: only, Limit: limit}
+			if session != "" {
+				f.Labels = map[string]string{plc.SessionLabel: session}
+			}
+			return env.runs(c.Context(), store, format, f)
 		},
 	}
 	addStore(c, &store, "the store that has the runs")
 	addFormat(c, &format, "text or json (one document, a list)")
 	c.Flags().StringSliceVar(&status, "status", nil, "only runs with this status: "+strings.Join(runStatuses(), ", "))
+	c.Flags().StringVar(&session, "session", "", "only runs of this session of an agent; plc mcp sessions lists them")
 	c.Flags().IntVar(&limit, "limit", 50, "most runs; 0 is all")
 	complete(c, "status", runStatuses()...)
 	c.AddCommand(repairCommand(env))
@@ -77,8 +83,9 @@ type runEntry struct {
 	Status    exec.Status         `json:"status"`
 	Reason    string              `json:"reason"`
 	Plan      string              `json:"plan"`
-	Parent    *string             `json:"parent"`           // that it is a fork of
-	Undoes    string              `json:"undoes,omitempty"` // the run that it undoes
+	Parent    *string             `json:"parent"`            // that it is a fork of
+	Undoes    string              `json:"undoes,omitempty"`  // the run that it undoes
+	Session   string              `json:"session,omitempty"` // of the agent that began it
 	CreatedAt time.Time           `json:"createdAt"`
 	ChangedAt time.Time           `json:"changedAt"`
 	EndedAt   *time.Time          `json:"endedAt"`
@@ -98,6 +105,7 @@ func entryOf(r *journal.Summary) runEntry {
 	e := runEntry{
 		Run: r.Run, Status: r.Status, Reason: r.Reason, Plan: shownName(r.Plan), CreatedAt: r.Created.UTC(), ChangedAt: r.Changed.UTC(),
 		Calls: r.Calls, Questions: r.Questions, Events: r.Events, Undoes: plc.Undoes(r),
+		Session: r.Labels[plc.SessionLabel],
 	}
 	if r.Parent != "" {
 		e.Parent = &r.Parent

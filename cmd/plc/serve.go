@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,12 +9,15 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/cmd/plc/internal/gateway"
 	"github.com/plc-lang/plc/cmd/plc/internal/server"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
@@ -30,6 +34,7 @@ type serveFlags struct {
 	hosts           []string
 	runs, queue, by int
 	others          bool
+	agentFlags
 }
 
 func serveCommand(env *environment) *cobra.Command {
@@ -42,7 +47,8 @@ waits for a person. Runs that were under way when the server ended are resumed b
 with the same store.
 
 The link that is printed logs one browser in, once. All other callers need a token: plc token
-makes them. With --socket, who can open the socket needs none. An address other than one of this
+makes them. With --socket, who can open the socket needs none. Agents are served over MCP at /mcp, with a token
+that allows runs and no approvals; with --agents it needs a role of that file. An address other than one of this
 machine is refused as long as there is no token.`,
 		Example: `  plc serve --tools tools.yaml
   plc serve --tools tools.yaml --socket run/plc.sock
@@ -60,6 +66,7 @@ machine is refused as long as there is no token.`,
 	addTools(fl, c, &f.tools)
 	addStore(c, &f.store, "where the records of runs are kept: a path")
 	addTokens(c, &f.tokens)
+	addAgents(c, &f.agentFlags, "where people reach the pages, as in https://plc.example: clients of agents are asked to open them (default: the address)")
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:8080", "the address to listen on")
 	fl.StringVar(&f.socket, "socket", "", "listen on a unix socket instead; its folder is made if need be, and has to be for this user alone")
 	fl.StringArrayVar(&f.hosts, "host", nil, "a host with its port by which the server is reached, besides the address (repeatable)")
@@ -104,8 +111,15 @@ func (env *environment) serve(ctx context.Context, f *serveFlags) error {
 		return errors.New("plc serve needs a store: runs are kept in it")
 	}
 	defer store.Close()
+	config, told := env.gatewayConfig(store)
+	engine := env.newEngine(config)
+	agents, closeAgents, err := f.serveAgents(ctx, engine, l, told)
+	if err != nil {
+		return env.toolsFault(err)
+	}
+	defer closeAgents()
 	s, err := server.New(ctx, server.Options{
-		Engine: env.engine(func() (journal.Store, error) { return store, nil }), Spec: f.spec, Tokens: tokens,
+		Engine: engine, Agents: agents, Spec: f.spec, Tokens: tokens,
 		Hosts: hosts, Trusted: f.socket != "", Running: f.runs, Queued: f.queue, PerCaller: f.by, OthersApprove: f.others,
 		Preview: func(p *plc.Preview, most int) string {
 			return (&blueprintWriter{full: true}).write(p.Plan.Name, p.DryRun, p.Forecast, most).String()
@@ -118,24 +132,69 @@ func (env *environment) serve(ctx context.Context, f *serveFlags) error {
 			return asked.full().String(), nil
 		},
 	})
+	if err != nil {
+		return env.toolsFault(err)
+	}
+	defer s.Close()
+	if f.socket != "" {
+		showf(env.stderr, "serving on the socket %s\n", f.socket)
+	} else {
+		at := f.scheme() + "://" + l.Addr().String()
+		showf(env.stderr, "serving on %s, agents on %s/mcp\nlog in, once, within 10 minutes: %s%s\n", at, at, at, s.Link())
+	}
+	return env.serveUntil(ctx, l, s, f)
+}
+
+// toolsFault shows the findings of an error about tool files, and returns the error that the
+// command ends with.
+func (env *environment) toolsFault(err error) error {
 	if faulty, ok := errors.AsType[*plc.PlanError](err); ok {
 		env.showFindings(faulty.Findings)
 		return exit(exitErrors)
 	}
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	scheme := "http"
+	return err
+}
+
+func (f *serveFlags) scheme() string {
 	if f.cert != "" {
-		scheme = "https"
+		return "https"
 	}
+	return "http"
+}
+
+// serveAgents returns what serves agents over MCP; nil on a socket, where a person and an agent
+// can't be told apart.
+func (f *serveFlags) serveAgents(ctx context.Context, engine *plc.Engine, l net.Listener, told *atomic.Pointer[gateway.Gateway]) (h http.Handler, end func(), err error) {
 	if f.socket != "" {
-		showf(env.stderr, "serving on the socket %s\n", f.socket)
-	} else {
-		showf(env.stderr, "serving on %s://%s\nlog in, once, within 10 minutes: %s://%s%s\n", scheme, l.Addr().String(), scheme, l.Addr().String(), s.Link())
+		if f.agentFlags != (agentFlags{}) {
+			return nil, nil, errors.New("--agents, --page and --session-… are for agents, which are not served on a socket: who can open it may approve")
+		}
+		return nil, func() {}, nil
 	}
-	return env.serveUntil(ctx, l, s, f)
+	roles, err := f.roles()
+	if err != nil {
+		return nil, nil, err
+	}
+	page, err := pageOf(cmp.Or(f.page, f.scheme()+"://"+l.Addr().String()))
+	if err != nil {
+		return nil, nil, err
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := gateway.New(ctx, gateway.Options{
+		Engine: engine, Spec: f.spec, MaxRuns: f.runs, Version: version(), Folder: folder, Page: page, Session: f.session,
+		Approve: func(run string) string { return "a person decides at " + page(run) },
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := g.CheckRoles(roles); err != nil {
+		return nil, nil, errors.Join(err, g.Close())
+	}
+	told.Store(g)
+	return agentsOf(g, roles), func() { g.Close() }, nil
 }
 
 func (env *environment) serveUntil(ctx context.Context, l net.Listener, h http.Handler, f *serveFlags) error {
@@ -252,13 +311,13 @@ func tokenCommand(env *environment) *cobra.Command {
 }
 
 func tokenCreateCommand(env *environment) *cobra.Command {
-	var path, words string
+	var path, words, agent string
 	var lasts time.Duration
 	c := &cobra.Command{
 		Use:     "create NAME",
 		Short:   "Make a token and print it, once",
 		Long:    "Make a token for somebody and print it. It can't be shown again.",
-		Example: "  plc token create ada --roles run,approve --expires 720h",
+		Example: "  plc token create ada --roles run,approve --expires 720h\n  plc token create bot --roles run --agent reader",
 		Args:    wants(1, 1, "one name"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			roles, err := server.ParseRoles(words)
@@ -268,7 +327,10 @@ func tokenCreateCommand(env *environment) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			k := server.Token{Name: args[0], Roles: roles}
+			k := server.Token{Name: args[0], Roles: roles, Agent: agent}
+			if agent != "" && slices.Contains(roles, server.Approve) {
+				return errors.New("--agent: the token of an agent must not have the role approve; who approves has a token of their own")
+			}
 			if lasts > 0 {
 				k.Expires = time.Now().Add(lasts).UTC()
 			}
@@ -282,6 +344,7 @@ func tokenCreateCommand(env *environment) *cobra.Command {
 	}
 	addTokens(c, &path)
 	c.Flags().StringVar(&words, "roles", "read", "what it allows: read, run, approve, with commas between")
+	c.Flags().StringVar(&agent, "agent", "", "the role that an agent with the token has, from the file of plc serve --agents")
 	addDuration(c, &lasts, "expires", "how long it counts, as in 720h; 0 is until it is revoked")
 	return c
 }
@@ -311,6 +374,9 @@ func tokenListCommand(env *environment) *cobra.Command {
 				kind, expires := "token", "never"
 				if k.Session {
 					kind = "session"
+				}
+				if k.Agent != "" {
+					words = append(words, "agent "+k.Agent)
 				}
 				if !k.Expires.IsZero() {
 					expires = k.Expires.Format(time.RFC3339)

@@ -246,6 +246,8 @@ func fileForms() []*fileForm {
 		{name: "mcp", flags: []string{"mcp"}, file: "mcp.json", text: `{"$schema": "s", "inputs": [], "mcpServers": {"s": {"command": "c", "args": [], "env": {"own": "1"}, "alwaysAllow": [], "tools": {"one": {"effects": {"readOnly": true}}}}},
 		  "servers": {"v": {"url": "http://127.0.0.1:1/", "type": "http", "headers": {"own": "1"}}}}`, args: checkPlan("--mcp", "FILE"),
 			free: []string{"/mcpServers", "/servers", "/mcpServers/s/env", "/servers/v/headers", "/mcpServers/s/tools", "/mcpServers/s/tools/**"}},
+		{name: "agents", flags: []string{"agents"}, file: "agents.json", text: `{"roles": {"r": {"tools": [], "deny": [], "approve": "all", "lazy": true, "session": {"steps": 1, "tokens": 1, "cost": 1}}}}`,
+			args: func(file string) []string { return []string{"mcp", "--role", "other", "--agents", file} }, free: []string{"/roles"}},
 		{name: "lock", flags: []string{"lock"}, file: "lock.json", text: `{"plc": "lock", "version": 1, "servers": {"s": {"tools": [{"name": "t", "digest": "d", "definition": {"own": 1}}]}}}`,
 			args: checkPlan("--mcp", "servers.json", "--lock", "FILE"), free: []string{"/servers", "/servers/s/tools/0/definition"},
 			prepare: func(t *testing.T) {

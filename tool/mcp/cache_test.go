@@ -12,7 +12,10 @@ import (
 func TestCache(t *testing.T) {
 	var k Cache
 	t.Cleanup(k.Close)
-	pool := func(s Server) *Pool { return k.Open(t.Context(), []Server{s}, &Options{Environ: os.Environ()}) }
+	told := make(chan string, 9)
+	pool := func(s Server) *Pool {
+		return k.Open(t.Context(), []Server{s}, &Options{Environ: os.Environ(), OnChanged: func(server string) { told <- server }})
+	}
 	pid := func(p *Pool) string {
 		out, err := call(t, p, "pid", `{}`)
 		if err != nil {
@@ -37,6 +40,9 @@ func TestCache(t *testing.T) {
 	}
 	if _, err := call(t, pools[0], "grow", `{}`); err != nil {
 		t.Fatal(err)
+	}
+	if got := <-told; got != "test" {
+		t.Errorf("told that %q has changed", got)
 	}
 	next := pool(stdio("good"))
 	if got := pid(next); got == first {

@@ -297,7 +297,7 @@ func (c *Client) transport(l *link) (mcp.Transport, error) {
 		}
 		return &mcp.StreamableClientTransport{
 			Endpoint: s.URL, HTTPClient: &nethttp.Client{Transport: l.web, CheckRedirect: l.web.redirect},
-			MaxEventSize: maxMessage, MaxRetries: maxReconnects, DisableStandaloneSSE: c.opts.Ask == nil,
+			MaxEventSize: maxMessage, MaxRetries: maxReconnects, DisableStandaloneSSE: c.opts.Ask == nil && c.opts.OnChanged == nil,
 		}, nil
 	}
 	cmd := exec.Command(s.Command, s.Args...)
@@ -319,9 +319,14 @@ func (c *Client) transport(l *link) (mcp.Transport, error) {
 // sdk returns what speaks the protocol.
 func (c *Client) sdk(l *link) *mcp.Client {
 	o := &mcp.ClientOptions{
-		Capabilities:           &mcp.ClientCapabilities{},
-		MultiRoundTrip:         &mcp.MultiRoundTripOptions{Disabled: true}, // see Client.rounds
-		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { l.stale.Store(true) },
+		Capabilities:   &mcp.ClientCapabilities{},
+		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true}, // see Client.rounds
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
+			l.stale.Store(true)
+			if c.opts.OnChanged != nil {
+				c.opts.OnChanged(c.server.Name)
+			}
+		},
 		ProgressNotificationHandler: func(_ context.Context, n *mcp.ProgressNotificationClientRequest) {
 			c.progressed(l, n.Params)
 		},

@@ -55,6 +55,8 @@ type Options struct {
 	Lock *Lock
 	// Offline starts no server that Lock has before one of its tools is called.
 	Offline bool
+	// OnChanged is called when a server says that its tools have changed. Nil is not called.
+	OnChanged func(server string)
 	// OnStarted is called, by several goroutines at once, for each server that has listed its tools
 	// or failed to. Nil is not called.
 	OnStarted func(server string)

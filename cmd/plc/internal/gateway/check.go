@@ -33,9 +33,9 @@ type Checked struct {
 // maxFindings is the maximum number of findings in an answer.
 const maxFindings = 50
 
-// spec returns the Spec of a plan of an agent. A plan that is no text is read from its JSON,
+// spec returns the Spec of a plan of a caller. A plan that is no text is read from its JSON,
 // in which no place is told by its line.
-func (g *Gateway) spec(p Planned) (spec plc.Spec, asText bool, err error) {
+func (g *Gateway) spec(c *Caller, p Planned) (spec plc.Spec, asText bool, err error) {
 	text, asText := p.Plan.(string)
 	if !asText {
 		raw, err := marshal(p.Plan)
@@ -44,7 +44,7 @@ func (g *Gateway) spec(p Planned) (spec plc.Spec, asText bool, err error) {
 		}
 		text = string(raw)
 	}
-	spec = g.opts.Spec
+	spec = g.settings(c)
 	spec.Plan = plc.Text(text).From("llm")
 	if p.Input != nil {
 		raw, err := marshal(p.Input)
@@ -118,7 +118,7 @@ func findings(list diag.List, asText bool) ([]string, error) {
 }
 
 func (g *Gateway) check(ctx context.Context, _ *mcp.CallToolRequest, in Planned) (*mcp.CallToolResult, *Checked, error) {
-	spec, asText, err := g.spec(in)
+	spec, asText, err := g.spec(exchangeOf(ctx).caller, in)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -127,6 +127,9 @@ func (g *Gateway) check(ctx context.Context, _ *mcp.CallToolRequest, in Planned)
 		return nil, nil, err
 	}
 	c, err := verdict(p, asText)
+	if err == nil {
+		err = g.notePlan(ctx, "check", in, c)
+	}
 	return nil, c, err
 }
 
@@ -159,7 +162,7 @@ type Step struct {
 const maxSteps = 100
 
 func (g *Gateway) preview(ctx context.Context, _ *mcp.CallToolRequest, in Planned) (*mcp.CallToolResult, *Previewed, error) {
-	spec, asText, err := g.spec(in)
+	spec, asText, err := g.spec(exchangeOf(ctx).caller, in)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -168,6 +171,9 @@ func (g *Gateway) preview(ctx context.Context, _ *mcp.CallToolRequest, in Planne
 		return nil, nil, err
 	}
 	checked, err := verdict(p, asText)
+	if err == nil {
+		err = g.notePlan(ctx, "preview", in, checked)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -85,7 +85,7 @@ var suites = map[string]suite{
 func lack(scenario string) string {
 	switch {
 	case strings.HasPrefix(scenario, "tasks-"):
-		return "the tasks extension"
+		return "a tool that is a task"
 	case strings.HasPrefix(scenario, "input-required-result-"):
 		return "a tool that asks its client"
 	}
@@ -107,7 +107,7 @@ func TestConformance(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			g, _ := serve(t, &world{}, open(t, filepath.Join(t.TempDir(), "runs.db")), plc.Spec{})
-			server := httptest.NewServer(g.Handler())
+			server := httptest.NewServer(g.Handler(nil))
 			defer server.Close()
 			results := t.TempDir()
 			cmd := exec.CommandContext(t.Context(), "node", "--import", old, filepath.Join(dir, "node_modules/@modelcontextprotocol/conformance/dist/index.js"),
@@ -169,7 +169,7 @@ func TestInspector(t *testing.T) {
 		t.Skip("no Inspector of npm: " + npmInspector + " names no folder")
 	}
 	g, _ := serve(t, &world{}, open(t, filepath.Join(t.TempDir(), "runs.db")), plc.Spec{})
-	server := httptest.NewServer(g.Handler())
+	server := httptest.NewServer(g.Handler(nil))
 	defer server.Close()
 	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "node_modules/.bin/mcp-inspector"),
 		"--cli", server.URL, "--transport", "http", "--method", "tools/list", "--strict")

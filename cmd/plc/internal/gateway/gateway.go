@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -27,6 +28,14 @@ type Options struct {
 	MaxBytes int
 	// Approve says how a person answers for a run, for the text that the agent passes on.
 	Approve func(run string) string
+	// Page returns the URL of the page on which a person answers for a run. Clients that can
+	// open pages are asked to open it. Nil is that there is none.
+	Page func(run string) string
+	// Role limits the only caller. Session bounds what each session may use, besides its role.
+	Role    *Role
+	Session Budget
+	// Folder is where the tools run. Runs that a gateway left in another folder stay there.
+	Folder string
 	// Version is told to clients.
 	Version string
 }
@@ -40,15 +49,20 @@ const (
 // A Gateway is an MCP server whose tools check and run plans. Its methods may be called by
 // several goroutines at once.
 type Gateway struct {
-	opts   Options
-	tools  *tool.Catalogue
-	server *mcp.Server
-	runs   *runner.Runner
+	opts    Options
+	tools   *tool.Catalogue // at the start, without limits of roles
+	server  *mcp.Server
+	runs    *runner.Runner
+	callers sync.Map // of *Caller, by their names
+	ledgers sync.Map // of *ledger, by the runs that have not ended
+
+	mu       sync.Mutex
+	sessions map[any]*session // by their *mcp.ServerSession, or by caller
 }
 
 // New returns a gateway over the tools of the engine and the Spec, and resumes the runs that
-// a gateway before it left in the store. It starts the MCP servers behind it. The error is a
-// *plc.PlanError when a tool file is wrong.
+// a gateway of the same folder left in the store. It starts the MCP servers behind it. The error is
+// a *plc.PlanError when a tool file is wrong.
 func New(ctx context.Context, o Options) (*Gateway, error) {
 	if err := o.Engine.NeedStore(); err != nil {
 		return nil, fmt.Errorf("a gateway keeps runs that wait for a person in a store: %w", err)
@@ -61,9 +75,14 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 	if err := tools.Err(); err != nil {
 		return nil, err
 	}
-	g := &Gateway{opts: o, tools: tools.Catalogue}
+	g := &Gateway{opts: o, tools: tools.Catalogue, sessions: map[any]*session{}}
+	if o.Role != nil {
+		if err := g.CheckRoles(map[string]*Role{o.Role.name: o.Role}); err != nil {
+			return nil, err
+		}
+	}
 	g.server = g.newServer()
-	g.runs = runner.New(ctx, runner.Options{Engine: o.Engine, Frontend: frontend, Running: o.MaxRuns, Stopped: g.updated})
+	g.runs = runner.New(ctx, runner.Options{Engine: o.Engine, Frontend: frontend, Labels: map[string]string{FolderLabel: o.Folder}, Running: o.MaxRuns, Stopped: g.stopped})
 	return g, nil
 }
 
@@ -74,17 +93,24 @@ func (g *Gateway) Serve(ctx context.Context, t mcp.Transport) error { return g.s
 // the versions before and since by handlers of two kinds.
 const withoutSessions = "2026-07-28"
 
-// Handler returns the HTTP handler of the gateway, for any number of clients. It does not
-// know who is asking: put it behind something that does.
-func (g *Gateway) Handler() http.Handler {
+// Handler returns the HTTP handler of the gateway, for any number of clients. The function caller
+// returns who sends a request, which the handler does not check: put it behind something that
+// does. With nil, all requests come from the only caller.
+func (g *Gateway) Handler(caller func(*http.Request) *Caller) http.Handler {
 	server := func(*http.Request) *mcp.Server { return g.server }
 	sessions := mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{SessionTimeout: time.Hour})
 	single := mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true})
 	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Mcp-Protocol-Version") >= withoutSessions {
-			single.ServeHTTP(w, r)
-		} else {
+		var c *Caller
+		if caller != nil {
+			c = caller(r)
+		}
+		r = g.from(r, c)
+		switch {
+		case r.Header.Get("Mcp-Protocol-Version") < withoutSessions:
 			sessions.ServeHTTP(w, r)
+		case namesTask(w, r):
+			single.ServeHTTP(w, r)
 		}
 	}))
 }

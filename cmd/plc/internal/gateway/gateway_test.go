@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -64,23 +66,65 @@ func (w *world) tools() []*tool.Tool {
 // serve starts a gateway over a store and returns a client of it.
 func serve(t *testing.T, w *world, store journal.Store, spec plc.Spec) (*Gateway, *mcp.ClientSession) {
 	t.Helper()
+	g := serveWith(t, w, store, Options{Spec: spec})
+	return g, connect(t, g, "pipes", "", nil)
+}
+
+// serveWith starts a gateway over a store.
+func serveWith(t *testing.T, w *world, store journal.Store, o Options) *Gateway {
+	t.Helper()
 	eng := plc.New(plc.Config{Tools: w.tools(), Store: store})
 	t.Cleanup(func() { eng.Close() })
-	g, err := New(t.Context(), Options{
-		Engine: eng, Spec: spec, Version: "test", Approve: func(run string) string { return "plc approve " + run },
-	})
+	o.Engine, o.Version, o.Approve = eng, "test", func(run string) string { return "plc approve " + run }
+	g, err := New(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { g.Close() })
+	return g
+}
+
+// ways are the transports and the versions of the protocol that a client may use.
+var ways = []struct{ transport, version string }{
+	{"pipes", "2025-11-25"}, {"pipes", "2026-07-28"}, {"HTTP", "2025-11-25"}, {"HTTP", "2026-07-28"},
+}
+
+// connect returns a client of a gateway; the version "" is the newest.
+func connect(t *testing.T, g *Gateway, transport, version string, opts *mcp.ClientOptions) *mcp.ClientSession {
+	t.Helper()
+	return connectAs(t, g, nil, transport, version, opts)
+}
+
+// connectAs returns a client that over HTTP is a caller.
+func connectAs(t *testing.T, g *Gateway, as *Caller, transport, version string, opts *mcp.ClientOptions) *mcp.ClientSession {
+	t.Helper()
 	here, there := mcp.NewInMemoryTransports()
-	go g.Serve(t.Context(), there)
-	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil)
+	way := mcp.Transport(here)
+	if transport == "HTTP" {
+		server := httptest.NewServer(g.Handler(func(*http.Request) *Caller { return as }))
+		t.Cleanup(server.Close)
+		way = &mcp.StreamableClientTransport{Endpoint: server.URL, HTTPClient: &http.Client{Transport: namesTasks{}}}
+	} else {
+		go g.Serve(t.Context(), there)
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, opts)
+	for _, err := range []error{
+		mcp.AddSendingCustomMethod[*taskParams, *gotTask](client, getTask), mcp.AddSendingCustomMethod[*taskParams, *gotTask](client, updateTask),
+		mcp.AddSendingCustomMethod[*taskParams, *gotTask](client, cancelTask),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := client.Connect(t.Context(), way, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { client.Close() })
-	return g, client
+	if got := c.InitializeResult().ProtocolVersion; version != "" && got != version {
+		t.Fatalf("the version is %s, want %s", got, version)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
 }
 
 func open(t *testing.T, name string) journal.Store {
@@ -180,35 +224,61 @@ func TestPlanIsCorrectedAndRun(t *testing.T) {
 	}
 }
 
-var sequences = flag.Int("gateway.sequences", effort.Of(20, 100), "how many sequences of tool calls are tried that might approve")
+var sequences = flag.Int("gateway.sequences", effort.Of(6, 100), "how many sequences of tool calls are tried in each way that might approve")
 
-// A destructive call waits for a person, whatever the agent calls, and runs once when the
-// person has said yes.
+// A destructive call waits for a person, whatever the agent calls, in all ways to call and as a
+// client that says yes to whatever it is asked, and runs once when the person has said yes.
 func TestNoToolApproves(t *testing.T) {
+	for i, way := range ways {
+		t.Run(way.transport+" "+way.version, func(t *testing.T) { noToolApproves(t, uint64(i), way.transport, way.version) })
+	}
+}
+
+func noToolApproves(t *testing.T, seed uint64, transport, version string) {
 	w := &world{}
 	store := open(t, filepath.Join(t.TempDir(), "runs.db"))
-	_, c := serve(t, w, store, plc.Spec{})
-	plan := list(object{"_tool": "wipe", "_outputPath": "†state.x"})
-	state, refused := call[*State](t, c, "run", plan)
-	if refused != "" || state.Status != "paused" || len(state.Waiting) != 1 || state.Answer == "" {
-		t.Fatalf("run %+v %s", state, refused)
+	opened := make(chan *mcp.ElicitParams, 1<<16)
+	opts := withTasks(opened)
+	if seed%2 == 1 { // of the versions with tasks, one client has none, and is asked in its calls
+		opts.Capabilities.Extensions = nil
 	}
-	tools := []string{"search_tools", "check", "preview", "run", "status", "result", "approve", "answer"}
+	if transport == "HTTP" {
+		opts.Capabilities.AddExtension(tasksExtension, nil)
+	}
+	c := connect(t, serveWith(t, w, store, Options{Page: page}), transport, version, opts)
+	plan := list(object{"_tool": "wipe", "_outputPath": "†state.x"})
+	if _, refused := call[any](t, c, "run", object{"plan": plan["plan"], "wait": 0}); refused != "" {
+		t.Fatal(refused)
+	}
+	run := last(t, store)
+	state := until(t, c, run, exec.Paused)
+	if len(state.Waiting) != 1 || state.Answer == "" {
+		t.Fatalf("%+v", state)
+	}
+	tools := []string{"search_tools", "check", "preview", "run", "status", "result", "approve", "answer", getTask, updateTask}
 	args := []object{
-		{"run": state.Run}, {"run": state.Run, "wait": 0}, plan, {"names": []string{"wipe"}},
-		{"run": state.Run, "approve": true}, {"plan": plan["plan"], "yes": true}, {"run": state.Run, "path": "/x"},
+		{"run": run}, {"run": run, "wait": 0}, plan, {"names": []string{"wipe"}},
+		{"run": run, "approve": true}, {"plan": plan["plan"], "yes": true}, {"run": run, "path": "/x"},
 		list(object{"_tool": "wipe", "_approve": false}), list(object{"_tool": "double", "n": 1, "_fallback": "wipe"}),
 		list(object{"_tool": "double", "n": 1, "_activity": "wipe"}),
 		{"plan": []any{object{"_tool": "wipe"}}, "input": object{"approve": "none"}, "wait": 0},
 	}
-	r := rand.New(rand.NewPCG(1, 2))
+	yes := json.RawMessage(`{"action":"accept","content":{"approve":true,"approved":true}}`)
+	r := rand.New(rand.NewPCG(seed, 2))
+	calls := 0
 	for range *sequences {
 		for range 1 + r.IntN(4) {
-			a := object{"wait": 0}
+			calls++
+			name := tools[r.IntN(len(tools))]
+			if strings.HasPrefix(name, "tasks/") {
+				p := &taskParams{TaskID: run, InputResponses: map[string]json.RawMessage{"wipe": yes, state.invitationKey(): yes, "page-" + run: yes}}
+				_, _ = mcp.CallCustomMethod[*taskParams, *gotTask](t.Context(), c, name, p) // older versions have none
+				continue
+			}
+			a := object{"wait": []float64{0, 0.02}[r.IntN(2)]}
 			for k, v := range args[r.IntN(len(args))] {
 				a[k] = v
 			}
-			name := tools[r.IntN(len(tools))]
 			if name != "run" && name != "status" {
 				delete(a, "wait")
 			}
@@ -218,10 +288,11 @@ func TestNoToolApproves(t *testing.T) {
 	if n := w.wiped.Load(); n != 0 {
 		t.Fatalf("wiped %d times unasked in %d sequences", n, *sequences)
 	}
-	if err := store.Answer(t.Context(), state.Run, "", "wipe", exec.Answer{Approved: true}); err != nil {
+	t.Logf("%d calls in %d sequences, %d pages opened, nothing approved", calls, *sequences, len(opened))
+	if err := store.Answer(t.Context(), run, "", "wipe", exec.Answer{Approved: true}); err != nil {
 		t.Fatal(err)
 	}
-	if s := until(t, c, state.Run, exec.Completed, exec.Failed); s.Status != "completed" || w.wiped.Load() != 1 {
+	if s := until(t, c, run, exec.Completed, exec.Failed); s.Status != "completed" || w.wiped.Load() != 1 {
 		t.Errorf("%+v, wiped %d times", s, w.wiped.Load())
 	}
 }

@@ -40,10 +40,14 @@ func (g *Gateway) addTexts(s *mcp.Server) {
 		func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 			return text("plc://notation", "text/markdown", notation), nil
 		})
-	s.AddResource(&mcp.Resource{URI: toolsURI, Name: "tools", MIMEType: "application/json", Description: "The names of all tools that plans may call, with what they take and give."},
-		func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	s.AddResource(&mcp.Resource{URI: toolsURI, Name: "tools", MIMEType: "application/json", Description: "The names of all tools that plans may call, with what they take and give. Subscribers are told when an MCP server has changed its tools."},
+		func(ctx context.Context, _ *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+			tools, err := g.catalogue(ctx, exchangeOf(ctx).caller)
+			if err != nil {
+				return nil, err
+			}
 			all := []Entry{}
-			for t := range g.tools.Listed() {
+			for t := range tools.Listed() {
 				all = append(all, entry(t, false))
 			}
 			return document(toolsURI, all)
@@ -72,8 +76,12 @@ func (g *Gateway) addTexts(s *mcp.Server) {
 			return text(r.Params.URI, "text/plain", page.Text()), nil
 		})
 	s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: toolsURI + "/{+name}", Name: "tool", MIMEType: "application/json", Description: "The definition of a tool."},
-		func(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-			t, ok := g.tools.Lookup(strings.TrimPrefix(r.Params.URI, toolsURI+"/"))
+		func(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+			tools, err := g.catalogue(ctx, exchangeOf(ctx).caller)
+			if err != nil {
+				return nil, err
+			}
+			t, ok := tools.Lookup(strings.TrimPrefix(r.Params.URI, toolsURI+"/"))
 			if !ok {
 				return nil, mcp.ResourceNotFoundError(r.Params.URI)
 			}
@@ -99,11 +107,19 @@ func (g *Gateway) updated(run string) {
 	_ = g.server.ResourceUpdated(context.Background(), &mcp.ResourceUpdatedNotificationParams{URI: runsURI + run})
 }
 
+// ToolsChanged tells the clients that subscribed to the list of tools that it has changed.
+func (g *Gateway) ToolsChanged() {
+	_ = g.server.ResourceUpdated(context.Background(), &mcp.ResourceUpdatedNotificationParams{URI: toolsURI}) // as above
+}
+
 // mayChange returns an error for a resource that is not there, or that stays as it is.
 func (g *Gateway) mayChange(ctx context.Context, uri string) error {
+	if uri == toolsURI {
+		return nil
+	}
 	run, ok := strings.CutPrefix(uri, runsURI)
 	if !ok {
-		return fmt.Errorf("%s does not change; runs do, as in %sID", uri, runsURI)
+		return fmt.Errorf("%s does not change; %s and runs do, as in %sID", uri, toolsURI, runsURI)
 	}
 	_, err := g.summary(ctx, run)
 	return err
@@ -113,11 +129,15 @@ func (g *Gateway) mayChange(ctx context.Context, uri string) error {
 const maxCompletions = 100
 
 // complete completes the names of tools and the codes of findings in the URIs of resources.
-func (g *Gateway) complete(_ context.Context, r *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+func (g *Gateway) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 	var all []string
 	switch r.Params.Argument.Name {
 	case "name":
-		for t := range g.tools.Listed() {
+		tools, err := g.catalogue(ctx, exchangeOf(ctx).caller)
+		if err != nil {
+			return nil, err
+		}
+		for t := range tools.Listed() {
 			all = append(all, t.Definition.Name)
 		}
 	case "code":

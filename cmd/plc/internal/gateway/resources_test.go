@@ -24,7 +24,7 @@ func TestSubscription(t *testing.T) {
 			told := make(chan string, 1)
 			var transport mcp.Transport
 			if kind == "HTTP" {
-				server := httptest.NewServer(g.Handler())
+				server := httptest.NewServer(g.Handler(nil))
 				defer server.Close()
 				transport = &mcp.StreamableClientTransport{Endpoint: server.URL}
 			} else {

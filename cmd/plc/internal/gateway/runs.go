@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +19,12 @@ import (
 
 // frontend is the label of runs that a gateway began, and continues.
 const frontend = "mcp"
+
+// StartedBy is the label of a run that has the name of the caller who began it.
+const StartedBy = "by"
+
+// FolderLabel is the label of a run that has the folder of the gateway which began it.
+const FolderLabel = "folder"
 
 // pollEvery is the interval at which the state of a run is read for a client that waits for it.
 const pollEvery = 500 * time.Millisecond
@@ -36,6 +41,9 @@ type State struct {
 	Output   *View          `json:"output,omitempty"`
 	Findings []string       `json:"findings,omitempty"`
 	More     int            `json:"more,omitempty" jsonschema:"findings left out"`
+
+	waits bool // for a person
+	sum   *journal.Summary
 }
 
 // ToRun holds the params of the tool run.
@@ -55,11 +63,22 @@ func (g *Gateway) run(ctx context.Context, req *mcp.CallToolRequest, in ToRun) (
 	if err != nil {
 		return nil, nil, err
 	}
-	spec, asText, err := g.spec(in.Planned)
+	if begun := req.Params.RequestState; begun != "" {
+		return g.again(ctx, req, begun, wait)
+	}
+	x := exchangeOf(ctx)
+	spec, asText, err := g.spec(x.caller, in.Planned)
 	if err != nil {
 		return nil, nil, err
 	}
-	spec.Labels = map[string]string{runner.Label: frontend}
+	lent, err := x.session.ledger.lend(&spec.Limits)
+	if err != nil {
+		return nil, nil, err
+	}
+	spec.Labels = map[string]string{runner.Label: frontend, FolderLabel: g.opts.Folder, plc.SessionLabel: x.session.id}
+	if x.caller.Name != "" {
+		spec.Labels[StartedBy] = x.caller.Name
+	}
 	p, err := g.opts.Engine.Prepare(ctx, spec)
 	if err != nil {
 		return nil, nil, err
@@ -69,17 +88,55 @@ func (g *Gateway) run(ctx context.Context, req *mcp.CallToolRequest, in ToRun) (
 		return nil, nil, err
 	}
 	if !c.OK {
-		return nil, &State{Status: "invalid", Findings: c.Findings, More: c.More}, nil
+		return nil, &State{Status: "invalid", Findings: c.Findings, More: c.More}, g.notePlan(ctx, "run", in.Planned, c)
 	}
-	r, err := g.runs.Begin("", p.Begin)
+	r, err := g.begin(ctx, x.session, p, c, lent)
 	if err != nil {
 		return nil, nil, err
 	}
+	if x.knowsTasks() {
+		wait = min(wait, soon)
+	}
 	g.await(ctx, req, r, wait)
 	state, err := g.state(ctx, r.ID)
-	if state != nil {
-		state.Findings, state.More = c.Findings, c.More
+	if err != nil {
+		return nil, nil, err
 	}
+	state.Findings, state.More = c.Findings, c.More
+	if x.knowsTasks() && (state.waits || g.runs.Job(r.ID) != nil) {
+		t, _ := g.task(x, state)
+		x.task = &t
+		return nil, state, nil
+	}
+	return g.answer(ctx, req, state, wait)
+}
+
+// begin begins a run of a session, which may use what was lent to it.
+func (g *Gateway) begin(ctx context.Context, s *session, p *plc.Plan, c *Checked, lent Budget) (*runner.Job, error) {
+	return g.runs.Begin("", func(of context.Context) (*plc.Run, error) {
+		run, err := p.Begin(of)
+		if err != nil {
+			return nil, err
+		}
+		if err := g.note(ctx, Noted{Tool: "run", Run: run.ID(), OK: &c.OK, Findings: c.Findings}); err != nil {
+			return nil, errors.Join(err, run.Close())
+		}
+		s.ledger.keep(run.ID(), lent)
+		g.ledgers.Store(run.ID(), &s.ledger)
+		return run, nil
+	})
+}
+
+// again answers a call that comes with the client's answer to a request to open the page of a run.
+func (g *Gateway) again(ctx context.Context, req *mcp.CallToolRequest, run string, wait time.Duration) (*mcp.CallToolResult, *State, error) {
+	before, err := g.state(ctx, run)
+	if err != nil {
+		return nil, nil, err
+	}
+	if res, ok := req.Params.InputResponses[before.invitationKey()].(*mcp.ElicitResult); ok && res.Action != "accept" {
+		wait = 0
+	}
+	state, err := g.next(ctx, req, before, nil, time.Now().Add(wait))
 	return nil, state, err
 }
 
@@ -125,31 +182,24 @@ func (g *Gateway) status(ctx context.Context, req *mcp.CallToolRequest, in Which
 	if err != nil {
 		return nil, nil, err
 	}
+	if begun := req.Params.RequestState; begun != "" {
+		return g.again(ctx, req, begun, wait)
+	}
 	before, err := g.state(ctx, in.Run)
 	if err != nil {
 		return nil, nil, err
 	}
-	for end := time.Now().Add(wait); ; {
-		if r := g.runs.Job(in.Run); r != nil {
-			g.await(ctx, req, r, time.Until(end))
-		}
-		state, err := g.state(ctx, in.Run)
-		asks := err == nil && slices.ContainsFunc(state.Waiting, func(q string) bool { return !slices.Contains(before.Waiting, q) })
-		if err != nil || asks || state.Status != string(exec.Paused) || !time.Now().Before(end) {
-			return nil, state, err
-		}
-		select { // a person may answer
-		case <-ctx.Done():
-			return nil, state, nil
-		case <-time.After(min(pollEvery, time.Until(end))):
-		}
+	if round, state, err := g.answer(ctx, req, before, wait); round != nil || err != nil || state != before {
+		return round, state, err
 	}
+	state, err := g.next(ctx, req, before, nil, time.Now().Add(wait))
+	return nil, state, err
 }
 
-// summary returns the summary of a run that an agent began. Others are none of its business.
+// summary returns the summary of a run that the caller began. Others are none of its business.
 func (g *Gateway) summary(ctx context.Context, id string) (*journal.Summary, error) {
 	sum, err := g.opts.Engine.Summary(ctx, id)
-	if err == nil && sum.Labels[runner.Label] != frontend {
+	if err == nil && (sum.Labels[runner.Label] != frontend || sum.Labels[StartedBy] != exchangeOf(ctx).caller.Name) {
 		err = &journal.MissingError{Run: id}
 	}
 	var missing *journal.MissingError
@@ -165,7 +215,7 @@ func (g *Gateway) state(ctx context.Context, id string) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &State{Run: id, Status: string(sum.Status), Reason: cmp.Or(g.runs.Problem(id), sum.Reason), Calls: map[string]int{}}
+	s := &State{Run: id, Status: string(sum.Status), Reason: cmp.Or(g.runs.Problem(id), sum.Reason), Calls: map[string]int{}, sum: sum}
 	if runner.Left(sum) {
 		s.Status = string(journal.Interrupted)
 	}
@@ -186,7 +236,8 @@ func (g *Gateway) state(ctx context.Context, id string) (*State, error) {
 		}
 		s.Waiting = append(s.Waiting, text)
 	}
-	if len(s.Waiting) > 0 || s.Status == string(exec.Paused) {
+	s.waits = len(s.Waiting) > 0 || plc.WaitsForPlan(sum) && !g.opts.Engine.PlanApproved(ctx, sum)
+	if s.waits || s.Status == string(exec.Paused) {
 		s.Answer = g.opts.Approve(id)
 	}
 	if sum.Finished.IsZero() {
@@ -268,6 +319,9 @@ type Ended struct {
 
 func (g *Gateway) cancel(ctx context.Context, _ *mcp.CallToolRequest, in Cancelled) (*mcp.CallToolResult, *Ended, error) {
 	sum, err := g.summary(ctx, in.Run)
+	if err == nil {
+		err = g.note(ctx, Noted{Tool: "cancel", Run: in.Run})
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -70,10 +70,14 @@ func effectOf(e tool.Effects) string {
 	return "undeclared"
 }
 
-func (g *Gateway) search(_ context.Context, _ *mcp.CallToolRequest, in Query) (*mcp.CallToolResult, *Found, error) {
+func (g *Gateway) search(ctx context.Context, _ *mcp.CallToolRequest, in Query) (*mcp.CallToolResult, *Found, error) {
+	tools, err := g.catalogue(ctx, exchangeOf(ctx).caller)
+	if err != nil {
+		return nil, nil, err
+	}
 	out := &Found{Tools: []Entry{}}
 	for _, name := range in.Names {
-		if t, ok := g.tools.Lookup(name); ok {
+		if t, ok := tools.Lookup(name); ok {
 			out.Tools = append(out.Tools, entry(t, true))
 		} else {
 			out.Unknown = append(out.Unknown, name)
@@ -83,7 +87,7 @@ func (g *Gateway) search(_ context.Context, _ *mcp.CallToolRequest, in Query) (*
 		return nil, out, nil
 	}
 	limit := min(cmp.Or(in.Limit, defaultLimit), maxLimit)
-	found := ranked(g.tools, strings.Fields(strings.ToLower(in.Query)))
+	found := ranked(tools, strings.Fields(strings.ToLower(in.Query)))
 	if limit < len(found) && limit > 0 {
 		found, out.More = found[:limit], len(found)-limit
 	}

@@ -18,8 +18,10 @@ const instructions = `plc runs plans: lists of tool calls that refer to each oth
 A call: {"_tool": "search", "query": "†input.topic", "_outputPath": "†state.hits"}. Members with an underscore are for plc, the others are params. "†state.hits[0].url" reads what an earlier call wrote. A plan is a list of calls, or {"calls": [...], "output": {"answer": "†state.summary"}}. The prompt write_plan and the resource plc://notation say more.`
 
 func (g *Gateway) newServer() *mcp.Server {
+	can := &mcp.ServerCapabilities{}
+	can.AddExtension(tasksExtension, nil)
 	s := mcp.NewServer(&mcp.Implementation{Name: "plc", Title: "plc: plans of tool calls", Version: g.opts.Version}, &mcp.ServerOptions{
-		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{}, CompletionHandler: g.complete,
+		Instructions: instructions, Capabilities: can, CompletionHandler: g.complete,
 		SubscribeHandler:   func(ctx context.Context, r *mcp.SubscribeRequest) error { return g.mayChange(ctx, r.Params.URI) },
 		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
 	})
@@ -46,6 +48,8 @@ func (g *Gateway) newServer() *mcp.Server {
 		Description: "Cancels a run: calls that are under way end, and no other starts.",
 	}, g.cancel)
 	g.addTexts(s)
+	g.addTasks(s)
+	s.AddReceivingMiddleware(g.identified)
 	return s
 }
 

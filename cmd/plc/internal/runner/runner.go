@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/tool"
 )
 
 // Label is the label of a run that names the front end which began it.
@@ -26,11 +28,14 @@ type Options struct {
 	Engine *plc.Engine
 	// Frontend is the value of the label Label of the runs that the runner continues.
 	Frontend string
+	// Labels are others that they have to have.
+	Labels map[string]string
 	// Running limits the runs that execute at once, and Queued those that wait for their turn.
 	// PerOwner bounds both for one owner; 0 is no bound.
 	Running, Queued, PerOwner int
-	// Stopped, if it is not nil, is called when a run of this process has ended or paused.
-	Stopped func(run string)
+	// Stopped, if it is not nil, is called when a run of this process has ended or paused. A run
+	// that paused goes on as another job.
+	Stopped func(j *Job)
 }
 
 // pollEvery is the interval at which the store is asked for answers that other processes have put
@@ -177,7 +182,7 @@ func (r *Runner) start(begun *plc.Run, owner string) *Job {
 		r.mu.Unlock()
 		r.release(owner)
 		if r.opts.Stopped != nil {
-			r.opts.Stopped(j.ID)
+			r.opts.Stopped(j)
 		}
 		r.Nudge()
 	}()
@@ -253,8 +258,10 @@ func (r *Runner) watchStore() {
 }
 
 func (r *Runner) continueRuns(ctx context.Context) error {
+	labels := map[string]string{Label: r.opts.Frontend}
+	maps.Copy(labels, r.opts.Labels)
 	all, err := r.opts.Engine.Runs(ctx, journal.Filter{
-		Labels: map[string]string{Label: r.opts.Frontend}, Status: []exec.Status{exec.Paused, journal.Interrupted, exec.Cancelled, exec.Undoing},
+		Labels: labels, Status: []exec.Status{exec.Paused, journal.Interrupted, exec.Cancelled, exec.Undoing},
 	})
 	if err != nil {
 		return err
@@ -346,24 +353,39 @@ type Job struct {
 	ID   string        // of the run
 	Done chan struct{} // closed when it has ended or paused
 
-	cancel context.CancelCauseFunc
-	mu     sync.Mutex
-	ended  int           // how many calls have
-	events chan struct{} // closed and replaced at each event that counts
+	cancel  context.CancelCauseFunc
+	mu      sync.Mutex
+	started int           // how many calls have been
+	ended   int           // how many calls have
+	usage   tool.Usage    // of the calls
+	events  chan struct{} // closed and replaced at each event that counts
 }
 
-// note counts the calls that have ended.
+// note counts the calls that start and end, and what they use.
 func (j *Job) note(e *exec.Event) {
-	switch e.Type {
-	case exec.CallCompleted, exec.CallFailed, exec.CallSkipped:
-	default:
-		return
-	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.ended++
-	close(j.events)
-	j.events = make(chan struct{})
+	if e.Usage != nil && !e.Replayed {
+		j.usage = j.usage.Plus(*e.Usage)
+	}
+	switch e.Type {
+	case exec.CallStarted:
+		if e.Attempt == 1 && !e.Fallback && !e.Replayed {
+			j.started++
+		}
+	case exec.CallCompleted, exec.CallFailed, exec.CallSkipped:
+		j.ended++
+		close(j.events)
+		j.events = make(chan struct{})
+	}
+}
+
+// Used returns how many calls the job has started, and what its calls have used. Those of the run's
+// earlier jobs do not count.
+func (j *Job) Used() (calls int, usage tool.Usage) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.started, j.usage
 }
 
 // Progress returns how many calls have ended, and what is closed when another does.

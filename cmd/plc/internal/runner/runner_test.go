@@ -40,7 +40,7 @@ func TestContinuesAfterFailures(t *testing.T) {
 	defer eng.Close()
 	stopped := make(chan string, 8)
 	r := runner.New(t.Context(), runner.Options{
-		Engine: eng, Frontend: "test", Running: 2, Queued: 2, Stopped: func(run string) { stopped <- run },
+		Engine: eng, Frontend: "test", Running: 2, Queued: 2, Stopped: func(j *runner.Job) { stopped <- j.ID },
 	})
 	defer r.Close()
 	j, err := r.Begin("", func(ctx context.Context) (*plc.Run, error) {

@@ -16,6 +16,7 @@ type caller struct {
 	roles   []Role
 	channel string // http, or page for who has a cookie
 	hash    string // of the token
+	agent   string // the role of agents that have the token
 }
 
 func (c *caller) may(r Role) bool { return slices.Contains(c.roles, r) }
@@ -116,7 +117,7 @@ func (s *Server) who(r *http.Request) (*caller, error) {
 	if err != nil || !ok || k.Session != (channel == "page") {
 		return nil, err
 	}
-	return &caller{k.Name, k.Roles, channel, k.Hash}, nil
+	return &caller{k.Name, k.Roles, channel, k.Hash, k.Agent}, nil
 }
 
 // sameOrigin reports whether a request that may change something comes from a page of this server,
@@ -139,7 +140,7 @@ func wants(role Role, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := callerOf(r)
 		switch {
-		case c == nil && !strings.HasPrefix(r.URL.Path, "/v1/"):
+		case c == nil && wantsPage(r):
 			http.Redirect(w, r, "/login", http.StatusSeeOther)
 		case c == nil:
 			w.Header().Set("WWW-Authenticate", "Bearer")

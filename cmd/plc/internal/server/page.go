@@ -53,7 +53,9 @@ func (s *Server) pages() map[string]http.HandlerFunc {
 }
 
 // wantsPage reports whether an error of a request is shown as a page.
-func wantsPage(r *http.Request) bool { return !strings.HasPrefix(r.URL.Path, "/v1/") }
+func wantsPage(r *http.Request) bool {
+	return !strings.HasPrefix(r.URL.Path, "/v1/") && r.URL.Path != agentsPath
+}
 
 func show(w http.ResponseWriter, status int, page []byte) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

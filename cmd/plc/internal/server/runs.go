@@ -18,10 +18,12 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// The labels of runs that were started here.
+// The labels of runs that callers do not set.
 const (
 	startedBy  = "by"          // who started it
 	keyedLabel = "key-request" // digest of what was sent with an Idempotency-Key
+
+	folderLabel = "folder" // where a run of an agent was begun
 )
 
 // A Summary is what is known of a run at a glance.
@@ -66,10 +68,18 @@ func (s *Server) summary(sum *journal.Summary) Summary {
 }
 
 // reserved reports whether callers may not set a label.
-func reserved(name string) bool { return own(name) || plc.ReservedLabel(name) }
+func reserved(name string) bool {
+	return own(name) || name == plc.SessionLabel || plc.ReservedLabel(name)
+}
 
 // own reports whether a label is one of those of this package.
-func own(name string) bool { return name == runner.Label || name == startedBy || name == keyedLabel }
+func own(name string) bool {
+	switch name {
+	case runner.Label, startedBy, keyedLabel, folderLabel:
+		return true
+	}
+	return false
+}
 
 // find returns the run that a request names.
 func (s *Server) find(r *http.Request) (*journal.Summary, error) {

@@ -36,6 +36,8 @@ type Options struct {
 	// OthersApprove forbids answers by whoever started or forked a run, and approvals by whoever
 	// gave a result, a reason or other params in it.
 	OthersApprove bool
+	// Agents serves agents over MCP, for requests that may come to it (AgentOf). Nil is nobody.
+	Agents http.Handler
 	// Preview and Question return what a person is shown of a plan, or of a question, that waits
 	// for an answer: a text in lines, with all that an approval covers. Preview lists the first
 	// most calls of the plan.
@@ -83,6 +85,9 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	}
 	for pattern, h := range s.pages() {
 		mux.HandleFunc(pattern, h)
+	}
+	if o.Agents != nil {
+		mux.HandleFunc(agentsPath, wants(Run, s.agents))
 	}
 	s.handler = s.guard(mux)
 	s.runs = runner.New(ctx, runner.Options{

@@ -49,7 +49,8 @@ func ParseRoles(text string) ([]Role, error) {
 type Token struct {
 	Name    string    `json:"name"` // who has it
 	Roles   []Role    `json:"roles"`
-	Hash    string    `json:"hash"` // SHA-256 in hexadecimal
+	Agent   string    `json:"agent,omitempty"` // the role of agents that have it; "" is none
+	Hash    string    `json:"hash"`            // SHA-256 in hexadecimal
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires,omitzero"` // zero is never
 	// Parent is the hash of the token with which a person logged in, of a session; it ends with

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/cmd/plc/internal/gateway"
+	"github.com/plc-lang/plc/cmd/plc/internal/server"
+	"github.com/plc-lang/plc/journal"
+)
+
+// agentFlags are the flags about agents that plc mcp and plc serve have.
+type agentFlags struct {
+	file    string // with roles
+	page    string
+	session gateway.Budget
+}
+
+func addAgents(c *cobra.Command, f *agentFlags, page string) {
+	fl := c.Flags()
+	fl.StringVar(&f.file, "agents", "", "a file with the roles of agents")
+	fl.StringVar(&f.page, "page", "", page)
+	fl.IntVar(&f.session.Steps, "session-steps", 0, "how many calls the runs of a session of an agent may start; 0 is no limit")
+	fl.Float64Var(&f.session.Tokens, "session-tokens", 0, "how many tokens the runs of a session of an agent may use; 0 is no limit")
+	fl.Float64Var(&f.session.Cost, "session-cost", 0, "how much the runs of a session of an agent may cost; 0 is no limit")
+	completeFiles(c, "yaml,yml,json", "agents")
+}
+
+// roles returns the roles of the file; nil when there is none.
+func (f *agentFlags) roles() (map[string]*gateway.Role, error) {
+	if f.file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(f.file)
+	if err != nil {
+		return nil, err
+	}
+	return gateway.ReadRoles(f.file, text)
+}
+
+// pageOf returns where a person answers for a run, on a server at an address; nil for "".
+func pageOf(address string) (func(run string) string, error) {
+	if address == "" {
+		return nil, nil
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {
+		return nil, fmt.Errorf("--page %q: it is the address of plc serve, as in https://plc.example:8443", address)
+	}
+	inbox := u.JoinPath("inbox")
+	return func(run string) string { return inbox.String() + "?run=" + url.QueryEscape(run) }, nil
+}
+
+// gatewayConfig returns the configuration of the engine of a gateway, and what tells the gateway
+// that the tools of a server have changed, once there is one.
+func (env *environment) gatewayConfig(store journal.Store) (plc.Config, *atomic.Pointer[gateway.Gateway]) {
+	config := env.config(func() (journal.Store, error) { return store, nil })
+	told := &atomic.Pointer[gateway.Gateway]{}
+	config.OnToolsChanged = func(string) {
+		if g := told.Load(); g != nil {
+			g.ToolsChanged()
+		}
+	}
+	return config, told
+}
+
+// role returns the role of this name; nil for "" when there is no file of roles.
+func (f *agentFlags) role(name string) (*gateway.Role, error) {
+	roles, err := f.roles()
+	switch {
+	case err != nil:
+		return nil, err
+	case (f.file == "") != (name == ""):
+		return nil, errors.New("--agents and --role go together: the file has roles, and the agent has one of them")
+	case name == "":
+		return nil, nil
+	}
+	role, ok := roles[name]
+	if !ok {
+		return nil, fmt.Errorf("--role %q: %s has no such role; %s", name, f.file, meant(name, maps.Keys(roles), "its roles are "+strings.Join(slices.Sorted(maps.Keys(roles)), ", ")))
+	}
+	return role, nil
+}
+
+// agents returns what serves agents beside a server, to whose pages it leads people.
+func agentsOf(g *gateway.Gateway, roles map[string]*gateway.Role) http.Handler {
+	next := g.Handler(func(r *http.Request) *gateway.Caller {
+		name, role := server.AgentOf(r)
+		return &gateway.Caller{Name: name, Role: roles[role]}
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, role := server.AgentOf(r)
+		if _, ok := roles[role]; !ok && (role != "" || roles != nil) {
+			http.Error(w, "the token has no role that the file of --agents has; plc token create --agent gives one", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,131 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/plc-lang/plc/exec"
+)
+
+// invitationKey returns the key under which a client is asked to open the page of a run, as long as
+// the same things wait.
+func (s *State) invitationKey() string { return "page-" + s.digestOf() }
+
+// opensPages reports whether a client says that it can open pages.
+func (x *exchange) opensPages() bool { return x.can.Elicitation != nil && x.can.Elicitation.URL != nil }
+
+// invitation returns the request to open the page on which a person answers for a run; nil if there
+// is no page, the client can't open one, or it has answered that it did.
+func (g *Gateway) invitation(x *exchange, s *State) mcp.InputRequestMap {
+	if g.opts.Page == nil || !x.opensPages() || !s.waits {
+		return nil
+	}
+	x.session.mu.Lock()
+	defer x.session.mu.Unlock()
+	if x.session.asked[s.digestOf()] {
+		return nil
+	}
+	return mcp.InputRequestMap{s.invitationKey(): g.elicitation(s)}
+}
+
+func (g *Gateway) elicitation(s *State) *mcp.ElicitParams {
+	what := "The plan as a whole waits for your approval."
+	if len(s.Waiting) > 0 {
+		what = "It waits for you: " + strings.Join(s.Waiting, "; ")
+	}
+	return &mcp.ElicitParams{
+		Mode: "url", URL: g.opts.Page(s.Run),
+		Message: fmt.Sprintf("The run %s of a plan can't go on by itself. %s. Open the page to see what would be done and to decide; opening it approves nothing.", s.Run, strings.TrimSuffix(what, ".")),
+	}
+}
+
+// openTime limits how long a client may take to say that a page was opened.
+const openTime = 10 * time.Minute
+
+// invite asks the client to open the page of a run that waits. Clients of a version of the protocol
+// without sessions are answered with the request, and call again: then round is that answer. Of
+// others done is closed when they say no.
+func (g *Gateway) invite(ctx context.Context, req *mcp.CallToolRequest, x *exchange, s *State) (round *mcp.CallToolResult, no <-chan struct{}) {
+	asks := g.invitation(x, s)
+	if asks == nil || !x.session.first(s.digestOf()) {
+		return nil, nil
+	}
+	if x.version >= withoutSessions {
+		return &mcp.CallToolResult{InputRequests: asks, RequestState: s.Run}, nil
+	}
+	params := g.elicitation(s)
+	params.ElicitationID = s.digestOf()
+	refused := make(chan struct{})
+	open, cancel := context.WithTimeout(context.WithoutCancel(ctx), openTime) // longer than the call takes
+	go func() {
+		defer cancel()
+		res, err := req.Session.Elicit(open, params)
+		if err != nil || res.Action != "accept" {
+			close(refused)
+		}
+	}()
+	return nil, refused
+}
+
+// decided tells a client that a person has answered what it was asked to open a page for.
+func (g *Gateway) decided(ctx context.Context, req *mcp.CallToolRequest, s *State) {
+	// A client that can't be told asks for the status.
+	_ = req.Session.NotifyElicitationComplete(ctx, &mcp.ElicitationCompleteParams{ElicitationID: s.digestOf()})
+}
+
+// next waits until a run has ended, until it waits for something else than before, until no is
+// closed, or until a time.
+func (g *Gateway) next(ctx context.Context, req *mcp.CallToolRequest, before *State, no <-chan struct{}, end time.Time) (*State, error) {
+	for {
+		if r := g.runs.Job(before.Run); r != nil {
+			g.await(ctx, req, r, time.Until(end))
+		}
+		s, err := g.state(ctx, before.Run)
+		if err != nil || s.Status != string(exec.Paused) || s.asksMore(before) || !time.Now().Before(end) {
+			return s, err
+		}
+		select { // a person may answer
+		case <-ctx.Done():
+			return s, nil
+		case <-no:
+			return s, nil
+		case <-time.After(min(pollEvery, time.Until(end))):
+		}
+	}
+}
+
+// asksMore reports whether something waits that did not before.
+func (s *State) asksMore(before *State) bool {
+	known := map[string]bool{}
+	for _, q := range before.Waiting {
+		known[q] = true
+	}
+	for _, q := range s.Waiting {
+		if !known[q] {
+			return true
+		}
+	}
+	return false
+}
+
+// answer returns the state of a run as a client is told it: a task for one that knows tasks; or,
+// when it waits for a person, after the client was asked to open a page, what has become of it
+// until a time.
+func (g *Gateway) answer(ctx context.Context, req *mcp.CallToolRequest, s *State, wait time.Duration) (*mcp.CallToolResult, *State, error) {
+	if !s.waits || wait == 0 {
+		return nil, s, nil
+	}
+	round, no := g.invite(ctx, req, exchangeOf(ctx), s)
+	if round != nil || no == nil {
+		return round, s, nil
+	}
+	after, err := g.next(ctx, req, s, no, time.Now().Add(wait))
+	if err == nil && (!after.waits || after.digestOf() != s.digestOf()) {
+		g.decided(ctx, req, s)
+	}
+	return nil, after, err
+}
