@@ -160,7 +160,7 @@ func (f *gatewayFlags) answerText(run string) string {
 	if page, err := pageOf(f.page); err == nil && page != nil {
 		where = "a person decides at " + page(run) + ", or "
 	}
-	return where + "a person runs this in a terminal, which shows what is asked: " + command
+	return where + "a person runs this in a terminal: " + command
 }
 
 // listener listens on an address of this machine; nil for "".

@@ -18,8 +18,8 @@ import (
 
 // Planned is a plan with what it is given, as an agent sends it.
 type Planned struct {
-	Plan  any            `json:"plan" jsonschema:"a list of calls, an object with calls and output, or either as text"`
-	Input map[string]any `json:"input,omitempty" jsonschema:"what the plan reads as †input"`
+	Plan  any            `json:"plan" jsonschema:"list of calls, object with calls and output, or either as text"`
+	Input map[string]any `json:"input,omitempty" jsonschema:"the plan's †input"`
 }
 
 // Checked is the answer of check. A finding is one line: its severity, its code, its place and

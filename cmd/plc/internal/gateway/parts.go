@@ -12,9 +12,9 @@ import (
 
 // A View is a value of a run, or as much of it as fits.
 type View struct {
-	Path  string `json:"path" jsonschema:"JSON Pointer; empty for the whole"`
-	Type  string `json:"type"`
-	Bytes int    `json:"bytes"`
+	Path  string `json:"path,omitempty" jsonschema:"JSON Pointer, if not whole"`
+	Type  string `json:"type,omitempty" jsonschema:"if not whole"`
+	Bytes int    `json:"bytes,omitempty" jsonschema:"if not whole"`
 	Whole bool   `json:"whole"`
 	Value any    `json:"value,omitempty" jsonschema:"the value, if whole"`
 	// Of an object or a list that is too large.
@@ -45,8 +45,7 @@ func view(doc string, pointer string, from, max int) (*View, error) {
 	}
 	v := &View{Path: pointer, Type: kind(value), Bytes: len(value.Raw)}
 	if from == 0 && len(value.Raw) <= max {
-		v.Whole, v.Value = true, json.RawMessage(value.Raw)
-		return v, nil
+		return &View{Whole: true, Value: json.RawMessage(value.Raw)}, nil
 	}
 	switch v.Type {
 	case "string":
@@ -54,7 +53,7 @@ func view(doc string, pointer string, from, max int) (*View, error) {
 	case "object", "array":
 		v.parts(value, from, max)
 	default: // a number of very many digits
-		v.Whole, v.Value = true, json.RawMessage(value.Raw)
+		return &View{Whole: true, Value: json.RawMessage(value.Raw)}, nil
 	}
 	return v, nil
 }

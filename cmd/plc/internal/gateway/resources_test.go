@@ -65,7 +65,7 @@ func TestSubscription(t *testing.T) {
 func TestCatalogueAsResources(t *testing.T) {
 	_, c := serve(t, &world{}, open(t, filepath.Join(t.TempDir(), "runs.db")), plc.Spec{})
 	for uri, want := range map[string]string{
-		"plc://tools": `"name":"wipe"`, "plc://tools/wipe": `"effect":"destructive"`, "plc://codes/PLC201": "PLC201", "plc://notation": "_outputPath",
+		"plc://tools": `"signature":"wipe`, "plc://tools/wipe": `"effect":"destructive"`, "plc://codes/PLC201": "PLC201", "plc://notation": "_outputPath",
 	} {
 		res, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
 		if err != nil || !strings.Contains(res.Contents[0].Text, want) {

@@ -34,7 +34,7 @@ type State struct {
 	Run      string         `json:"run,omitempty" jsonschema:"its id; left out when nothing ran"`
 	Status   string         `json:"status" jsonschema:"running, completed, failed, paused, cancelled, rejected, interrupted, undoing, undone, undoneInPart, or invalid: the plan has errors"`
 	Reason   string         `json:"reason,omitempty"`
-	Calls    map[string]int `json:"calls,omitempty" jsonschema:"how many calls have each status"`
+	Calls    map[string]int `json:"calls,omitempty" jsonschema:"how many calls have each status; left out when all completed"`
 	Waiting  []string       `json:"waiting,omitempty" jsonschema:"calls that wait for a person"`
 	Answer   string         `json:"answer,omitempty" jsonschema:"how a person answers; tell your user"`
 	Failed   []string       `json:"failed,omitempty"`
@@ -49,13 +49,13 @@ type State struct {
 // ToRun holds the params of the tool run.
 type ToRun struct {
 	Planned
-	Wait *float64 `json:"wait,omitempty" jsonschema:"seconds to wait for the end, at most 300; 20 if left out"`
+	Wait *float64 `json:"wait,omitempty" jsonschema:"seconds, at most 300; 20 if left out"`
 }
 
 // Which names a run.
 type Which struct {
 	Run  string   `json:"run"`
-	Wait *float64 `json:"wait,omitempty" jsonschema:"seconds to wait for the end, at most 300; 0 if left out"`
+	Wait *float64 `json:"wait,omitempty" jsonschema:"seconds, at most 300; 0 if left out"`
 }
 
 func (g *Gateway) run(ctx context.Context, req *mcp.CallToolRequest, in ToRun) (*mcp.CallToolResult, *State, error) {
@@ -230,15 +230,17 @@ func (g *Gateway) state(ctx context.Context, id string) (*State, error) {
 		return nil, err
 	}
 	for _, q := range questions {
-		text := fmt.Sprintf("%s (%s): %s", q.Path, q.Tool, q.Reason)
-		if q.Terms != nil && q.Terms.Target != "" {
-			text += "; runs " + q.Terms.Target
-		}
-		s.Waiting = append(s.Waiting, text)
+		s.Waiting = append(s.Waiting, fmt.Sprintf("%s (%s): %s", q.Path, q.Tool, q.Reason))
+	}
+	if len(s.Waiting) > 0 {
+		s.Reason = "" // says the same
 	}
 	s.waits = len(s.Waiting) > 0 || plc.WaitsForPlan(sum) && !g.opts.Engine.PlanApproved(ctx, sum)
 	if s.waits || s.Status == string(exec.Paused) {
 		s.Answer = g.opts.Approve(id)
+	}
+	if len(s.Calls) == 1 && s.Calls[string(exec.Completed)] > 0 && s.Status == string(exec.Completed) {
+		s.Calls = nil
 	}
 	if sum.Finished.IsZero() {
 		return s, nil
@@ -280,9 +282,9 @@ func gave(res *exec.Result) json.RawMessage {
 // Wanted is the part of a result that result gives.
 type Wanted struct {
 	Run   string `json:"run"`
-	Path  string `json:"path,omitempty" jsonschema:"JSON Pointer, as in /hits/0/url; the whole if left out"`
-	State bool   `json:"state,omitempty" jsonschema:"look at the plan's state instead of its output"`
-	From  int    `json:"from,omitempty" jsonschema:"the first member, element or byte of text"`
+	Path  string `json:"path,omitempty" jsonschema:"JSON Pointer, as in /hits/0/url"`
+	State bool   `json:"state,omitempty" jsonschema:"of the state, not the output"`
+	From  int    `json:"from,omitempty" jsonschema:"first member, element or byte"`
 }
 
 func (g *Gateway) result(ctx context.Context, _ *mcp.CallToolRequest, in Wanted) (*mcp.CallToolResult, *View, error) {

@@ -14,9 +14,9 @@ import (
 
 // Query says which tools are looked for.
 type Query struct {
-	Query string   `json:"query,omitempty" jsonschema:"words, as in: send mail"`
-	Names []string `json:"names,omitempty" jsonschema:"names of tools whose whole schemas are wanted"`
-	Limit int      `json:"limit,omitempty" jsonschema:"how many at most; 10 if left out"`
+	Query string   `json:"query,omitempty" jsonschema:"as in: send mail"`
+	Names []string `json:"names,omitempty" jsonschema:"of tools whose definitions are wanted"`
+	Limit int      `json:"limit,omitempty" jsonschema:"10 if left out"`
 }
 
 // Found is the answer of search_tools.
@@ -28,8 +28,7 @@ type Found struct {
 
 // An Entry is a tool as an agent sees it.
 type Entry struct {
-	Name        string `json:"name"`
-	Signature   string `json:"signature" jsonschema:"what it takes and gives"`
+	Signature   string `json:"signature" jsonschema:"its name, and what it takes and gives"`
 	Description string `json:"description,omitempty"`
 	Effect      string `json:"effect" jsonschema:"pure, reads, changes, destructive or undeclared"`
 	Definition  any    `json:"definition,omitempty" jsonschema:"the whole definition"`
@@ -37,7 +36,7 @@ type Entry struct {
 
 // How much of a description a list shows, and how many tools.
 const (
-	maxDescription = 300
+	maxDescription = 160
 	defaultLimit   = 10
 	maxLimit       = 100
 )
@@ -45,15 +44,27 @@ const (
 func entry(t *tool.Tool, whole bool) Entry {
 	t = t.Whole()
 	def := t.Definition
-	e := Entry{Name: def.Name, Signature: def.Signature(), Description: def.Description, Effect: effectOf(def.Effects)}
+	e := Entry{Signature: def.Signature(), Description: def.Description, Effect: effectOf(def.Effects)}
 	if whole {
 		e.Definition = json.RawMessage(def.Raw)
-	} else if short := []rune(strings.Join(strings.Fields(def.Description), " ")); len(short) > maxDescription {
-		e.Description = string(short[:maxDescription-1]) + "…"
 	} else {
-		e.Description = string(short)
+		e.Description = begins(strings.Join(strings.Fields(def.Description), " "))
 	}
 	return e
+}
+
+// begins returns the sentences of a description that fit into a list, or as much of the first one
+// as fits. The whole definition has the others.
+func begins(text string) string {
+	all := []rune(text)
+	if len(all) <= maxDescription {
+		return text
+	}
+	short := string(all[:maxDescription])
+	if end := strings.LastIndex(short, ". "); end > 0 {
+		return short[:end+1]
+	}
+	return string(all[:maxDescription-1]) + "…"
 }
 
 func effectOf(e tool.Effects) string {

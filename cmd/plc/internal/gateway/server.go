@@ -10,12 +10,9 @@ import (
 
 const instructions = `plc runs plans: lists of tool calls that refer to each other's results. Instead of calling tools one by one, write one plan.
 
-1. search_tools finds tools and shows what they take and give.
-2. check reports every fault of a plan with its place. Correct the plan until "ok" is true.
-3. run runs it: as parallel as its data allows, with the result of running it in order. You get what the plan's output names. Name only what you need.
-4. If a run waits for a person, tell your user what waits and how to answer ("approve"). You can't answer: status shows when somebody has.
+search_tools shows what tools take and give. check reports every fault of a plan with its place. run checks and runs it, as parallel as its data allows, and gives what its output names: name only what you need. If a run waits for a person, tell your user what waits and how to answer. You can't answer; status shows when somebody has.
 
-A call: {"_tool": "search", "query": "†input.topic", "_outputPath": "†state.hits"}. Members with an underscore are for plc, the others are params. "†state.hits[0].url" reads what an earlier call wrote. A plan is a list of calls, or {"calls": [...], "output": {"answer": "†state.summary"}}. The prompt write_plan and the resource plc://notation say more.`
+A call: {"_tool": "search", "query": "†input.topic", "_outputPath": "†state.hits"}. Members with an underscore are for plc, the others are params. "†state.hits[0].url" reads what a call wrote. A plan is a list of calls, or {"calls": [...], "output": {"answer": "†state.summary"}}. The prompt write_plan and the resource plc://notation say more.`
 
 func (g *Gateway) newServer() *mcp.Server {
 	can := &mcp.ServerCapabilities{}
@@ -27,25 +24,25 @@ func (g *Gateway) newServer() *mcp.Server {
 	})
 	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(bool)}
 	add(s, &mcp.Tool{Name: "search_tools", Annotations: reads,
-		Description: "Finds tools that plans may call. Words in query are looked for in names and descriptions; without words all are listed. With names it gives the whole schemas of these tools.",
+		Description: "Finds tools that plans may call, by words in their names and descriptions; without words all. With names it gives whole definitions.",
 	}, g.search)
 	add(s, &mcp.Tool{Name: "check", Annotations: reads,
-		Description: "Checks a plan and runs nothing: unknown tools, params that don't fit, references to nothing, cycles. A plan with an error never runs.",
+		Description: "Checks a plan and runs nothing. A plan with an error never runs.",
 	}, g.check)
 	add(s, &mcp.Tool{Name: "preview", Annotations: reads,
-		Description: "Shows what a plan would do at most, and runs nothing: effects, hosts, programs, numbers of calls, and each call.",
+		Description: "Shows what a plan would do at most, call by call, and runs nothing.",
 	}, g.preview)
 	add(s, &mcp.Tool{Name: "run", Annotations: &mcp.ToolAnnotations{},
-		Description: "Checks a plan and runs it. Answers when the run ends, waits for a person, or after wait seconds; status then tells how it goes on.",
+		Description: "Checks a plan and runs it. Answers when the run ends, waits for a person, or after wait seconds.",
 	}, g.run)
 	add(s, &mcp.Tool{Name: "status", Annotations: reads,
-		Description: "Tells how far a run is, and waits up to wait seconds for its end, or until something else waits for a person.",
+		Description: "Tells how far a run is, after wait seconds or when that changes.",
 	}, g.status)
 	add(s, &mcp.Tool{Name: "result", Annotations: reads,
-		Description: "Gives a value of a run, or a part of it. A large value comes as a list of its parts with the path of each.",
+		Description: "Gives a value of a run. A large one comes as its parts, with the path of each.",
 	}, g.result)
 	add(s, &mcp.Tool{Name: "cancel", Annotations: &mcp.ToolAnnotations{IdempotentHint: true, DestructiveHint: new(bool), OpenWorldHint: new(bool)},
-		Description: "Cancels a run: calls that are under way end, and no other starts.",
+		Description: "Cancels a run: calls under way end, and no other starts.",
 	}, g.cancel)
 	g.addTexts(s)
 	g.addTasks(s)
@@ -53,15 +50,22 @@ func (g *Gateway) newServer() *mcp.Server {
 	return s
 }
 
-// add adds a tool whose answer has the members that its type has. Lists and objects are never
-// null in an answer, which the schema that is made of the type does not say.
+// add adds a tool whose params and answer have the members that their types have. Lists and objects
+// are never null in an answer, which the schema that is made of the type does not say.
 func add[In, Out any](s *mcp.Server, t *mcp.Tool, h mcp.ToolHandlerFor[In, Out]) {
-	schema, err := jsonschema.For[Out](nil)
+	params, err := jsonschema.For[In](nil)
+	if err != nil {
+		panic(err) // the type of the params is at fault
+	}
+	for _, p := range params.Properties {
+		p.AdditionalProperties = nil // true, which need not be said
+	}
+	answer, err := jsonschema.For[Out](nil)
 	if err != nil {
 		panic(err) // the type of an answer is at fault
 	}
-	present(schema)
-	t.OutputSchema = schema
+	present(answer)
+	t.InputSchema, t.OutputSchema = params, answer
 	mcp.AddTool(s, t, h)
 }
 
