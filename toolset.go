@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/compile/cel"
@@ -42,6 +44,9 @@ type Toolset struct {
 	// Policies are the names of files with policies on the flow of information, besides the flow
 	// sections of tool files. A plan has to be allowed by each of them.
 	Policies []string `json:"policies,omitempty"`
+	// Partial leaves out MCP servers that can't be used: what is wrong with them are warnings, and
+	// their tools are not known. What differs from a lock stays an error.
+	Partial bool `json:"partial,omitempty"`
 	// Unlocked ignores all locks.
 	Unlocked bool `json:"-"`
 }
@@ -53,7 +58,7 @@ func (t *Toolset) IsEmpty() bool { return len(t.Files) == 0 && len(t.MCP) == 0 }
 func (t *Toolset) join(more Toolset) Toolset {
 	joined := Toolset{
 		Files: slices.Concat(t.Files, more.Files), MCP: slices.Concat(t.MCP, more.MCP),
-		Lock: more.Lock, Deny: slices.Concat(t.Deny, more.Deny), Only: slices.Concat(t.Only, more.Only), Policies: slices.Concat(t.Policies, more.Policies), Unlocked: t.Unlocked || more.Unlocked,
+		Lock: more.Lock, Deny: slices.Concat(t.Deny, more.Deny), Only: slices.Concat(t.Only, more.Only), Policies: slices.Concat(t.Policies, more.Policies), Partial: t.Partial || more.Partial, Unlocked: t.Unlocked || more.Unlocked,
 	}
 	if joined.Lock == "" {
 		joined.Lock = t.Lock
@@ -87,6 +92,7 @@ type Tools struct {
 	Files     []*file.File
 	Servers   *mcp.Pool // nil without servers; the engine closes it
 	Findings  diag.List // about the files and servers
+	LeftOut   diag.List // those of Findings about servers that are left out (Toolset.Partial)
 
 	unstarted bool // there are servers whose tools are not known, since none is started
 }
@@ -221,6 +227,9 @@ func (s *session) readServers(named Toolset, purpose Purpose, t *Tools) error {
 			return err
 		}
 		f, found := file.ReadServers(diag.NewFile(src.shown(), text))
+		if named.Partial {
+			t.leaveOut(found, func(f *diag.Finding) bool { return strings.Count(f.Pointer, "/") > 1 }) // about one server
+		}
 		s.texts.replace(journal.Tools, src.Name, f.Recorded())
 		f.Secrets, f.Memory = s.secrets(purpose), s.remembers()
 		t.Files, t.Findings = append(t.Files, f), append(t.Findings, found...)
@@ -238,6 +247,9 @@ func (s *session) startServers(ctx context.Context, named Toolset, purpose Purpo
 	}
 	c := &s.engine.config
 	opts := &mcp.Options{Environ: c.Environ, Version: c.Version, Offline: purpose == ToCheck || s.sealed, Ask: c.AskServer, OnChanged: c.OnToolsChanged}
+	if named.Partial {
+		opts.TryAgain = tryAgainAfter
+	}
 	lock, recorded, err := s.lock(named, t.Files)
 	if err != nil {
 		return nil, err
@@ -287,16 +299,42 @@ func (s *session) startServers(ctx context.Context, named Toolset, purpose Purpo
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if told, err := pool.Lock(); err == nil && !recorded { // so that the run is resumed with these
-		text, err := json.Marshal(told)
+	given := pool
+	if named.Partial {
+		given = pool.Working()
+	}
+	if known, err := given.Lock(); err == nil && !recorded { // so that the run is resumed with these
+		text, err := json.Marshal(known)
 		if err != nil {
 			return nil, err
 		}
 		s.texts.keep(journal.Tools, toldText, "", text)
 	}
-	findings = append(findings, pool.Findings()...)
+	told := pool.Findings()
+	if named.Partial {
+		t.leaveOut(findings, func(*diag.Finding) bool { return true })
+		failed := map[diag.Loc]bool{}
+		for _, c := range pool.Servers() {
+			failed[c.Server().Loc] = c.Err() != nil
+		}
+		t.leaveOut(told, func(f *diag.Finding) bool { return failed[f.Loc] })
+	}
+	findings = append(findings, told...)
 	return pool, nil
 }
+
+// leaveOut makes warnings of the errors that are about one server.
+func (t *Tools) leaveOut(found diag.List, aboutOne func(*diag.Finding) bool) {
+	for i := range found {
+		if found[i].Severity == diag.Error && aboutOne(&found[i]) {
+			found[i].Severity = diag.Warning
+			t.LeftOut = append(t.LeftOut, found[i])
+		}
+	}
+}
+
+// tryAgainAfter is the time for which a server that failed is left alone, where it may be left out.
+const tryAgainAfter = 30 * time.Second
 
 // unstarted returns the finding for an MCP server whose tools are not known.
 func unstarted(d file.Server) diag.Finding {

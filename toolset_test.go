@@ -112,3 +112,39 @@ func TestOnlyTools(t *testing.T) {
 		}
 	}
 }
+
+// Where servers may be left out, those that can't be used are warnings, and a plan that needs none
+// of their tools is sound. What is no configuration stays an error.
+func TestServersAreLeftOut(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "servers.json")
+	check := func(text, plan string, partial bool) *Plan {
+		t.Helper()
+		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p, err := New(Config{}).Prepare(t.Context(), Spec{
+			Plan:    Text(plan),
+			Toolset: Toolset{Files: []Source{Text(`{"activities": {"one": {"return": 1}}, "tools": {"one": {}}}`)}, MCP: []string{config}, Partial: partial},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	const (
+		servers = `{"mcpServers": {"gone": {"command": "/no/such/program"}, "old": {"type": "sse", "url": "http://127.0.0.1:1/"}, "poor": {"url": "http://127.0.0.1:1/", "headers": {"A": "${PLC_NO_SUCH}"}}}}`
+		one     = `[{"_tool": "one", "_outputPath": "†state.x"}]`
+	)
+	if p := check(servers, one, true); p.Err() != nil || len(p.Checker().LeftOut) != 3 || len(p.Findings) != 0 {
+		t.Errorf("%v; left out: %v; %v", p.Err(), p.Checker().LeftOut, p.Findings)
+	}
+	if p := check(servers, one, false); p.Err() == nil || len(p.Checker().LeftOut) != 0 {
+		t.Errorf("servers that can't be used are left out unasked: %v", p.Checker().LeftOut)
+	}
+	if p := check(servers, `[{"_tool": "gone.tool"}]`, true); p.Err() == nil || !strings.Contains(p.Err().Error(), `unknown tool "gone.tool"`) {
+		t.Errorf("a tool of a server that is left out: %v", p.Err())
+	}
+	if p := check(`{"mcpServers": []}`, one, true); p.Err() == nil {
+		t.Error("what is no configuration is left out")
+	}
+}

@@ -129,6 +129,7 @@ func (env *environment) serveAgents(ctx context.Context, f *gatewayFlags) error 
 	if err != nil {
 		return err
 	}
+	f.spec.Toolset.Partial = true // as hosts do, without the servers that can't be used
 	config, told := env.gatewayConfig(store)
 	g, err := gateway.New(ctx, gateway.Options{
 		Engine: env.newEngine(config), Spec: f.spec, MaxRuns: f.runs, Version: version(), Folder: folder,
@@ -138,6 +139,7 @@ func (env *environment) serveAgents(ctx context.Context, f *gatewayFlags) error 
 		return env.toolsFault(err)
 	}
 	defer g.Close()
+	env.showFindings(g.Findings)
 	told.Store(g)
 	if guard == nil {
 		err = g.Serve(ctx, &mcp.IOTransport{Reader: io.NopCloser(env.stdin), Writer: unclosed{env.stdout}})

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
+	"time"
 )
 
 // A Cache keeps servers running for several pools: a pool that wants a server which an earlier one
@@ -23,6 +24,7 @@ type Cache struct {
 type cached struct {
 	mu     sync.Mutex
 	client *Client
+	failed time.Time // when it did, if it has
 }
 
 // Open does what the function Open does, with the servers that run already. Each of these is asked
@@ -62,12 +64,13 @@ func (k *Cache) client(ctx context.Context, s Server, opts *Options) *Client {
 	k.mu.Unlock()
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	if one.client != nil && one.client.asBefore(ctx) {
+	if one.client != nil && (time.Since(one.failed) < opts.TryAgain || one.failed.IsZero() && one.client.asBefore(ctx)) {
 		return one.client
 	}
 	c := k.start(ctx, s, opts)
-	if one.client = c; c.Err() != nil { // nothing of it runs
-		one.client = nil
+	one.client, one.failed = c, time.Time{}
+	if c.Err() != nil { // nothing of it runs
+		one.failed = time.Now()
 		k.mu.Lock()
 		k.all = slices.DeleteFunc(k.all, func(o *Client) bool { return o == c })
 		k.mu.Unlock()

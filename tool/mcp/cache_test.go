@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Pools of a cache share a server while its tools stay the same; who has one whose tools have
@@ -68,6 +69,9 @@ func TestCacheTriesAgain(t *testing.T) {
 	}
 	if err := os.Symlink(os.Args[0], marker); err != nil {
 		t.Skip(err)
+	}
+	if p := k.Open(t.Context(), []Server{s}, &Options{Environ: os.Environ(), TryAgain: time.Hour}); p.Servers()[0].Err() == nil {
+		t.Error("a server that failed is not left alone")
 	}
 	if p := k.Open(t.Context(), []Server{s}, &Options{Environ: os.Environ()}); p.Servers()[0].Err() != nil {
 		t.Error(p.Servers()[0].Err())

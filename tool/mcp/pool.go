@@ -55,6 +55,8 @@ type Options struct {
 	Lock *Lock
 	// Offline starts no server that Lock has before one of its tools is called.
 	Offline bool
+	// TryAgain is the time for which a Cache leaves a server alone that failed; 0 is none.
+	TryAgain time.Duration
 	// OnChanged is called when a server says that its tools have changed. Nil is not called.
 	OnChanged func(server string)
 	// OnStarted is called, by several goroutines at once, for each server that has listed its tools
@@ -117,6 +119,17 @@ func (p *Pool) Servers() []*Client {
 		return nil
 	}
 	return p.clients
+}
+
+// Working returns a pool of the servers that have not failed. It shares them with p.
+func (p *Pool) Working() *Pool {
+	w := &Pool{byName: map[string]*Client{}}
+	for _, c := range p.Servers() {
+		if c.Err() == nil {
+			w.clients, w.byName[c.server.Name] = append(w.clients, c), c
+		}
+	}
+	return w
 }
 
 // Close ends all servers and what they have started, and waits for that: some seconds

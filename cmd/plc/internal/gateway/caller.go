@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -120,11 +121,12 @@ func (g *Gateway) settings(c *Caller) plc.Spec {
 	return spec
 }
 
-// catalogue returns the tools that a caller may use, as they are now.
-func (g *Gateway) catalogue(ctx context.Context, c *Caller) (*tool.Catalogue, error) {
+// catalogue returns the tools that a caller may use, as they are now, and what is wrong with
+// servers that are left out.
+func (g *Gateway) catalogue(ctx context.Context, c *Caller) (*tool.Catalogue, diag.List, error) {
 	tools, err := g.opts.Engine.Tools(ctx, g.settings(c).Toolset, plc.ToCheck)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var usable []*tool.Tool
 	for t := range tools.Catalogue.Listed() {
@@ -132,5 +134,5 @@ func (g *Gateway) catalogue(ctx context.Context, c *Caller) (*tool.Catalogue, er
 			usable = append(usable, t)
 		}
 	}
-	return tool.NewCatalogue(usable...), nil
+	return tool.NewCatalogue(usable...), tools.LeftOut, nil
 }

@@ -66,7 +66,11 @@ func marshal(v any) ([]byte, error) {
 
 // verdict returns what is wrong with a plan.
 func verdict(p *plc.Plan, asText bool) (*Checked, error) {
-	list, err := findings(p.AllFindings(), asText)
+	about := p.Findings
+	if p.Err() != nil { // the reason may be that of the tools
+		about = p.AllFindings()
+	}
+	list, err := findings(about, asText)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -49,6 +50,9 @@ const (
 // A Gateway is an MCP server whose tools check and run plans. Its methods may be called by
 // several goroutines at once.
 type Gateway struct {
+	// Findings are warnings about the tool files and servers at the start.
+	Findings diag.List
+
 	opts    Options
 	tools   *tool.Catalogue // at the start, without limits of roles
 	server  *mcp.Server
@@ -75,7 +79,7 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 	if err := tools.Err(); err != nil {
 		return nil, err
 	}
-	g := &Gateway{opts: o, tools: tools.Catalogue, sessions: map[any]*session{}}
+	g := &Gateway{Findings: tools.Findings, opts: o, tools: tools.Catalogue, sessions: map[any]*session{}}
 	if o.Role != nil {
 		if err := g.CheckRoles(map[string]*Role{o.Role.name: o.Role}); err != nil {
 			return nil, err

@@ -42,7 +42,7 @@ func (g *Gateway) addTexts(s *mcp.Server) {
 		})
 	s.AddResource(&mcp.Resource{URI: toolsURI, Name: "tools", MIMEType: "application/json", Description: "The names of all tools that plans may call, with what they take and give. Subscribers are told when an MCP server has changed its tools."},
 		func(ctx context.Context, _ *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-			tools, err := g.catalogue(ctx, exchangeOf(ctx).caller)
+			tools, _, err := g.catalogue(ctx, exchangeOf(ctx).caller)
 			if err != nil {
 				return nil, err
 			}
@@ -77,7 +77,7 @@ func (g *Gateway) addTexts(s *mcp.Server) {
 		})
 	s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: toolsURI + "/{+name}", Name: "tool", MIMEType: "application/json", Description: "The definition of a tool."},
 		func(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-			tools, err := g.catalogue(ctx, exchangeOf(ctx).caller)
+			tools, _, err := g.catalogue(ctx, exchangeOf(ctx).caller)
 			if err != nil {
 				return nil, err
 			}
@@ -133,7 +133,7 @@ func (g *Gateway) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.Co
 	var all []string
 	switch r.Params.Argument.Name {
 	case "name":
-		tools, err := g.catalogue(ctx, exchangeOf(ctx).caller)
+		tools, _, err := g.catalogue(ctx, exchangeOf(ctx).caller)
 		if err != nil {
 			return nil, err
 		}

@@ -24,6 +24,7 @@ type Found struct {
 	Tools   []Entry  `json:"tools" jsonschema:"the best first"`
 	More    int      `json:"more,omitempty" jsonschema:"how many others there are"`
 	Unknown []string `json:"unknown,omitempty" jsonschema:"names that no tool has"`
+	Missing []string `json:"missing,omitempty" jsonschema:"servers whose tools are not there, and why"`
 }
 
 // An Entry is a tool as an agent sees it.
@@ -82,11 +83,14 @@ func effectOf(e tool.Effects) string {
 }
 
 func (g *Gateway) search(ctx context.Context, _ *mcp.CallToolRequest, in Query) (*mcp.CallToolResult, *Found, error) {
-	tools, err := g.catalogue(ctx, exchangeOf(ctx).caller)
+	tools, leftOut, err := g.catalogue(ctx, exchangeOf(ctx).caller)
 	if err != nil {
 		return nil, nil, err
 	}
 	out := &Found{Tools: []Entry{}}
+	for _, f := range leftOut {
+		out.Missing = append(out.Missing, f.Message)
+	}
 	for _, name := range in.Names {
 		if t, ok := tools.Lookup(name); ok {
 			out.Tools = append(out.Tools, entry(t, true))
