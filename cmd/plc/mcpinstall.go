@@ -8,60 +8,85 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/internal/durable"
 	"github.com/plc-lang/plc/internal/texttree"
+	"github.com/plc-lang/plc/tool/file"
 )
 
-// A host is an MCP host with a configuration file per folder.
+// A host is an MCP host with a configuration file.
 type host struct {
 	name, file string
 	servers    string // the member that has the servers
+	moved      string // the file to which its servers move
+	user       bool   // the file is that of a user, for all folders
 }
 
-var hosts = []host{
-	{"claude-code", ".mcp.json", "mcpServers"},
-	{"cursor", ".cursor/mcp.json", "mcpServers"},
-	{"vscode", ".vscode/mcp.json", "servers"},
-}
-
-func hostNames() []string {
-	var names []string
-	for _, h := range hosts {
-		names = append(names, h.name)
+// hosts returns the hosts with a configuration per folder, or those with one per user.
+func hosts(user bool) ([]host, error) {
+	if !user {
+		return []host{
+			{name: "claude-code", file: ".mcp.json", servers: "mcpServers", moved: "mcp.plc.json"},
+			{name: "cursor", file: ".cursor/mcp.json", servers: "mcpServers", moved: ".cursor/mcp.plc.json"},
+			{name: "vscode", file: ".vscode/mcp.json", servers: "servers", moved: ".vscode/mcp.plc.json"},
+		}, nil
 	}
-	return names
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, err
+	}
+	config, err := os.UserConfigDir()
+	if err != nil {
+		return nil, err
+	}
+	of := func(name, dir, file, servers string) host {
+		return host{name: name, file: filepath.Join(dir, file), servers: servers, moved: filepath.Join(dir, strings.TrimSuffix(file, ".json")+".plc.json"), user: true}
+	}
+	return []host{
+		of("claude-code", home, ".claude.json", "mcpServers"),
+		of("claude-desktop", filepath.Join(config, "Claude"), "claude_desktop_config.json", "mcpServers"),
+		of("cursor", filepath.Join(home, ".cursor"), "mcp.json", "mcpServers"),
+		of("vscode", filepath.Join(config, "Code", "User"), "mcp.json", "servers"),
+	}, nil
 }
+
+// hostNames are the names of all hosts.
+var hostNames = []string{"claude-code", "claude-desktop", "cursor", "vscode"}
 
 // gatewayName is the name of the server in a host's configuration.
 const gatewayName = "plc"
 
 func mcpInstallCommand(env *environment) *cobra.Command {
 	var tools []string
-	var yes bool
+	var yes, user bool
 	c := &cobra.Command{
 		Use:   "install HOST",
 		Short: "Put plc between an MCP host and its servers",
 		Long: `Put plc between an MCP host and its servers. The host's configuration in the current folder
-(.mcp.json, .cursor/mcp.json or .vscode/mcp.json) then has one server, plc. The servers that
-it had move to a file beside it (mcp.plc.json), and plc calls them for the host's agent.
+(.mcp.json, .cursor/mcp.json or .vscode/mcp.json), or with --user that of the user for all
+folders, then has the server plc. The servers that it had move to a file beside it
+(mcp.plc.json), and plc calls them for the host's agent. Those that plc can't call stay.
 
 What changes is shown first, and a person is asked; --yes says yes. Comments, and all that
 has nothing to do with servers, stay as they are. The old configuration is kept beside the
 new one (.before-plc); plc mcp uninstall puts it back.`,
 		Example: `  plc mcp install claude-code
-  plc mcp install cursor --tools tools.yaml --yes`,
-		Args: wants(1, 1, "one host"), ValidArgs: hostNames(),
+  plc mcp install cursor --tools tools.yaml --yes
+  plc mcp install claude-desktop --user`,
+		Args: wants(1, 1, "one host"), ValidArgs: hostNames,
 		RunE: func(c *cobra.Command, args []string) error {
-			return env.install(c.Context(), args[0], tools, yes)
+			return env.install(c.Context(), args[0], user, tools, yes)
 		},
 	}
+	addUser(c, &user)
 	c.Flags().StringArrayVar(&tools, "tools", nil, "a tool file that plc uses as well (repeatable)")
 	c.Flags().BoolVar(&yes, "yes", false, "write the files without asking")
 	completeFiles(c, "yaml", "tools")
@@ -69,32 +94,46 @@ new one (.before-plc); plc mcp uninstall puts it back.`,
 }
 
 func mcpUninstallCommand(env *environment) *cobra.Command {
-	return &cobra.Command{
+	var user bool
+	c := &cobra.Command{
 		Use:     "uninstall HOST",
 		Short:   "Give an MCP host its servers back",
 		Long:    `Give an MCP host the configuration back that it had before plc mcp install.`,
 		Example: `  plc mcp uninstall claude-code`,
-		Args:    wants(1, 1, "one host"), ValidArgs: hostNames(),
-		RunE: func(_ *cobra.Command, args []string) error { return env.uninstall(args[0]) },
+		Args:    wants(1, 1, "one host"), ValidArgs: hostNames,
+		RunE: func(_ *cobra.Command, args []string) error { return env.uninstall(args[0], user) },
 	}
+	addUser(c, &user)
+	return c
+}
+
+func addUser(c *cobra.Command, user *bool) {
+	c.Flags().BoolVar(user, "user", false, "the host's configuration of this user, for all folders, instead of that of the current folder")
 }
 
 // setup holds the files that install writes and uninstall takes away.
 type setup struct {
 	old    *hostConfig
-	config []byte // the new configuration
-	behind []byte // the servers, for plc; nil for none
+	config []byte   // the new configuration
+	behind []byte   // the servers, for plc; nil for none
+	stays  []string // why a server stays with the host
 }
 
-func findHost(name string) (host, error) {
-	i := slices.IndexFunc(hosts, func(h host) bool { return h.name == name })
-	if i < 0 {
-		return host{}, fmt.Errorf("there is no host %q; it is one of %s", name, strings.Join(hostNames(), ", "))
+func findHost(name string, user bool) (host, error) {
+	all, err := hosts(user)
+	if err != nil {
+		return host{}, err
 	}
-	return hosts[i], nil
+	i := slices.IndexFunc(all, func(h host) bool { return h.name == name })
+	switch {
+	case i >= 0:
+		return all[i], nil
+	case slices.Contains(hostNames, name):
+		return host{}, fmt.Errorf("%s has one configuration for all folders; add --user", name)
+	}
+	return host{}, fmt.Errorf("there is no host %q; it is one of %s", name, strings.Join(hostNames, ", "))
 }
 
-func (h host) behind() string { return filepath.Join(filepath.Dir(h.file), "mcp.plc.json") }
 func (h host) backup() string { return h.file + ".before-plc" }
 
 // newSetup returns what is written for a host with these tool files.
@@ -104,34 +143,100 @@ func newSetup(h host, tools []string) (*setup, error) {
 		return nil, err
 	}
 	if _, ok := old.server(gatewayName); ok {
-		return nil, fmt.Errorf("%s has the server %q already; plc mcp uninstall %s takes it away", h.file, gatewayName, h.name)
+		return nil, fmt.Errorf("%s has the server %q already; plc mcp uninstall %s takes it away", h.file, gatewayName, h.named())
 	}
 	args := []string{"mcp"}
-	if len(old.servers) > 0 {
-		args = append(args, "--mcp", filepath.ToSlash(h.behind()))
+	moves, stays := old.movable()
+	if len(moves) > 0 {
+		args = append(args, "--mcp", filepath.ToSlash(h.moved))
 	}
 	for _, t := range tools {
+		if h.user { // the host starts plc in a folder of its own
+			if t, err = filepath.Abs(t); err != nil {
+				return nil, err
+			}
+		}
 		args = append(args, "--tools", t)
 	}
 	if len(args) == 1 {
-		return nil, fmt.Errorf("%s has no servers, so there is nothing that plc could call; name a tool file with --tools", h.file)
+		return nil, fmt.Errorf("%s has no servers that plc could call; name a tool file with --tools%s", h.file, strings.Join(stays, ""))
 	}
 	list := &texttree.Node{Kind: texttree.Array}
 	for _, a := range args {
 		list.Entries = append(list.Entries, texttree.Entry{Value: texttree.Text(a)})
 	}
 	return old.behind(&texttree.Node{Kind: texttree.Object, Entries: []texttree.Entry{
-		{Name: "command", Value: texttree.Text("plc")}, {Name: "args", Value: list},
+		{Name: "command", Value: texttree.Text(ownCommand())}, {Name: "args", Value: list},
 	}}), nil
+}
+
+// ownCommand returns the command by which a host starts plc: its name where that is found, and else
+// the path of this program.
+func ownCommand() string {
+	if _, err := exec.LookPath("plc"); err == nil {
+		return "plc"
+	}
+	own, err := os.Executable()
+	if err != nil {
+		return "plc"
+	}
+	return own
+}
+
+// named returns the arguments that name a host.
+func (h host) named() string {
+	if h.user {
+		return h.name + " --user"
+	}
+	return h.name
+}
+
+// movable returns the servers of a configuration that plc can call, and why the others stay with
+// the host.
+func (c *hostConfig) movable() (moves []texttree.Entry, stays []string) {
+	for _, e := range c.servers {
+		if e.Name == gatewayName {
+			continue
+		}
+		if why := unusable(e); why != "" {
+			stays = append(stays, fmt.Sprintf("\n%q stays: %s", e.Name, why))
+		} else {
+			moves = append(moves, e)
+		}
+	}
+	return moves, stays
+}
+
+// unusable returns why plc can't call a server, whatever the environment is; "" if it can.
+func unusable(e texttree.Entry) string {
+	text := serversFile([]texttree.Entry{e})
+	if bytes.Contains(text, []byte("${input:")) {
+		return "the host asks for its inputs"
+	}
+	_, found := file.ReadServers(diag.NewFile("", text))
+	for _, f := range found {
+		if f.Severity == diag.Error {
+			return f.Message
+		}
+	}
+	return ""
+}
+
+// serversFile returns a configuration of servers.
+func serversFile(servers []texttree.Entry) []byte {
+	all := &texttree.Node{Kind: texttree.Object, Entries: servers}
+	return (&texttree.Node{Kind: texttree.Object, Entries: []texttree.Entry{{Name: "mcpServers", Value: all}}}).JSON()
 }
 
 // behind puts the servers of a configuration behind plc, which is started by this entry.
 func (c *hostConfig) behind(entry *texttree.Node) *setup {
-	s := &setup{old: c, config: c.withServers([]texttree.Entry{{Name: gatewayName, Value: entry}})}
-	if len(c.servers) > 0 {
-		servers := &texttree.Node{Kind: texttree.Object, Entries: c.servers}
-		moved := &texttree.Node{Kind: texttree.Object, Entries: []texttree.Entry{{Name: "mcpServers", Value: servers}}}
-		s.behind = indented(moved.JSON())
+	moves, stays := c.movable()
+	kept := slices.DeleteFunc(slices.Clone(c.servers), func(e texttree.Entry) bool {
+		return slices.ContainsFunc(moves, func(m texttree.Entry) bool { return m.Name == e.Name })
+	})
+	s := &setup{old: c, stays: stays, config: c.withServers(append([]texttree.Entry{{Name: gatewayName, Value: entry}}, kept...))}
+	if len(moves) > 0 {
+		s.behind = indented(serversFile(moves))
 	}
 	return s
 }
@@ -144,8 +249,8 @@ func indented(doc []byte) []byte {
 	return append(bytes.TrimSpace(b.Bytes()), '\n')
 }
 
-func (env *environment) install(ctx context.Context, name string, tools []string, yes bool) error {
-	h, err := findHost(name)
+func (env *environment) install(ctx context.Context, name string, user bool, tools []string, yes bool) error {
+	h, err := findHost(name, user)
 	if err != nil {
 		return err
 	}
@@ -153,14 +258,17 @@ func (env *environment) install(ctx context.Context, name string, tools []string
 	if err != nil {
 		return err
 	}
-	for _, file := range []string{h.behind(), h.backup()} {
+	for _, file := range []string{h.moved, h.backup()} {
 		if _, err := os.Lstat(file); err == nil {
 			return fmt.Errorf("%s exists; move it away first", file)
 		}
 	}
 	show(env.stderr, display.Sprintf("%s:\n%s\n", display.Name(h.file), display.Block("  ", changed(s.old.was, s.config))))
 	if s.behind != nil {
-		show(env.stderr, display.Sprintf("%s:\n%s\n", display.Name(h.behind()), display.Block("  ", changed(nil, s.behind))))
+		show(env.stderr, display.Sprintf("%s:\n%s\n", display.Name(h.moved), display.Block("  ", changed(nil, s.behind))))
+	}
+	for _, why := range s.stays {
+		show(env.stderr, display.Sprintf("%s\n", display.Line(strings.TrimSpace(why))))
 	}
 	if !yes {
 		if !env.canAsk() {
@@ -173,7 +281,7 @@ func (env *environment) install(ctx context.Context, name string, tools []string
 	if err := s.write(h); err != nil {
 		return err
 	}
-	show(env.stderr, display.Sprintf("done; restart the host. plc mcp uninstall %s undoes it\n", display.Name(name)))
+	show(env.stderr, display.Sprintf("done; restart the host. plc mcp uninstall %s undoes it\n", display.Line(h.named())))
 	return nil
 }
 
@@ -187,7 +295,7 @@ func (s *setup) write(h host) error {
 	for _, f := range []struct {
 		name string
 		text []byte
-	}{{h.behind(), s.behind}, {h.backup(), s.old.was}} {
+	}{{h.moved, s.behind}, {h.backup(), s.old.was}} {
 		if f.text == nil {
 			continue
 		}
@@ -212,8 +320,8 @@ func remove(files ...string) error {
 	return nil
 }
 
-func (env *environment) uninstall(name string) error {
-	h, err := findHost(name)
+func (env *environment) uninstall(name string, user bool) error {
+	h, err := findHost(name, user)
 	if err != nil {
 		return err
 	}
@@ -225,7 +333,7 @@ func (env *environment) uninstall(name string) error {
 	if !ok {
 		return fmt.Errorf("%s has no server %q", h.file, gatewayName)
 	}
-	moved, err := readOptional(h.behind())
+	moved, err := readOptional(h.moved)
 	if err != nil {
 		return err
 	}
@@ -247,12 +355,12 @@ func (env *environment) uninstall(name string) error {
 			return err
 		}
 		show(env.stderr, display.Sprintf("%s is as it was before\n", display.Name(h.file)))
-		return remove(h.behind(), h.backup())
+		return remove(h.moved, h.backup())
 	}
 	// Something was changed since: that is kept, and the servers come back.
 	servers := before.servers
 	if moved != nil {
-		list, err := parseHostConfig(host{servers: "mcpServers"}, h.behind(), moved)
+		list, err := parseHostConfig(host{servers: "mcpServers"}, h.moved, moved)
 		if err != nil {
 			return err
 		}
@@ -265,7 +373,7 @@ func (env *environment) uninstall(name string) error {
 	if was != nil {
 		show(env.stderr, display.Sprintf("%s is what it was before\n", display.Name(h.backup())))
 	}
-	return remove(h.behind())
+	return remove(h.moved)
 }
 
 // readOptional reads a file; nil is one that is not there.
