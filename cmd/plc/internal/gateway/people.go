@@ -33,13 +33,13 @@ func (g *Gateway) invitation(x *exchange, s *State) mcp.InputRequestMap {
 }
 
 func (g *Gateway) elicitation(s *State) *mcp.ElicitParams {
-	what := "The plan as a whole waits for your approval."
-	if len(s.Waiting) > 0 {
-		what = "It waits for you: " + strings.Join(s.Waiting, "; ")
+	what := "The plan as a whole waits for your approval"
+	if len(s.Waiting) > 0 { // what the plan calls its calls may be meant to mislead
+		what = fmt.Sprintf("For your decision wait calls of the tools %s", strings.Join(s.asksFor, ", "))
 	}
 	return &mcp.ElicitParams{
 		Mode: "url", URL: g.opts.Page(s.Run),
-		Message: fmt.Sprintf("The run %s of a plan can't go on by itself. %s. Open the page to see what would be done and to decide; opening it approves nothing.", s.Run, strings.TrimSuffix(what, ".")),
+		Message: fmt.Sprintf("The run %s can't go on by itself. %s. Open the page to see what would be done and to decide; opening it approves nothing.", s.Run, what),
 	}
 }
 

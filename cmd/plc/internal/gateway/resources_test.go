@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -98,5 +99,33 @@ func TestCatalogueAsResources(t *testing.T) {
 	}
 	if got := complete("prompt", "name", ""); len(got.Values) != 0 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A client that subscribed to the list of tools is told that it has changed.
+func TestToolsChanged(t *testing.T) {
+	g := serveWith(t, &world{}, open(t, filepath.Join(t.TempDir(), "runs.db")), Options{})
+	for _, way := range ways {
+		t.Run(way.transport+" "+way.version, func(t *testing.T) {
+			told := make(chan string, 100)
+			c := connect(t, g, way.transport, way.version, &mcp.ClientOptions{
+				ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { told <- r.Params.URI },
+			})
+			if err := c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: toolsURI}); err != nil {
+				t.Fatal(err)
+			}
+			for range 100 { // the server may hear of the subscription later
+				g.ToolsChanged()
+				select {
+				case got := <-told:
+					if got != toolsURI {
+						t.Errorf("told of %s", got)
+					}
+					return
+				case <-time.After(50 * time.Millisecond):
+				}
+			}
+			t.Error("not told")
+		})
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,8 +44,9 @@ type State struct {
 	Findings []string       `json:"findings,omitempty"`
 	More     int            `json:"more,omitempty" jsonschema:"findings left out"`
 
-	waits bool // for a person
-	sum   *journal.Summary
+	waits   bool     // for a person
+	asksFor []string // the tools of the calls that wait, quoted
+	sum     *journal.Summary
 }
 
 // ToRun holds the params of the tool run.
@@ -231,6 +234,9 @@ func (g *Gateway) state(ctx context.Context, id string) (*State, error) {
 	}
 	for _, q := range questions {
 		s.Waiting = append(s.Waiting, fmt.Sprintf("%s (%s): %s", q.Path, q.Tool, q.Reason))
+		if name := strconv.Quote(q.Tool); !slices.Contains(s.asksFor, name) {
+			s.asksFor = append(s.asksFor, name)
+		}
 	}
 	if len(s.Waiting) > 0 {
 		s.Reason = "" // says the same

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/cmd/plc/internal/runner"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/journal"
 )
@@ -215,5 +216,28 @@ func TestReadRoles(t *testing.T) {
 	}
 	if err := g.CheckRoles(roles(t, "roles: {a: {tools: ['d*', forEach], deny: []}, b: }")); err != nil {
 		t.Error(err)
+	}
+}
+
+// What runs may use of tokens and cost is lent from what is left, and comes back when they end.
+func TestLedger(t *testing.T) {
+	l := &ledger{most: Budget{Tokens: 100, Cost: 1}}
+	first := plc.Limits{Tokens: 60}
+	lent, err := l.lend(&first)
+	if err != nil || first.Tokens != 60 || first.Cost != 1 || first.Steps != 0 || lent != (Budget{Tokens: 60, Cost: 1}) {
+		t.Fatalf("%+v %+v %v", first, lent, err)
+	}
+	l.keep("a", lent)
+	second := plc.Limits{}
+	if _, err := l.lend(&second); err == nil || !strings.Contains(err.Error(), "wait for one") {
+		t.Errorf("all of the cost is lent: %+v %v", second, err)
+	}
+	l.settle(&runner.Job{ID: "a"}, true) // which has used nothing
+	if lent, err := l.lend(&second); err != nil || lent != (Budget{Tokens: 100, Cost: 1}) || second.Tokens != 100 {
+		t.Errorf("%+v %+v %v", lent, second, err)
+	}
+	l.used.Tokens = 100
+	if _, err := l.lend(&second); err == nil || !strings.Contains(err.Error(), "used up: 100 of 100 tokens") {
+		t.Errorf("with nothing left: %v", err)
 	}
 }
