@@ -1,7 +1,9 @@
 package server
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -81,12 +83,51 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		if c != nil && r.Body != http.NoBody {
+			release, err := s.receive(r)
+			defer release()
+			if err == nil { // the token may have been revoked since the request began
+				c, err = s.who(r)
+			}
+			if err != nil {
+				fail(w, r, err)
+				return
+			}
+		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
 	})
 }
 
-// maxBody is the maximum size of a request's body in bytes.
-const maxBody = 16 << 20
+// How large bodies of requests are, in bytes, and how many large ones there are at once.
+const (
+	maxBody   = 16 << 20
+	smallBody = 64 << 10
+	maxLarge  = 16
+)
+
+// receive reads the body of a request, so that it can be read again. Of those that are not small
+// there are maxLarge at once, until release is called; the others wait a while.
+func (s *Server) receive(r *http.Request) (release func(), err error) {
+	release = func() {}
+	body, err := io.ReadAll(io.LimitReader(r.Body, smallBody))
+	if err == nil && len(body) == smallBody {
+		wait := time.NewTimer(slotTime)
+		defer wait.Stop()
+		select {
+		case s.large <- struct{}{}:
+			release = func() { <-s.large }
+		case <-r.Context().Done():
+			return release, r.Context().Err()
+		case <-wait.C:
+			return release, badf(http.StatusServiceUnavailable, "the server receives as many large requests as it can; ask again")
+		}
+		var rest []byte
+		rest, err = io.ReadAll(r.Body)
+		body = append(body, rest...)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return release, err
+}
 
 // harden sets the headers that all answers have.
 func harden(h http.Header) {

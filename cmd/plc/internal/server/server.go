@@ -1,12 +1,10 @@
 package server
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
-	"io"
 	"net/http"
 	"runtime"
 	"time"
@@ -62,6 +60,7 @@ type Server struct {
 	runs    *runner.Runner
 	codes   codes
 	slots   chan struct{} // of requests that compile a plan
+	large   chan struct{} // of requests whose bodies are large
 	handler http.Handler
 }
 
@@ -78,7 +77,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if err := tools.Err(); err != nil {
 		return nil, err
 	}
-	s := &Server{slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))), opts: o, tools: tools.Catalogue}
+	s := &Server{slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))), large: make(chan struct{}, maxLarge), opts: o, tools: tools.Catalogue}
 	mux := http.NewServeMux()
 	for pattern, h := range s.routes() {
 		mux.HandleFunc(pattern, h)
@@ -141,15 +140,8 @@ const slotTime = 10 * time.Second
 
 // bounded lets as many requests through to next at once as there are processors, since each
 // compiles a plan and may take much memory. The others wait a while and are then told to ask again.
-// A request waits once its body is here, so that a slow one keeps nobody out.
 func (s *Server) bounded(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			fail(w, r, err)
-			return
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
 		wait := time.NewTimer(slotTime)
 		defer wait.Stop()
 		select {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -746,30 +747,69 @@ func TestFaultsOfCallers(t *testing.T) {
 			t.Errorf("%s: %v", path, got)
 		}
 	}
-	for body, status := range map[io.Reader]int{
-		&brokenBody{err: os.ErrDeadlineExceeded}: 408,
-		&brokenBody{err: io.ErrUnexpectedEOF}:    400,
+	bob, err := g.tokens.Make(Token{Name: "bob", Roles: []Role{Read}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		end    func() error // of the body
+		status int
+	}{
+		{func() error { return os.ErrDeadlineExceeded }, 408},
+		{func() error { return io.ErrUnexpectedEOF }, 400},
+		{func() error { return errors.Join(g.tokens.Revoke("bob"), io.EOF) }, 401},
 	} {
-		w := httptest.NewRecorder()
-		g.server.bounded(g.server.check)(w, httptest.NewRequest("POST", "/v1/check", body))
-		if w.Code != status || len(g.server.slots) != 0 {
-			t.Errorf("status %d, want %d; %d slots are taken", w.Code, status, len(g.server.slots))
+		w, body := httptest.NewRecorder(), &slowBody{end: c.end}
+		r := httptest.NewRequest("POST", "/v1/check", body)
+		r.Host = g.server.opts.Hosts[0]
+		r.Header.Set("Authorization", "Bearer "+bob)
+		g.server.guard(wants(Read, g.server.check)).ServeHTTP(w, r)
+		if w.Code != c.status {
+			t.Errorf("status %d, want %d: %s", w.Code, c.status, w.Body)
 		}
 	}
 }
 
-// brokenBody begins as a body, and then fails.
-type brokenBody struct {
+// slowBody begins as a body, and ends in some way.
+type slowBody struct {
 	read bool
-	err  error
+	end  func() error
 }
 
-func (b *brokenBody) Read(p []byte) (int, error) {
+func (b *slowBody) Read(p []byte) (int, error) {
 	if b.read {
-		return 0, b.err
+		err := b.end()
+		if errors.Is(err, io.EOF) {
+			err = io.EOF
+		}
+		return 0, err
 	}
 	b.read = true
-	return copy(p, `{"plan"`), nil
+	return copy(p, `{"plan": []}`), nil
+}
+
+// There is room for so many large requests at once.
+func TestLargeBodies(t *testing.T) {
+	s := &Server{large: make(chan struct{}, 1)}
+	large := strings.Repeat("x", smallBody+1)
+	receive := func(ctx context.Context, body string) (func(), error) {
+		return s.receive(httptest.NewRequestWithContext(ctx, "POST", "/", strings.NewReader(body)))
+	}
+	release, err := receive(t.Context(), large)
+	if err != nil || len(s.large) != 1 {
+		t.Fatalf("%v, %d", err, len(s.large))
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := receive(gone, large); err == nil {
+		t.Error("a large request was received while there was no room")
+	}
+	if _, err := receive(gone, "small"); err != nil {
+		t.Error(err)
+	}
+	if release(); len(s.large) != 0 {
+		t.Error("the room was not given back")
+	}
 }
 
 // No more requests compile plans at once than there is room for.
