@@ -62,7 +62,7 @@ var layers = map[string]layer{
 	"internal/durable":  {},
 	"internal/python":   {},
 	"internal/spell":    {},
-	"internal/display":  {},
+	"internal/display":  {own: "internal/jsonscan"},
 	"internal/effort":   {}, // for tests
 	"internal/texttree": {own: "internal/jsonscan", libraries: []string{yaml}},
 	"diag":              {own: "internal/display"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // output is standard output. It remembers that writing failed, so that nobody
@@ -74,10 +76,15 @@ func (o *output) lost() error {
 
 // writeJSON writes a value as indented JSON, without escaping HTML.
 func (env *environment) writeJSON(v any) error {
-	e := json.NewEncoder(env.stdout)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	text, _ := jsonscan.Indent(b.Bytes(), "") // the encoder writes JSON
+	_, err := env.stdout.Write(append(text, '\n'))
+	return err
 }
 
 // showFindings shows findings to people, on standard error.

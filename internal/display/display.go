@@ -16,6 +16,8 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // A Text is text that can be shown. Its zero value is the empty text.
@@ -85,11 +87,11 @@ func JSON(value []byte) Text {
 
 // IndentedJSON returns JSON over several lines, with the prefix before each but the first.
 func IndentedJSON(value []byte, prefix Literal) Text {
-	var b bytes.Buffer
-	if json.Indent(&b, value, string(prefix), "  ") != nil {
+	lines, ok := jsonscan.Indent(value, string(prefix))
+	if !ok {
 		return Quote(string(value))
 	}
-	return Text{string(AppendJSON(nil, b.Bytes()))}
+	return Text{string(AppendJSON(nil, lines))}
 }
 
 // AppendJSON appends JSON, or a text that holds such, in which what could draw or can't be
