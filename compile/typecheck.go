@@ -500,8 +500,54 @@ func (t *typeCheck) fit(to *target, span diag.Span, what string, schema *schemas
 	f.related(to.decl, "what is taken is declared here%s", pointed(why.To))
 	if code == diag.NotAssignable && r != nil && s.Schema != nil {
 		t.offerMember(f, to, r, s.Schema, schema)
+		t.offerPath(f, to, r, schema)
 	}
 	return true
+}
+
+// offerPath offers a path that an earlier call writes, of nearly the same name, whose value fits.
+func (t *typeCheck) offerPath(f finding, to *target, r *Read, schema *schemas.Schema) {
+	last := len(r.Path) - 1
+	if !f.kept() || f.Fix != nil || last < 1 || r.Path[last].Kind != state.Name {
+		return
+	}
+	beside := func(yield func(c *Call, outcome int, name string) bool) { // what is written there
+		for i := range int(to.draft.Place) - 1 {
+			c := &t.prog.Calls[i]
+			for outcome, w := range c.outcomes() {
+				if len(w.Path) == last+1 && w.Path[last].Kind == state.Name && slices.Equal(w.Path[:last], r.Path[:last]) && !yield(c, outcome, w.Path[last].Name) {
+					return
+				}
+			}
+		}
+	}
+	tried := []string{r.Path[last].Name}
+	for range 3 {
+		near, ok := t.nearest(r.Path[last].Name, func(yield func(string) bool) {
+			beside(func(_ *Call, _ int, name string) bool { return slices.Contains(tried, name) || yield(name) })
+		})
+		if !ok {
+			return
+		}
+		tried = append(tried, near)
+		fits := true
+		beside(func(c *Call, outcome int, name string) bool {
+			if from := c.typeOf(outcome); name == near {
+				fit := schemas.Unsure
+				if from != nil {
+					fit, _ = t.relation.Fit(from, schema)
+				}
+				fits = fit == schemas.Fits
+			}
+			return fits
+		})
+		if fits {
+			path := slices.Clone(r.Path)
+			path[last].Name = near
+			t.suggestReference(f, r.Path, path.String())
+			return
+		}
+	}
 }
 
 // offerMember offers a member of what is given that fits: of the param's name,
