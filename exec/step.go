@@ -28,8 +28,8 @@ import (
 //
 // Whiteboard, statuses, order of declared effects, idempotency keys and seeds are those of Run.
 // The driver does what Run does by itself: it makes the attempts (Attempt.Make, perhaps in
-// another process), cancels those of Canceled, puts Questions to somebody, and keeps the
-// History. A Stepper does not pause the run when a call waits for a person: the run ends only
+// another process: ReadAttempt), cancels those of Canceled, puts Questions to somebody, and keeps
+// the History. A Stepper does not pause the run when a call waits for a person: the run ends only
 // when no question is open, or when Pause says that nobody answers.
 //
 // A Stepper must not be used by several goroutines at once.

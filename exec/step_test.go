@@ -506,3 +506,27 @@ func TestPause(t *testing.T) {
 	s.Pause()
 	s.ends(exec.Failed, "{}")
 }
+
+// What another process can't make of an attempt is an error that says why.
+func TestReadAttempt(t *testing.T) {
+	prog := program(t, `[{"_tool": "a", "_id": "x/y"}]`, tools{"a": nil})
+	if c, ok := exec.CallAt(prog, exec.PathOf("x/y")); !ok || c.ID != "x/y" {
+		t.Error(c, ok)
+	}
+	for text, want := range map[string]string{
+		`{"version": 1, "path": "b"}`:                      `no call "b"`,
+		`{"version": 1, "path": "x~1y/b"}`:                 `no call "x~1y/b"`,
+		`{"version": 1, "path": "x~1y", "fallback": true}`: `no fallback`,
+		`{"version": 2, "path": "x~1y"}`:                   `use a newer one`,
+		`[]`:                                               `can't be read`,
+	} {
+		if _, err := exec.ReadAttempt(prog, []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, text := range []string{`{"version": 2}`, `{}`, `""`} {
+		if err := json.Unmarshal([]byte(text), &exec.Made{}); err == nil {
+			t.Error(text)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -383,7 +384,7 @@ func (c *stepping) steps(d *driving, out *outcome) error {
 		stop = time.After(d.stop)
 	}
 	for {
-		d.start(out)
+		d.start(c.prog, out)
 		for _, id := range d.m.Canceled() {
 			c.counts.Canceled++
 			d.cancels[id]()
@@ -417,7 +418,7 @@ func (c *stepping) steps(d *driving, out *outcome) error {
 }
 
 // start has the attempts made that the stepper wants.
-func (d *driving) start(out *outcome) {
+func (d *driving) start(prog *compile.Program, out *outcome) {
 	all := out.hand(d.m)
 	if len(all) == 0 {
 		return
@@ -429,10 +430,35 @@ func (d *driving) start(out *outcome) {
 		d.cancels[a.ID] = cancel
 		go func() {
 			defer cancel()
-			res, err := a.Make(own, a.Activity())
-			d.answers <- told{id: a.ID, res: res, err: err}
+			made, err := elsewhere(own, prog, a)
+			if err != nil {
+				panic(err)
+			}
+			d.answers <- told{id: a.ID, res: made.Result, err: made.Err}
 		}()
 	}
+}
+
+// elsewhere makes an attempt as another process does: it gets the attempt as text, and gives back
+// a text.
+func elsewhere(ctx context.Context, prog *compile.Program, a *exec.Attempt) (*exec.Made, error) {
+	text, err := json.Marshal(a)
+	if err != nil {
+		return nil, err
+	}
+	same, err := exec.ReadAttempt(prog, text)
+	if err != nil {
+		return nil, err
+	}
+	if !reflect.DeepEqual(a, same) {
+		return nil, fmt.Errorf("the attempt changed as it was written: %+v\n%+v", a.Request, same.Request)
+	}
+	res, err := same.Make(ctx, same.Activity())
+	if text, err = json.Marshal(exec.Made{Result: res, Err: err}); err != nil {
+		return nil, err
+	}
+	made := &exec.Made{}
+	return made, json.Unmarshal(text, made)
 }
 
 // tell tells a stepper what has happened.
