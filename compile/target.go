@@ -49,6 +49,7 @@ type Target struct {
 	Limits  tool.Limits
 	Limiter string
 	Timeout time.Duration
+	Queue   string          // of the workers that make the calls: see tool.Implementation
 	Takes   []time.Duration // how long a call may take, as the activity knows; nil when it does not
 	Effects tool.Effects    // the worse of those of Tool, the owners and the activity
 	// Undo takes a call back, according to the definition of the tool whose work it does; nil if
@@ -102,7 +103,7 @@ func NewTarget(cat *tool.Catalogue, t *tool.Tool, pick *string) (*Target, bool) 
 	r := cat.Resolve(t, activity, pick != nil)
 	x := &Target{
 		Tool: t, Picked: r.Picked, Activity: r.Activity, Name: r.Name, Driver: r.Driver, Place: r.Place,
-		Limits: t.Limits, Limiter: t.Definition.Name, Timeout: r.Timeout, Takes: r.Takes, Effects: effectsOf(t, &r),
+		Limits: t.Limits, Limiter: t.Definition.Name, Timeout: r.Timeout, Queue: r.Queue, Takes: r.Takes, Effects: effectsOf(t, &r),
 		Definitions: []*tool.Definition{t.Definition}, Raw: r.Raw, Remote: r.Declared, around: r.Around, offered: r.Offered,
 	}
 	if x.Limits == (tool.Limits{}) {

@@ -53,6 +53,8 @@ type Implementation struct {
 	Around  Middleware
 	Limits  Limits // for tools that have none of their own
 	Timeout time.Duration
+	// Queue names the workers that make its calls, for engines that have workers; "" is any.
+	Queue string
 	// Takes lists how long a call may take, if the activity knows; otherwise it is nil.
 	Takes []time.Duration
 	Loc   diag.Loc

@@ -294,7 +294,7 @@ func toolFileForm() *fileForm {
     "in": {"inputSchema": ` + schemaExample + `, "outputSchema": {"type": "object"}, "_outcomes": {"ok": {"type": "string"}}}},
   "activities": {
     "a": {"process": {"command": ["cat"], "dir": ".", "env": {"own": {"env": "HOME"}, "other": {"file": "plan.json"}}, "inheritEnv": [], "stdin": "none", "output": "text", "allowDash": [], "allowCode": [],
-      "okExit": [], "maxOutput": 1, "maxStderr": 1, "grace": "1s"}, "offer": true, "effects": {"readOnly": true}, ` + around + `},
+      "okExit": [], "maxOutput": 1, "maxStderr": 1, "grace": "1s"}, "queue": "q", "offer": true, "effects": {"readOnly": true}, ` + around + `},
     "b": {"http": {"method": "POST", "url": "https://api.example/", "query": {"own": "1"}, "headers": {"own": "1"}, "body": {"own": 1}, "timeout": "1s", "maxBytes": 1,
       "allowHosts": ["api.example"], "allowPrivate": true, "result": "json", "proxy": "http://127.0.0.1:1"}},
     "fn": {"return": {"own": 1}, "returnEach": {"own": {"own": 1}}, "echo": false, "sample": false, "after": "1ms", "jitter": "1ms",

@@ -20,6 +20,7 @@ type Activity struct {
 	Name    string // of the tool, or for _activity to name
 	Driver  string // "process", "http", "stand-in", "latent", "mcp"; "" when it only says what stands around a tool that comes with its activity
 	Timeout time.Duration
+	Queue   string // of the workers that make its calls; "" is any
 	Loc     diag.Loc
 	// Raw is the activity as it is written, secrets by their names.
 	Raw json.RawMessage
@@ -73,6 +74,7 @@ func (r *reader) activity(v value, f *File) {
 	c.ReturnEach = map[string]json.RawMessage{}
 	r.members(v, r.around(&a.around, map[string]set{
 		"timeout":    doc("The time for one attempt, unless the call sets its own.", r.duration(&a.Timeout, 1)),
+		"queue":      doc("The workers that make the calls, for an engine that has several queues of them.", r.text(&a.Queue)),
 		"offer":      doc("Plans may define tools over it.", r.flag(&a.Offer)),
 		"effects":    doc("What it does to the world, whichever tool has it.", func(v value) { a.Effects = r.effects(a.Name, v) }),
 		"process":    doc("A program: its command, or an object.", as(driverProcess, r.config(reflect.TypeFor[process.Config](), processDocs()))),
@@ -103,7 +105,7 @@ func (r *reader) activity(v value, f *File) {
 
 // guards reports that something is said of what stands around the calls.
 func (a *Activity) guards() bool {
-	return a.around != (around{}) || a.Timeout > 0 || a.Offer || a.Effects != (tool.Effects{})
+	return a.around != (around{}) || a.Timeout > 0 || a.Queue != "" || a.Offer || a.Effects != (tool.Effects{})
 }
 
 // config checks a driver's config, whose members are the fields of a struct. docs says what each of

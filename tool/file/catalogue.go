@@ -147,7 +147,7 @@ type builder struct {
 // implement makes an activity, or a finding.
 func (b *builder) implement(a Activity) {
 	i := tool.Implementation{
-		Driver: a.Driver, Model: a.model, Limits: b.limits[a.Name], Timeout: a.Timeout, Loc: a.Loc, Raw: a.Raw,
+		Driver: a.Driver, Model: a.model, Limits: b.limits[a.Name], Timeout: a.Timeout, Queue: a.Queue, Loc: a.Loc, Raw: a.Raw,
 		Source: a.Loc.File.Name, Offered: a.Offer, Effects: a.Effects,
 	}
 	var err error
@@ -228,7 +228,7 @@ func (b *builder) guardMade(a Activity) {
 	if r, ok := i.Activity.(tool.Refuser); ok {
 		wrapped = refuser{wrapped, r}
 	}
-	i.Activity, i.Offered, i.Effects = wrapped, a.Offer, a.Effects
+	i.Activity, i.Queue, i.Offered, i.Effects = wrapped, a.Queue, a.Offer, a.Effects
 	i.Timeout, i.Raw = cmp.Or(a.Timeout, i.Timeout), joined(i.Raw, a.Raw)
 	b.made[a.Name] = i
 }
