@@ -44,7 +44,10 @@ read, 3 the run failed, 4 it waits for somebody, 5 rejected, 130 a signal.`,
 	root.AddCommand(
 		checkCommand(env), runCommand(env), solveCommand(env), resumeCommand(env), runsCommand(env), showCommand(env), eventsCommand(env), replayCommand(env),
 		forkCommand(env), gcCommand(env), planCommand(env), approveCommand(env), rejectCommand(env), fmtCommand(env), graphCommand(env), flowCommand(env), policyCommand(env),
-		diffCommand(env), testCommand(env), simulateCommand(env), undoCommand(env), initCommand(env), trustCommand(env), lspCommand(env), convertCommand(env), explainCommand(env), schemaCommand(env), toolsCommand(env), mcpCommand(env), serveCommand(env), tokenCommand(env), versionCommand(env), manCommand(),
+		diffCommand(env), testCommand(env), simulateCommand(env), undoCommand(env), initCommand(env), trustCommand(env), lspCommand(env), convertCommand(env), explainCommand(env), schemaCommand(env), toolsCommand(env), mcpCommand(env), serveCommand(env), tokenCommand(env),
+		engineCommand(env, "worker", "Make the calls of runs on Temporal", "  plc worker --queues plc,gpu", "worker"),
+		engineCommand(env, "temporal", "Show, answer, cancel and resume runs on Temporal", "  plc temporal runs"),
+		versionCommand(env), manCommand(),
 	)
 	addProject(env, root)
 	root.InitDefaultHelpCmd()

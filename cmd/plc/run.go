@@ -32,6 +32,8 @@ type runFlags struct {
 	approval string
 	branch   []string
 	jsonl    string
+	engine   string // what executes the run, if it is not this process
+	detach   bool
 }
 
 func runCommand(env *environment) *cobra.Command {
@@ -69,13 +71,21 @@ once).`,
 		Args:              planOrLines(&f.jsonl),
 		ValidArgsFunction: completePlans(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if f.jsonl != "" {
+			switch {
+			case f.engine != "" && f.jsonl == "":
+				return env.runElsewhere(c, args[0], &f)
+			case f.engine != "":
+				return errors.New("--jsonl does not go with --engine; begin a run for each plan")
+			case f.detach:
+				return errors.New("--detach goes with --engine: a run in this process ends with it")
+			case f.jsonl != "":
 				return env.runLines(c, &f)
 			}
 			return env.runPlan(c, args[0], &f)
 		},
 	}
 	f.addAll(c)
+	f.addEngine(c)
 	addLines(c, &f.jsonl)
 	return c
 }
