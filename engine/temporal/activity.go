@@ -1,0 +1,117 @@
+package temporal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/tool"
+)
+
+// answer is what an activity returns.
+type answer struct {
+	Made exec.Made `json:"made"`
+	// Interrupted reports that the attempt failed when its context was done before its time was
+	// over. Unless the workflow wanted that, the answer is lost: the worker ended, or the server did
+	// not know the activity any more.
+	Interrupted bool `json:"interrupted,omitempty"`
+}
+
+// activities makes the attempts of a worker.
+type activities struct {
+	programs   *programs
+	bundle     func(context.Context) (string, error) // of the run of an activity
+	middleware []tool.Middleware
+}
+
+// attempt is the activity: it makes one attempt of a call of the run with this bundle. An error
+// means that the answer is lost; what fails before the tool is called is a failure of the call.
+func (w *activities) attempt(ctx context.Context, bundle string, text json.RawMessage, most int) (json.RawMessage, error) {
+	got := answer{}
+	got.Made.Result, got.Made.Err = w.make(ctx, bundle, text)
+	got.Interrupted = got.Made.Err != nil && ctx.Err() != nil
+	out, err := json.Marshal(got)
+	if err == nil && most > 0 && len(out) > most {
+		got.Made = exec.Made{Result: tool.Result{Usage: got.Made.Result.Usage}, Err: tooLarge("its result has", len(out), most)}
+		out, err = json.Marshal(got)
+	}
+	return out, err
+}
+
+func (w *activities) make(ctx context.Context, bundle string, text []byte) (tool.Result, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go beat(ctx)
+	prog, release, err := w.programs.open(ctx, bundle, func() (string, error) { return w.bundle(ctx) })
+	if err != nil {
+		return tool.Result{}, err
+	}
+	defer release()
+	a, err := exec.ReadAttempt(prog, text)
+	if err != nil {
+		return tool.Result{}, unmade(err)
+	}
+	act := a.Activity()
+	if act == nil {
+		return tool.Result{}, unmade(errors.New("nothing on this worker makes it"))
+	}
+	type made struct {
+		res tool.Result
+		err error
+	}
+	done := make(chan made, 1)
+	go func() {
+		res, err := a.Make(ctx, act, w.middleware...)
+		done <- made{res, err}
+	}()
+	late := time.NewTimer(a.Timeout + grace)
+	defer late.Stop()
+	select {
+	case m := <-done:
+		return m.res, m.err
+	case <-late.C:
+		return tool.Result{}, &tool.Error{
+			Code: "timeout", Uncertain: true, Message: fmt.Sprintf("no answer within %s, and it went on for %s after that; it was abandoned", a.Timeout, grace),
+		}
+	}
+}
+
+// beat tells the server that the worker lives, until ctx is done.
+func beat(ctx context.Context) {
+	every := time.NewTicker(min(heartbeat, activity.GetInfo(ctx).HeartbeatTimeout/3))
+	defer every.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-every.C:
+			activity.RecordHeartbeat(ctx)
+		}
+	}
+}
+
+// bundle asks the workflow of an activity for its bundle, until it answers.
+func (c *Client) bundle(ctx context.Context) (string, error) {
+	id := activity.GetInfo(ctx).WorkflowExecution
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
+		text, err := c.query(ctx, id.ID, id.RunID, bundleQuery)
+		if err == nil {
+			return string(text), nil
+		}
+		select {
+		case <-ctx.Done():
+			return "", errors.Join(ctx.Err(), err)
+		case <-time.After(wait):
+		}
+	}
+}
+
+// unmade is the failure of an attempt whose tool was not called, since the worker can't.
+func unmade(err error) error {
+	return &tool.Error{Code: "worker", Message: "the worker can't make the call: " + err.Error(), Err: err}
+}

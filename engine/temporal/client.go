@@ -1,0 +1,351 @@
+package temporal
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/exec"
+)
+
+// Outcome is what became of a run.
+type Outcome struct {
+	Status exec.Status
+	Reason string
+	// Result is the JSON of the exec.Result; nil if the run was ended from outside, and left none.
+	Result json.RawMessage
+	Digest string // of the whiteboard at the end
+	past   *exec.History
+}
+
+// Start begins the run of a bundle. It goes on when there are workers.
+func (c *Client) Start(ctx context.Context, b *plc.Bundle) error {
+	text, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	return c.begin(ctx, b.Run, b.Given.Plan.Name, &input{Bundle: string(text)}, enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE)
+}
+
+func (c *Client) begin(ctx context.Context, run, plan string, in *input, reuse enumspb.WorkflowIdReusePolicy) error {
+	in.Version, in.Most = inputVersion, c.most
+	text, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	if c.most > 0 && len(text) > c.most {
+		return errors.New(tooLarge("the plan, with all that it is given, has", len(text), c.most).Message)
+	}
+	_, err = c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID: run, TaskQueue: c.queue, WorkflowIDReusePolicy: reuse, WorkflowExecutionErrorWhenAlreadyStarted: true,
+		Memo: map[string]any{memoKey: memo{Plan: plan}},
+	}, workflowType, json.RawMessage(text))
+	if _, begun := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); begun {
+		return fmt.Errorf("the run %s has begun already", run)
+	}
+	return err
+}
+
+// Wait returns what became of a run, when it has ended or paused.
+func (c *Client) Wait(ctx context.Context, run string) (*Outcome, error) {
+	var text json.RawMessage
+	err := c.GetWorkflow(ctx, run, "").Get(ctx, &text)
+	o, err := outcomeOf(text, err)
+	return o, missing(run, err)
+}
+
+// outcomeOf returns what became of a run whose workflow ended so.
+func outcomeOf(text json.RawMessage, err error) (*Outcome, error) {
+	failed, isFailed := errors.AsType[*temporal.ApplicationError](err)
+	canceled, isCanceled := errors.AsType[*temporal.CanceledError](err)
+	_, isTerminated := errors.AsType[*temporal.TerminatedError](err)
+	switch {
+	case isFailed && failed.Type() == failedType:
+		err = failed.Details(&text)
+	case isFailed:
+		return &Outcome{Status: exec.Failed, Reason: failed.Message()}, nil
+	case isCanceled && canceled.HasDetails():
+		err = canceled.Details(&text)
+	case isCanceled || isTerminated:
+		return &Outcome{Status: exec.Cancelled, Reason: err.Error()}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var o outcome
+	var res struct {
+		Status exec.Status
+		Reason string
+	}
+	if err := errors.Join(json.Unmarshal(text, &o), json.Unmarshal([]byte(o.Result), &res)); err != nil {
+		return nil, fmt.Errorf("the result of the run can't be read: %w", err)
+	}
+	return &Outcome{res.Status, res.Reason, json.RawMessage(o.Result), o.Digest, o.Past}, nil
+}
+
+// missing says of an error that there is no such run, if that is what it is.
+func missing(run string, err error) error {
+	if _, ok := errors.AsType[*serviceerror.NotFound](err); ok {
+		return fmt.Errorf("the server has no run %q", run)
+	}
+	return err
+}
+
+// Show returns how far a run is, and what it asks. It takes a worker, unless the run has ended.
+func (c *Client) Show(ctx context.Context, run string) (*View, error) {
+	d, err := c.DescribeWorkflowExecution(ctx, run, "")
+	if err != nil {
+		return nil, missing(run, err)
+	}
+	if d.WorkflowExecutionInfo.Status != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		o, err := c.Wait(ctx, run)
+		if err != nil {
+			return nil, err
+		}
+		v := &View{Run: run, Status: o.Status, Calls: map[exec.Status]int{}}
+		var res struct {
+			Calls []struct{ Status exec.Status }
+		}
+		if o.Result != nil {
+			err = json.Unmarshal(o.Result, &res)
+		}
+		for _, call := range res.Calls {
+			v.Calls[call.Status]++
+		}
+		return v, err
+	}
+	v := &View{}
+	text, err := c.query(ctx, run, "", showQuery)
+	if err == nil {
+		err = json.Unmarshal(text, v)
+	}
+	return v, err
+}
+
+func (c *Client) query(ctx context.Context, run, execution, name string, args ...any) (text []byte, err error) {
+	var value converter.EncodedValue
+	if value, err = c.QueryWorkflow(ctx, run, execution, name, args...); err == nil {
+		err = value.Get(&text)
+	}
+	return text, missing(run, err)
+}
+
+// Events yields the events of a run that have happened, as JSON, in their order. With follow it
+// goes on until the run has ended or ctx is done. It takes a worker.
+func (c *Client) Events(ctx context.Context, run string, follow bool) iter.Seq2[json.RawMessage, error] {
+	return func(yield func(json.RawMessage, error) bool) {
+		told := map[string]int{} // how many events of a workflow were yielded
+		for {
+			all, err := c.executions(ctx, run)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, w := range all {
+				if !c.eventsOf(ctx, run, w.Execution.RunId, told, yield) {
+					return
+				}
+			}
+			if !follow || all[len(all)-1].Status != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+				return
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(time.Second):
+			}
+		}
+	}
+}
+
+// eventsOf yields the events of one workflow of a run. It reports whether to go on.
+func (c *Client) eventsOf(ctx context.Context, run, execution string, told map[string]int, yield func(json.RawMessage, error) bool) bool {
+	for {
+		lines, err := c.query(ctx, run, execution, eventsQuery, told[execution])
+		if err != nil {
+			yield(nil, err)
+			return false
+		}
+		if len(lines) == 0 {
+			return true
+		}
+		for line := range bytes.Lines(lines) {
+			told[execution]++
+			if !yield(bytes.TrimSpace(line), nil) {
+				return false
+			}
+		}
+	}
+}
+
+// executions returns the workflows of a run, the oldest first: it goes on in another one when the
+// history of one is long, and when it is resumed.
+func (c *Client) executions(ctx context.Context, run string) ([]*workflowpb.WorkflowExecutionInfo, error) {
+	last, err := c.DescribeWorkflowExecution(ctx, run, "")
+	if err != nil {
+		return nil, missing(run, err)
+	}
+	all := []*workflowpb.WorkflowExecutionInfo{last.WorkflowExecutionInfo}
+	for w, err := range c.list(ctx, "WorkflowId = '"+strings.ReplaceAll(run, "'", "''")+"'") {
+		if err != nil {
+			return nil, err
+		}
+		if w.Execution.RunId != last.WorkflowExecutionInfo.Execution.RunId {
+			all = append(all, w)
+		}
+	}
+	slices.Reverse(all) // the server lists the newest first
+	slices.SortStableFunc(all, func(a, b *workflowpb.WorkflowExecutionInfo) int {
+		return a.StartTime.AsTime().Compare(b.StartTime.AsTime())
+	})
+	return all, nil
+}
+
+func (c *Client) list(ctx context.Context, query string) iter.Seq2[*workflowpb.WorkflowExecutionInfo, error] {
+	return func(yield func(*workflowpb.WorkflowExecutionInfo, error) bool) {
+		var page []byte
+		for {
+			r, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query, NextPageToken: page})
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, w := range r.Executions {
+				if !yield(w, nil) {
+					return
+				}
+			}
+			if page = r.NextPageToken; len(page) == 0 {
+				return
+			}
+		}
+	}
+}
+
+// Listed is a run in a list.
+type Listed struct {
+	Run     string      `json:"run"`
+	Status  exec.Status `json:"status"`
+	Plan    string      `json:"plan"`
+	Asked   int         `json:"questions"` // that are open
+	Started time.Time   `json:"started"`
+}
+
+// Runs yields the runs that the server lists, the newest first. A run that has just begun may be
+// missing for a moment.
+func (c *Client) Runs(ctx context.Context) iter.Seq2[Listed, error] {
+	return func(yield func(Listed, error) bool) {
+		seen := map[string]bool{}
+		for w, err := range c.list(ctx, "WorkflowType = '"+workflowType+"'") {
+			if err != nil {
+				yield(Listed{}, err)
+				return
+			}
+			if seen[w.Execution.WorkflowId] {
+				continue
+			}
+			seen[w.Execution.WorkflowId] = true
+			var m memo
+			if p := w.Memo.GetFields()[memoKey]; p != nil {
+				_ = c.converter.FromPayload(p, &m) // else its plan is not known
+			}
+			if !yield(Listed{w.Execution.WorkflowId, statusOf(w.Status, m.Status), m.Plan, m.Asked, w.StartTime.AsTime()}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// statusOf returns the status of a run whose workflow has a status; said is what the workflow said
+// at its end.
+func statusOf(s enumspb.WorkflowExecutionStatus, said exec.Status) exec.Status {
+	switch s {
+	case enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW:
+		return exec.Running
+	case enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED, enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED:
+		return exec.Cancelled
+	case enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED:
+		if said != "" {
+			return said
+		}
+		return exec.Completed
+	}
+	return exec.Failed
+}
+
+// Answer answers a question of a run. The answer must have the digest of what was shown. When
+// Answer returns nil, the answer is in the history of the run.
+func (c *Client) Answer(ctx context.Context, run string, a Answer) error {
+	text, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	for tries := 0; ; tries++ {
+		h, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+			WorkflowID: run, UpdateName: answerUpdate, Args: []any{text}, WaitForStage: client.WorkflowUpdateStageCompleted,
+		})
+		if err == nil {
+			err = h.Get(ctx, nil)
+		}
+		_, gone := errors.AsType[*serviceerror.NotFound](err)
+		if !gone || tries == 5 {
+			return missing(run, err)
+		}
+		select { // it may be going on in another workflow
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// Cancel asks a run to end: nothing new starts, and calls that go on are cancelled.
+func (c *Client) Cancel(ctx context.Context, run string) error {
+	return missing(run, c.CancelWorkflow(ctx, run, ""))
+}
+
+// Resume goes on with a run that has failed, was cancelled or has paused. Calls that completed are
+// not made again; those that failed are. It takes a worker.
+func (c *Client) Resume(ctx context.Context, run string) error {
+	d, err := c.DescribeWorkflowExecution(ctx, run, "")
+	if err != nil {
+		return missing(run, err)
+	}
+	if d.WorkflowExecutionInfo.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		return fmt.Errorf("the run %s goes on", run)
+	}
+	o, err := c.Wait(ctx, run)
+	switch {
+	case err != nil:
+		return err
+	case o.Status == exec.Completed:
+		return fmt.Errorf("the run %s has completed", run)
+	case o.past == nil:
+		return fmt.Errorf("the run %s was ended from outside, and left nothing to go on from: %s", run, o.Reason)
+	}
+	bundle, err := c.query(ctx, run, "", bundleQuery)
+	if err != nil {
+		return err
+	}
+	var b plc.Bundle
+	if err := json.Unmarshal(bundle, &b); err != nil {
+		return err
+	}
+	in := &input{Bundle: string(bundle), Past: o.past, Resumed: o.Status == exec.Failed}
+	return c.begin(ctx, run, b.Given.Plan.Name, in, enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE)
+}

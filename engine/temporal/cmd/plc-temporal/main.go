@@ -1,0 +1,180 @@
+// Command plc-temporal executes runs of plc on Temporal. The command plc calls it: plc run --engine
+// temporal begins a run, plc worker starts a worker, and plc temporal has the other commands. See
+// docs/temporal.md.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/engine/temporal"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/display"
+)
+
+// The exit codes are those of plc.
+const (
+	exitUsage     = 2
+	exitFailed    = 3
+	exitPaused    = 4
+	exitRejected  = 5
+	exitCancelled = 130
+)
+
+// exit is an error that stands for an exit code; what there is to say was said.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// run runs the command and returns the exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	p := &program{stdin: stdin, stdout: stdout, stderr: stderr}
+	root := p.command()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if p.client != nil {
+		p.client.Close()
+	}
+	code, ok := errors.AsType[exit](err)
+	switch {
+	case err == nil:
+		return 0
+	case ok:
+		return int(code)
+	}
+	p.say("plc-temporal: %s\n", err)
+	return exitUsage
+}
+
+// program is what a command may touch outside the process.
+type program struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	options        temporal.Options
+	client         *temporal.Client
+}
+
+// say writes to standard error.
+func (p *program) say(format display.Literal, args ...any) {
+	_ = display.Fprint(p.stderr, display.Sprintf(format, args...)) // there is nobody else to tell
+}
+
+// tell writes to standard output.
+func (p *program) tell(format display.Literal, args ...any) error {
+	return display.Fprint(p.stdout, display.Sprintf(format, args...))
+}
+
+// writeJSON writes a value as JSON to standard output.
+func (p *program) writeJSON(v any) error {
+	e := json.NewEncoder(p.stdout)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// connect connects to the server.
+func (p *program) connect(ctx context.Context) (err error) {
+	p.options.Keys = os.Getenv("PLC_TEMPORAL_KEYS")
+	p.options.Logger = slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	p.client, err = temporal.Dial(ctx, p.options)
+	return err
+}
+
+func (p *program) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "plc-temporal",
+		Short: "Execute runs of plc on Temporal",
+		Long: `Execute runs of plc on Temporal. The server is the one that Temporal's environment variables and
+profiles name: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_PROFILE and others; by default
+localhost:7233.
+
+PLC_TEMPORAL_KEYS, if it is set, has the key with which values are encrypted before they go to the
+server, and older ones after commas.`,
+		Version: version(), SilenceUsage: true, SilenceErrors: true,
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			p.options.Wait = c.Name() == "worker"
+			return p.connect(c.Context())
+		},
+	}
+	fl := root.PersistentFlags()
+	fl.StringVar(&p.options.Queue, "queue", os.Getenv("PLC_TEMPORAL_QUEUE"), "task queue of runs (default plc; PLC_TEMPORAL_QUEUE)")
+	fl.StringVar(&p.options.Storage, "storage", os.Getenv("PLC_TEMPORAL_STORAGE"), "folder for values that are too large for the server, which all workers and clients share (PLC_TEMPORAL_STORAGE)")
+	root.AddCommand(
+		p.runCommand(), p.workerCommand(), p.showCommand(), p.eventsCommand(), p.answerCommand(true), p.answerCommand(false),
+		p.cancelCommand(), p.runsCommand(), p.resumeCommand(),
+	)
+	for _, c := range root.Commands() {
+		if c.Name() != "worker" && c.Name() != "runs" && c.Name() != "run" && c.Args == nil {
+			c.Args = cobra.ExactArgs(1)
+		}
+	}
+	root.InitDefaultHelpCmd()
+	root.CompletionOptions.DisableDefaultCmd = true
+	return root
+}
+
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
+func (p *program) workerCommand() *cobra.Command {
+	o := temporal.WorkerOptions{Config: plc.Config{Environ: os.Environ(), Version: version()}}
+	c := &cobra.Command{
+		Use:   "worker",
+		Short: "Step the runs of task queues, and make their calls, until a signal",
+		Long: `Step the runs of task queues, and make their calls, until a signal. The programs that tools
+run have to be on this machine, and the secrets that they need in its environment. Who may begin runs
+on the server has this worker run what their tool files say.`,
+		Example: "  plc worker --queues plc,gpu",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if (o.Deployment == "") != (o.Build == "") {
+				return errors.New("--deployment and --build go together")
+			}
+			p.say("serving %s\n", fmt.Sprint(append([]string{}, o.Queues...)))
+			return p.client.Work(c.Context(), o)
+		},
+	}
+	fl := c.Flags()
+	fl.StringSliceVar(&o.Queues, "queues", nil, "task queues to serve (default that of --queue)")
+	fl.IntVar(&o.Parallel, "parallel", 0, "most calls at once, of each queue (default 100)")
+	fl.StringVar(&o.Deployment, "deployment", "", "name of the deployment of which this worker is a version")
+	fl.StringVar(&o.Build, "build", "", "the version: runs stay with workers of the version that began them")
+	return c
+}
+
+// exitOf returns the exit code for a run, as an error.
+func exitOf(s exec.Status) error {
+	switch s {
+	case exec.Completed:
+		return nil
+	case exec.Paused:
+		return exit(exitPaused)
+	case exec.Rejected:
+		return exit(exitRejected)
+	case exec.Cancelled:
+		return exit(exitCancelled)
+	}
+	return exit(exitFailed)
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/engine/temporal"
+	"github.com/plc-lang/plc/exec"
+)
+
+// waiting says how a command waits for a run.
+type waiting struct {
+	detach, yes bool
+	format      string
+}
+
+func (w *waiting) add(c *cobra.Command) {
+	fl := c.Flags()
+	fl.BoolVar(&w.detach, "detach", false, "print the id of the run and do not wait for its end")
+	fl.BoolVar(&w.yes, "yes", false, "approve what is asked while this command waits")
+	fl.StringVar(&w.format, "format", "text", "text or json (one document)")
+}
+
+func (w *waiting) check() error {
+	switch {
+	case w.format != "text" && w.format != "json":
+		return fmt.Errorf("--format %q: it is text or json", w.format)
+	case w.detach && w.yes:
+		return errors.New("--yes answers while it waits, so it does not go with --detach")
+	}
+	return nil
+}
+
+func (p *program) runCommand() *cobra.Command {
+	var w waiting
+	c := &cobra.Command{
+		Use:   "run",
+		Short: "Begin the run that plc run --engine temporal hands over, and wait for its end",
+		Long: `Begin the run that plc run --engine temporal hands over on standard input, and wait for its end.
+Ctrl-C cancels the run; with --detach nobody waits.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := w.check(); err != nil {
+				return err
+			}
+			text, err := io.ReadAll(p.stdin)
+			if err != nil {
+				return err
+			}
+			var b plc.Bundle
+			if err := json.Unmarshal(text, &b); err != nil || b.Given == nil {
+				return errors.New("plc run --engine temporal begins runs: it checks the plan and hands it over on standard input")
+			}
+			if err := p.client.Start(c.Context(), &b); err != nil {
+				return err
+			}
+			return p.wait(c.Context(), b.Run, &w)
+		},
+	}
+	w.add(c)
+	return c
+}
+
+func (p *program) resumeCommand() *cobra.Command {
+	var w waiting
+	c := &cobra.Command{
+		Use:   "resume RUN",
+		Short: "Go on with a run that failed, was cancelled or has paused, and wait for its end",
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := w.check(); err != nil {
+				return err
+			}
+			if err := p.client.Resume(c.Context(), args[0]); err != nil {
+				return err
+			}
+			return p.wait(c.Context(), args[0], &w)
+		},
+	}
+	w.add(c)
+	return c
+}
+
+// wait waits for the end of a run and shows it.
+func (p *program) wait(ctx context.Context, run string, w *waiting) error {
+	if w.detach {
+		return p.tell("%s\n", run)
+	}
+	p.say("run %s\n", run)
+	ended, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	go p.watch(ended, run, w.yes)
+	cancelling := context.AfterFunc(ctx, func() {
+		if err := p.client.Cancel(ended, run); err != nil {
+			p.say("plc-temporal: %s\n", err)
+		}
+	})
+	defer cancelling()
+	o, err := p.client.Wait(ended, run)
+	if err != nil {
+		return err
+	}
+	return p.show(o, w.format)
+}
+
+// result is the JSON of an exec.Result, as far as it is shown.
+type result struct {
+	Output json.RawMessage
+	State  json.RawMessage
+	Calls  []struct {
+		ID     string
+		Status exec.Status
+		Reason *string
+		Error  *exec.Failure
+	}
+}
+
+// gave returns the output of a run, or the state if there is none.
+func (r *result) gave() json.RawMessage {
+	if r.Output != nil && string(r.Output) != "null" {
+		return r.Output
+	}
+	return r.State
+}
+
+// show shows what became of a run.
+func (p *program) show(o *temporal.Outcome, format string) error {
+	var res result
+	if o.Result != nil {
+		if err := json.Unmarshal(o.Result, &res); err != nil {
+			return err
+		}
+	}
+	if format == "json" {
+		if err := p.writeJSON(o.Result); err != nil {
+			return err
+		}
+		return exitOf(o.Status)
+	}
+	done := 0
+	for _, c := range res.Calls {
+		switch {
+		case c.Status == exec.Completed:
+			done++
+		case c.Error != nil:
+			p.say("  %s %s: %s\n", c.ID, string(c.Status), c.Error.String())
+		case c.Reason != nil:
+			p.say("  %s %s: %s\n", c.ID, string(c.Status), *c.Reason)
+		default:
+			p.say("  %s %s\n", c.ID, string(c.Status))
+		}
+	}
+	p.say("%s: %d of %d calls completed\n", string(o.Status), done, len(res.Calls))
+	if o.Reason != "" {
+		p.say("%s\n", o.Reason)
+	}
+	if o.Result != nil {
+		if err := p.writeJSON(res.gave()); err != nil {
+			return err
+		}
+	}
+	return exitOf(o.Status)
+}
+
+// watch shows the questions of a run while it waits, and approves them if that is wanted.
+func (p *program) watch(ctx context.Context, run string, yes bool) {
+	shown := map[string]bool{}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Second):
+		}
+		v, err := p.client.Show(ctx, run)
+		if err != nil { // there may be no worker yet
+			continue
+		}
+		for i := range v.Questions {
+			q := &v.Questions[i]
+			if yes {
+				err := p.client.Answer(ctx, run, temporal.Answer{Path: q.Path, Instance: q.Instance, Answer: exec.Answer{Approved: true, Digest: q.Digest, Channel: "temporal"}})
+				if err == nil {
+					continue
+				}
+				p.say("plc-temporal: %s\n", err)
+			}
+			if !shown[q.Digest] {
+				shown[q.Digest] = true
+				p.ask(q)
+				p.say("plc temporal approve %s %s approves it\n", run, q.Path)
+			}
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package temporal
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/converter"
+	"google.golang.org/protobuf/proto"
+)
+
+// Codec encrypts all values before they go to the server or a storage, by AES-GCM with 256 bits.
+// Names are not encrypted: the ids of runs and calls, and queues.
+type Codec struct {
+	keys []key // the first encrypts
+}
+
+type key struct {
+	id   string // the beginning of its digest
+	aead cipher.AEAD
+}
+
+const (
+	encrypted   = "binary/plc-aes-gcm"
+	keyMetadata = "plc-key"
+)
+
+// ParseKeys reads one or more keys of 32 bytes in hexadecimal or base64, with commas between. The
+// first encrypts; the others decrypt what was encrypted before it.
+func ParseKeys(text string) (*Codec, error) {
+	c := &Codec{}
+	for _, s := range strings.Split(text, ",") {
+		raw, err := hex.DecodeString(strings.TrimSpace(s))
+		if err != nil {
+			raw, err = base64.StdEncoding.DecodeString(strings.TrimSpace(s))
+		}
+		if err != nil || len(raw) != 32 {
+			return nil, errors.New("a key is 32 bytes in hexadecimal or base64, as openssl rand -hex 32 makes one")
+		}
+		block, err := aes.NewCipher(raw)
+		if err != nil {
+			return nil, err
+		}
+		aead, err := cipher.NewGCM(block)
+		if err != nil {
+			return nil, err
+		}
+		c.keys = append(c.keys, key{digest(raw)[:16], aead})
+	}
+	return c, nil
+}
+
+var _ converter.PayloadCodec = (*Codec)(nil)
+
+// Encode implements converter.PayloadCodec.
+func (c *Codec) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
+	out := make([]*commonpb.Payload, len(payloads))
+	for i, p := range payloads {
+		plain, err := proto.Marshal(p)
+		if err != nil {
+			return nil, err
+		}
+		k := c.keys[0]
+		nonce := make([]byte, k.aead.NonceSize())
+		rand.Read(nonce) // which never fails
+		out[i] = &commonpb.Payload{
+			Metadata: map[string][]byte{converter.MetadataEncoding: []byte(encrypted), keyMetadata: []byte(k.id)},
+			Data:     k.aead.Seal(nonce, nonce, plain, nil),
+		}
+	}
+	return out, nil
+}
+
+// Decode implements converter.PayloadCodec. What was not encrypted stays as it is.
+func (c *Codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
+	out := make([]*commonpb.Payload, len(payloads))
+	for i, p := range payloads {
+		if string(p.Metadata[converter.MetadataEncoding]) != encrypted {
+			out[i] = p
+			continue
+		}
+		var err error
+		if out[i], err = c.decrypt(p); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (c *Codec) decrypt(p *commonpb.Payload) (*commonpb.Payload, error) {
+	id := string(p.Metadata[keyMetadata])
+	for _, k := range c.keys {
+		if k.id != id || len(p.Data) < k.aead.NonceSize() {
+			continue
+		}
+		nonce, sealed := p.Data[:k.aead.NonceSize()], p.Data[k.aead.NonceSize():]
+		plain, err := k.aead.Open(nil, nonce, sealed, nil)
+		if err != nil {
+			return nil, fmt.Errorf("a value can't be decrypted: %w", err)
+		}
+		out := &commonpb.Payload{}
+		return out, proto.Unmarshal(plain, out)
+	}
+	return nil, fmt.Errorf("a value was encrypted with the key %q, which is not among those that were given", id)
+}

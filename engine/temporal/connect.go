@@ -1,0 +1,105 @@
+package temporal
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/envconfig"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/log"
+)
+
+// DefaultQueue is the task queue of runs and of calls that name no other.
+const DefaultQueue = "plc"
+
+// mostInline is the size, in bytes, above which a value goes to the storage; without a storage,
+// mostWithout is the largest that there may be. The server takes 2 MB, and 4 MB in one message.
+const (
+	mostInline  = 64 << 10
+	mostWithout = 1 << 20
+)
+
+// Options say how values are kept on the server. All who take part in a run need the same.
+type Options struct {
+	// Queue is the task queue of runs; "" is DefaultQueue.
+	Queue string
+	// Storage is a folder for values that are too large for the server, which all workers and
+	// clients share. "" is none: then large values are refused.
+	Storage string
+	// Keys encrypt and decrypt values, in the form of ParseKeys; "" leaves values as they are.
+	Keys string
+	// Logger gets what the SDK reports; nil is nobody.
+	Logger *slog.Logger
+	// Wait has Dial try until the server answers, as a worker does.
+	Wait bool
+}
+
+// A Client begins, shows and controls runs. Close closes its connection.
+type Client struct {
+	client.Client
+	queue     string
+	most      int                     // bytes of a payload; 0 is no limit
+	converter converter.DataConverter // of memos
+}
+
+// Dial connects to the server that Temporal's environment variables and profiles name, by default
+// that on this machine: see TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and TEMPORAL_PROFILE.
+func Dial(ctx context.Context, o Options) (*Client, error) {
+	opts, err := envconfig.LoadDefaultClientOptions()
+	if err != nil {
+		return nil, fmt.Errorf("the settings of the connection to Temporal: %w", err)
+	}
+	if err := o.apply(&opts); err != nil {
+		return nil, err
+	}
+	for {
+		c, err := client.DialContext(ctx, opts)
+		if err == nil {
+			return o.client(c, opts.DataConverter), nil
+		}
+		err = fmt.Errorf("no Temporal server answers at %s (TEMPORAL_ADDRESS names another): %w", opts.HostPort, err)
+		if !o.Wait || ctx.Err() != nil {
+			return nil, err
+		}
+		opts.Logger.Warn(err.Error())
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+func (o *Options) client(c client.Client, values converter.DataConverter) *Client {
+	own := &Client{Client: c, queue: o.Queue, most: mostWithout, converter: values}
+	if own.queue == "" {
+		own.queue = DefaultQueue
+	}
+	if o.Storage != "" {
+		own.most = 0
+	}
+	return own
+}
+
+// apply sets the options of the SDK's client.
+func (o *Options) apply(opts *client.Options) error {
+	logger := o.Logger
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
+	opts.Logger = log.NewStructuredLogger(logger)
+	opts.DataConverter = converter.GetDefaultDataConverter()
+	if o.Keys != "" {
+		keys, err := ParseKeys(o.Keys)
+		if err != nil {
+			return err
+		}
+		opts.DataConverter = converter.NewCodecDataConverter(opts.DataConverter, keys)
+	}
+	if o.Storage != "" {
+		opts.ExternalStorage = externalStorage(o.Storage)
+	}
+	return nil
+}

@@ -1,0 +1,18 @@
+// Package temporal executes runs of plc on Temporal: a run is a workflow, an attempt of a call is
+// an activity, and any number of workers on any number of machines make the attempts.
+//
+// A workflow drives an exec.Stepper, which decides all that a local run decides. So a run gives the
+// same here as in one process. What Temporal adds is that the run goes on when workers, or the
+// server, are killed.
+//
+//	workflow.go   a run: it steps the program, schedules activities and answers queries
+//	activity.go   an attempt of a call, made by a worker
+//	programs.go   the compiled programs of a worker
+//	client.go     what begins, shows, answers, cancels and resumes runs
+//	connect.go    the connection to the server; codec.go and storage.go: how values are kept there
+//
+// Three things differ from the record of a local run. A failure of a tool is a value that the
+// activity returns. Every other error of an activity means that the answer of the attempt is lost,
+// and the stepper decides what becomes of it. And before the history of a workflow is too long, the
+// run goes on in a new workflow, with what the stepper knows of its calls.
+package temporal

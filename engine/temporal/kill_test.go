@@ -1,0 +1,250 @@
+package temporal
+
+import (
+	"context"
+	"flag"
+	"maps"
+	"math/rand/v2"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal/memory"
+)
+
+var (
+	kills    = flag.Int("temporal.kills", 6, "how many times TestKilled kills workers or the server")
+	killSeed = flag.Uint64("temporal.seed", 0, "seed of the kills; 0 draws one")
+)
+
+// TestKilled runs plans on two workers, which are processes, and kills with -9 one of them, both or
+// the server, at random instants. Each run has to give what a local run gives; what was done has to
+// be in the record; and what may not be repeated is done again only if a person said so.
+func TestKilled(t *testing.T) {
+	s := needServer(t)
+	seed := *killSeed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("-temporal.seed=%d", seed)
+	k := &killing{t: t, server: s, rand: rand.New(rand.NewPCG(seed, 0)), queue: t.Name(), effects: filepath.Join(t.TempDir(), "effects")}
+	k.client = s.dial(t, Options{Queue: k.queue})
+	for range 2 {
+		k.workers = append(k.workers, k.worker())
+	}
+	defer func() {
+		for _, w := range k.workers {
+			k.end(w)
+		}
+	}()
+	runs := 0
+	for ; k.done < *kills; runs++ {
+		k.run()
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("%d kills in %d runs: %v; %d questions", k.done, runs, k.killed, k.asked)
+}
+
+type killing struct {
+	t       *testing.T
+	server  *server
+	client  *Client
+	rand    *rand.Rand
+	queue   string
+	effects string
+	workers []*osexec.Cmd
+
+	done   int // kills
+	killed map[string]int
+	asked  int
+}
+
+func (k *killing) worker() *osexec.Cmd {
+	k.t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	w := osexec.Command(program)
+	w.Env = append(os.Environ(), workerVariable+"="+k.effects, "PLC_TEST_QUEUE="+k.queue)
+	w.Stderr = os.Stderr
+	if err := w.Start(); err != nil {
+		k.t.Fatal(err)
+	}
+	return w
+}
+
+// end kills a worker.
+func (k *killing) end(w *osexec.Cmd) {
+	_ = w.Process.Kill()
+	_ = w.Wait()
+}
+
+// kill kills somebody, and starts who was killed again.
+func (k *killing) kill() {
+	if k.killed == nil {
+		k.killed = map[string]int{}
+	}
+	k.done++
+	switch i := k.rand.IntN(10); {
+	case i < 5:
+		k.killed["a worker"]++
+		w := k.rand.IntN(len(k.workers))
+		k.end(k.workers[w])
+		k.workers[w] = k.worker()
+	case i < 7:
+		k.killed["both"]++
+		for w := range k.workers {
+			k.end(k.workers[w])
+		}
+		for w := range k.workers {
+			k.workers[w] = k.worker()
+		}
+	default:
+		k.killed["the server"]++
+		k.server.kill()
+		k.server.start(k.t)
+	}
+}
+
+// run runs a plan while somebody is killed.
+func (k *killing) run() {
+	t := k.t
+	_ = os.Remove(k.effects)
+	n := 8 + k.rand.IntN(16)
+	plan := many(n, []string{"look", "change", "mend"}...)
+	spec := specOf(t, plan)
+	spec.OnFailure = plc.Continue
+	tools := effectTools(filepath.Join(t.TempDir(), "local"))
+	want, err := plc.New(plc.Config{Tools: tools, Store: memory.New()}).Run(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plc.New(plc.Config{Tools: tools}).Check(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := p.Bundle()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := inputOf(t, b)
+	in.LostAfter = 2 * time.Second
+	if k.rand.IntN(2) == 0 {
+		in.HopAfter = 40
+	}
+	beginWith(t, k.client, b, in)
+
+	ctx, stop := context.WithCancel(t.Context())
+	var answering sync.WaitGroup
+	again := map[string]int{} // how often a person said that a call may be made again
+	answering.Go(func() {
+		for ctx.Err() == nil {
+			k.answer(ctx, b.Run, again)
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+	ended := make(chan *Outcome, 1)
+	go func() {
+		for ctx.Err() == nil { // the server may be away
+			if o, err := k.client.Wait(ctx, b.Run); err == nil {
+				ended <- o
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	}()
+	var got *Outcome
+	for most, late := 1+k.rand.IntN(3), time.After(3*time.Minute); got == nil; {
+		var at <-chan time.Time
+		if most > 0 {
+			at = time.After(time.Duration(k.rand.IntN(1500)) * time.Millisecond)
+		}
+		select {
+		case got = <-ended:
+		case <-at:
+			most--
+			k.kill()
+		case <-late:
+			t.Fatalf("the run %s does not end", b.Run)
+		}
+	}
+	stop()
+	answering.Wait()
+	k.check(b.Run, want, got, again)
+}
+
+// answer lets calls that are uncertain be made again.
+func (k *killing) answer(ctx context.Context, run string, again map[string]int) {
+	v, err := k.client.Show(ctx, run)
+	if err != nil {
+		return
+	}
+	for _, q := range v.Questions {
+		if q.Kind != exec.UncertainQuestion || q.Tool != "change" {
+			k.t.Errorf("%s was asked about %s, of the tool %s", q.Kind, q.Path, q.Tool)
+		}
+		// An answer of which the server does not say whether it came may have come all the same.
+		again[q.Path]++
+		k.asked++
+		_ = k.client.Answer(ctx, run, Answer{Path: q.Path, Answer: exec.Answer{Approved: true, Digest: q.Digest}})
+	}
+}
+
+// check compares the end of a run with a local run, and what was done with the record.
+func (k *killing) check(run string, want *exec.Result, got *Outcome, again map[string]int) {
+	t := k.t
+	if got.Status != want.Status || got.Digest != want.Digest {
+		t.Errorf("%s %s, digest %s; locally %s, %s\n%s", got.Status, got.Reason, got.Digest, want.Status, want.Digest, got.Result)
+		return
+	}
+	started, keys := map[string]int{}, map[string]string{}
+	for _, e := range k.events(run) {
+		if e.Type == exec.CallStarted {
+			started[e.Call]++
+			keys[e.Call] = e.Tool + " " + e.Key
+		}
+	}
+	did := effectsIn(t, k.effects)
+	known := map[string]bool{}
+	for call, key := range keys {
+		known[key] = true
+		switch n := did[key]; {
+		case n == 0 || n > started[call]:
+			t.Errorf("%s was done %d times, and the record has %d attempts", call, n, started[call])
+		case strings.HasPrefix(key, "change ") && n > 1+again[call]:
+			t.Errorf("%s was done %d times, and a person said %d times that it may be done again", call, n, again[call])
+		}
+	}
+	for key := range maps.Keys(did) {
+		if !known[key] {
+			t.Errorf("%s was done, and is not in the record", key)
+		}
+	}
+	if len(keys) != len(want.Calls) {
+		t.Errorf("%d calls are in the record, of %d", len(keys), len(want.Calls))
+	}
+}
+
+// events returns the events of a run, when the server and the workers are back.
+func (k *killing) events(run string) []*exec.Event {
+	k.t.Helper()
+	var all []*exec.Event
+	var err error
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+		all, err = eventsOf(k.t.Context(), k.client, run)
+		if err == nil && len(all) > 0 && all[len(all)-1].Type == exec.RunFinished {
+			return all
+		}
+	}
+	k.t.Fatalf("the record has no end after %d events: %v", len(all), err)
+	return nil
+}

@@ -1,0 +1,152 @@
+package temporal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
+)
+
+// View is a run as it is shown.
+type View struct {
+	Run       string              `json:"run"`
+	Status    exec.Status         `json:"status"`
+	Calls     map[exec.Status]int `json:"calls"` // how many calls have a status; those that were not begun are not in it
+	Questions []Question          `json:"questions,omitempty"`
+}
+
+// Question is a question of a run that waits for a person.
+type Question struct {
+	Path     string            `json:"path"`
+	Instance string            `json:"instance,omitempty"`
+	Kind     exec.QuestionKind `json:"kind"`
+	Tool     string            `json:"tool"`
+	Reason   string            `json:"reason,omitempty"`
+	Terms    *exec.Terms       `json:"terms"`
+	Failure  *exec.Failure     `json:"failure,omitempty"`
+	// Digest is that of what was shown. An answer must have it.
+	Digest string `json:"digest"`
+}
+
+// Answer is an answer to a question.
+type Answer struct {
+	Path     string      `json:"path"`
+	Instance string      `json:"instance,omitempty"`
+	Answer   exec.Answer `json:"answer"`
+}
+
+// note keeps an event.
+func (r *run) note(e *exec.Event) {
+	if e.Replayed || e.Type == exec.CallReady {
+		return
+	}
+	text, err := jsonscan.Marshal(e)
+	if err != nil {
+		panic(err) // its values are JSON
+	}
+	r.events = append(r.events, text)
+	if e.Call == "" {
+		return
+	}
+	switch path := e.Instance + "\x00" + e.Call; e.Type {
+	case exec.ApprovalAsked:
+		r.calls[path] = exec.Awaiting
+	case exec.CallStarted:
+		r.calls[path] = exec.Running
+	case exec.CallCompleted, exec.CallFailed, exec.CallSkipped:
+		r.calls[path] = e.Status
+	}
+}
+
+// show answers the query for a View.
+func (r *run) show() ([]byte, error) {
+	v := View{Run: workflow.GetInfo(r.ctx).WorkflowExecution.ID, Status: exec.Running, Calls: map[exec.Status]int{}}
+	if res := r.Result(); res != nil {
+		v.Status = res.Status
+	}
+	for _, s := range r.calls {
+		v.Calls[s]++
+	}
+	for _, q := range r.Questions() {
+		v.Questions = append(v.Questions, Question{
+			Path: q.Path, Instance: q.Instance, Kind: q.Kind, Tool: q.Call.Source.Tool, Reason: q.Reason, Terms: q.Terms, Failure: q.Failure, Digest: q.Digest,
+		})
+	}
+	return json.Marshal(v)
+}
+
+// eventsFrom answers the query for the events from a number on, the first of which is 0: some of
+// them, a line for each.
+func (r *run) eventsFrom(from int) ([]byte, error) {
+	var lines []byte
+	for from = max(from, 0); from < len(r.events) && (len(lines) == 0 || len(lines)+len(r.events[from]) < eventBytes); from++ {
+		lines = append(append(lines, r.events[from]...), '\n')
+	}
+	return lines, nil
+}
+
+// mayAnswer validates an answer, before it is in the history: the question must be open, and the
+// answer must name the digest of what was shown.
+func (r *run) mayAnswer(_ workflow.Context, text []byte) error {
+	var a Answer
+	if err := json.Unmarshal(text, &a); err != nil {
+		return fmt.Errorf("the answer can't be read: %w", err)
+	}
+	for _, q := range r.Questions() {
+		if q.Path != a.Path || q.Instance != a.Instance {
+			continue
+		}
+		if a.Answer.Digest != q.Digest {
+			return fmt.Errorf("what %q asks is not what was answered; look at it again", a.Path)
+		}
+		return plc.Fits(q.Call.Tool.Definition, a.Answer)
+	}
+	return fmt.Errorf("no question of the call %q is open", a.Path)
+}
+
+// answer takes an answer. Its digest was compared by mayAnswer. It is not compared again, since a
+// replay, perhaps on a machine where a program lies elsewhere, must do the same.
+func (r *run) answer(_ workflow.Context, text []byte) error {
+	var a Answer
+	if err := json.Unmarshal(text, &a); err != nil {
+		return err
+	}
+	a.Answer.Digest = ""
+	r.Advance(workflow.Now(r.ctx))
+	err := r.Reply(a.Path, a.Instance, a.Answer)
+	r.nudge.SendAsync(true)
+	return err
+}
+
+// memo is what lists of runs show.
+type memo struct {
+	Plan   string      `json:"plan"`
+	Asked  int         `json:"asked,omitempty"`
+	Status exec.Status `json:"status,omitempty"` // at the end
+}
+
+// memoKey is the name of the memo.
+const memoKey = "plc"
+
+// tellAsked keeps the number of open questions in the memo.
+func (r *run) tellAsked() {
+	n := len(r.Questions())
+	if n == r.asked {
+		return
+	}
+	r.asked = n
+	r.remember(memo{Asked: n})
+}
+
+// remember sets the memo.
+func (r *run) remember(m memo) {
+	m.Plan = r.program.Name
+	if err := workflow.UpsertMemo(r.ctx, map[string]any{memoKey: m}); err != nil {
+		panic(errors.Join(errors.New("the memo of the workflow"), err))
+	}
+}

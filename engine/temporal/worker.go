@@ -1,0 +1,87 @@
+package temporal
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/tool"
+)
+
+// WorkerOptions configure a worker.
+type WorkerOptions struct {
+	// Queues are the task queues that it serves; none is that of the client. Runs of a queue are
+	// stepped by its workers, and so are the calls whose tools name it.
+	Queues []string
+	// Config has the Go functions of the worker, and what its tools may reach.
+	Config plc.Config
+	// Middleware wraps every activity, the first outermost.
+	Middleware []tool.Middleware
+	// Parallel is the most calls that the worker makes at once, of each queue; 0 is 100.
+	Parallel int
+	// Deployment and Build, if they are set, name a version of the worker: the runs that it begins
+	// stay with workers of this version.
+	Deployment, Build string
+}
+
+const (
+	// deadlock is how long a workflow may compute without a pause. Compiling a large plan is such a
+	// time.
+	deadlock = 30 * time.Second
+	// pollers is how many requests for calls, and for steps of runs, wait at the server at once.
+	pollers = 8
+)
+
+// Work serves queues until ctx is done; calls that go on then have a moment to end.
+func (c *Client) Work(ctx context.Context, o WorkerOptions) error {
+	p := &programs{config: o.Config}
+	defer p.close()
+	if len(o.Queues) == 0 {
+		o.Queues = []string{c.queue}
+	}
+	opts := worker.Options{
+		MaxConcurrentActivityExecutionSize: o.Parallel, DeadlockDetectionTimeout: deadlock, WorkerStopTimeout: grace,
+		MaxConcurrentActivityTaskPollers: pollers, MaxConcurrentWorkflowTaskPollers: pollers,
+	}
+	if opts.MaxConcurrentActivityExecutionSize == 0 {
+		opts.MaxConcurrentActivityExecutionSize = 100
+	}
+	if o.Deployment != "" {
+		opts.DeploymentOptions = worker.DeploymentOptions{
+			UseVersioning: true, Version: worker.WorkerDeploymentVersion{DeploymentName: o.Deployment, BuildID: o.Build},
+			DefaultVersioningBehavior: workflow.VersioningBehaviorPinned,
+		}
+	}
+	fatal := make(chan error, 1)
+	opts.OnFatalError = func(err error) {
+		select {
+		case fatal <- err:
+		default:
+		}
+	}
+	for _, queue := range o.Queues {
+		w := worker.New(c.Client, queue, opts)
+		register(w, p, &activities{p, c.bundle, o.Middleware})
+		if err := w.Start(); err != nil {
+			return err
+		}
+		defer w.Stop()
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-fatal:
+		return errors.Join(errors.New("the worker can't go on"), err)
+	}
+}
+
+// register tells a worker what it executes.
+func register(w worker.Registry, p *programs, a *activities) {
+	w.RegisterWorkflowWithOptions((&workflows{p}).run, workflow.RegisterOptions{Name: workflowType})
+	w.RegisterActivityWithOptions(a.attempt, activity.RegisterOptions{Name: activityType})
+}

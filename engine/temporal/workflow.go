@@ -1,0 +1,362 @@
+package temporal
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/tool"
+)
+
+// The names under which Temporal knows the parts of a run.
+const (
+	workflowType = "plc.run"
+	activityType = "plc.attempt"
+	bundleQuery  = "plc.bundle"
+	showQuery    = "plc.show"
+	eventsQuery  = "plc.events"
+	answerUpdate = "plc.answer"
+)
+
+const (
+	// heartbeat is the interval of the heartbeats of an attempt; after lostAfter without one its
+	// worker is taken for dead.
+	heartbeat = 5 * time.Second
+	lostAfter = 15 * time.Second
+	// grace is the time that an attempt has to end when its own time is over, and slack what the
+	// server allows in addition.
+	grace = 10 * time.Second
+	slack = 10 * time.Second
+	// mostLost is how often the worker of a call may be lost before the call fails: it may be the
+	// call that ends its workers.
+	mostLost = 5
+	// taskBytes is the size of the attempts after which a workflow task is ended: a message to the
+	// server may have 4 MB.
+	taskBytes = 1 << 20
+	// eventBytes is the most that one query returns of the events of a run, about.
+	eventBytes = 1 << 20
+)
+
+// inputVersion is the newest version of input.
+const inputVersion = 1
+
+// input is what a workflow is begun with. Like what attempts are given and return, it is JSON in
+// which values are strings: what the SDK's converter does to JSON in JSON changes none of them.
+type input struct {
+	Version   int           `json:"version"`
+	Bundle    string        `json:"bundle"`              // the text of a plc.Bundle
+	Most      int           `json:"most,omitempty"`      // bytes of a payload; 0 is no limit, since there is a storage
+	Begun     time.Time     `json:"begun,omitzero"`      // when the run was begun, if it was before
+	Past      *exec.History `json:"past,omitempty"`      // from which it goes on
+	Resumed   bool          `json:"resumed,omitempty"`   // calls that failed are tried again
+	LostAfter time.Duration `json:"lostAfter,omitempty"` // lostAfter, in tests
+	HopAfter  int           `json:"hopAfter,omitempty"`  // events after which the run goes on in another workflow, in tests
+}
+
+// outcome is what a workflow ends with.
+type outcome struct {
+	Result string        `json:"result"`         // the JSON of an exec.Result
+	Digest string        `json:"digest"`         // of the whiteboard
+	Past   *exec.History `json:"past,omitempty"` // of a run that did not complete
+}
+
+// run is a run as its workflow has it. Everything in it follows from the history of the workflow.
+type run struct {
+	input
+	*exec.Stepper
+	digest   string // of the bundle
+	begun    time.Time
+	ctx      workflow.Context // which is not cancelled with the workflow
+	selector workflow.Selector
+	nudge    workflow.Channel // something has happened that is not in the selector
+	canceled bool
+	held     bool
+
+	cancels map[string]workflow.CancelFunc // of attempts, by their ids
+	unwant  map[string]bool                // attempts that were cancelled
+	lost    map[string]int                 // how often in a row attempts were lost, by path
+	sent    int                            // bytes of attempts in this workflow task
+	task    int                            // the length of the history when it began
+	timer   workflow.CancelFunc
+	wakes   time.Time // when timer fires
+	asked   int       // questions that the memo has
+
+	events  [][]byte
+	calls   map[string]exec.Status
+	program *plc.Plan
+}
+
+// workflows executes the workflows of a worker.
+type workflows struct{ programs *programs }
+
+// run is the workflow. A fault of this worker, such as an input that it can't read, is a panic:
+// then the task fails, and is tried again until there is a worker that can do it.
+func (w *workflows) run(ctx workflow.Context, text json.RawMessage) (json.RawMessage, error) {
+	r, err := w.begin(ctx, text)
+	if err != nil {
+		panic(err)
+	}
+	return r.drive()
+}
+
+func (w *workflows) begin(ctx workflow.Context, text json.RawMessage) (*run, error) {
+	r := &run{
+		cancels: map[string]workflow.CancelFunc{}, unwant: map[string]bool{}, lost: map[string]int{}, calls: map[string]exec.Status{},
+	}
+	if err := json.Unmarshal(text, &r.input); err != nil {
+		return nil, fmt.Errorf("the input of the workflow can't be read: %w", err)
+	}
+	if r.Version < 1 || r.Version > inputVersion {
+		return nil, fmt.Errorf("the run was begun by a newer version of plc-temporal (%d); its worker has to be as new", r.Version)
+	}
+	r.digest = digest([]byte(r.Bundle))
+	p, opts, err := w.programs.sealed(r.digest, r.Bundle)
+	if err != nil {
+		return nil, err
+	}
+	r.program = p
+	now := workflow.Now(ctx)
+	r.begun = r.Begun
+	if r.begun.IsZero() {
+		r.begun = now
+	}
+	if opts.MaxTime > 0 { // of which some is over
+		opts.MaxTime = max(opts.MaxTime-now.Sub(r.begun), 1)
+	}
+	opts.RetryFailed = r.Resumed
+	opts.OnEvent = r.note
+	if r.Stepper, err = exec.NewStepper(p.Program, opts, r.Past, now); err != nil {
+		return nil, err
+	}
+	r.ctx, _ = workflow.NewDisconnectedContext(ctx)
+	r.selector, r.nudge = workflow.NewSelector(r.ctx), workflow.NewBufferedChannel(r.ctx, 1)
+	r.selector.AddReceive(r.nudge, func(c workflow.ReceiveChannel, _ bool) { c.Receive(r.ctx, nil) })
+	workflow.Go(r.ctx, func(own workflow.Context) {
+		ctx.Done().Receive(own, nil)
+		r.canceled = true
+		r.nudge.SendAsync(true)
+	})
+	return r, errors.Join(
+		workflow.SetQueryHandler(ctx, bundleQuery, func() ([]byte, error) { return []byte(r.Bundle), nil }),
+		workflow.SetQueryHandler(ctx, showQuery, r.show),
+		workflow.SetQueryHandler(ctx, eventsQuery, r.eventsFrom),
+		workflow.SetUpdateHandlerWithOptions(ctx, answerUpdate, r.answer, workflow.UpdateHandlerOptions{Validator: r.mayAnswer}),
+	)
+}
+
+// drive steps the run to its end, or until it goes on in another workflow.
+func (r *run) drive() (json.RawMessage, error) {
+	for {
+		r.Advance(workflow.Now(r.ctx))
+		if r.canceled {
+			r.Cancel()
+		}
+		if err := r.start(); err != nil {
+			return nil, err
+		}
+		if res := r.Result(); res != nil {
+			return r.end(res)
+		}
+		if r.hops() {
+			if !r.held {
+				r.held = true
+				r.Hold()
+			}
+			if r.Waiting() == 0 && workflow.AllHandlersFinished(r.ctx) {
+				return nil, r.hop()
+			}
+		}
+		r.tellAsked()
+		r.await()
+	}
+}
+
+// start schedules the attempts that are to be made, and cancels those that nobody wants any more.
+func (r *run) start() error {
+	for all := r.Next(); len(all) > 0; all = r.Next() {
+		for _, a := range all {
+			if err := r.schedule(a); err != nil {
+				return err
+			}
+		}
+	}
+	for _, id := range r.Canceled() {
+		r.unwant[id] = true
+		if cancel := r.cancels[id]; cancel != nil {
+			cancel()
+		}
+	}
+	return nil
+}
+
+// schedule schedules the activity of an attempt.
+func (r *run) schedule(a *exec.Attempt) error {
+	text, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	if r.Most > 0 && len(text) > r.Most {
+		return r.Answer(a.ID, tool.Result{}, tooLarge("the params have", len(text), r.Most))
+	}
+	if now := workflow.GetInfo(r.ctx).GetCurrentHistoryLength(); now != r.task {
+		r.task, r.sent = now, 0
+	}
+	if r.sent += len(text); r.sent > taskBytes && r.sent > len(text) {
+		if err := workflow.Sleep(r.ctx, time.Millisecond); err != nil {
+			return err
+		}
+		r.task, r.sent = workflow.GetInfo(r.ctx).GetCurrentHistoryLength(), len(text)
+	}
+	t := a.Call.Target
+	if a.Fallback {
+		t = a.Call.Fallback.Target
+	}
+	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(r.ctx, workflow.ActivityOptions{
+		ActivityID: activityID(a, text), TaskQueue: cmp.Or(t.Queue, workflow.GetInfo(r.ctx).TaskQueueName),
+		StartToCloseTimeout: a.Timeout + grace + slack, HeartbeatTimeout: cmp.Or(r.LostAfter, lostAfter), WaitForCancellation: true,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: a.Path,
+	}))
+	r.cancels[a.ID] = cancel
+	made := workflow.ExecuteActivity(ctx, activityType, r.digest, json.RawMessage(text), r.Most)
+	r.selector.AddFuture(made, func(f workflow.Future) {
+		cancel()
+		delete(r.cancels, a.ID)
+		r.made(a, f)
+	})
+	return nil
+}
+
+// activityID returns the id of the activity of an attempt. A replay compares ids and not what
+// activities are given, so the id has a digest of that.
+func activityID(a *exec.Attempt, text []byte) string {
+	name := a.ID
+	if len(name) > 200 {
+		name = name[:200]
+	}
+	return name + " " + digest(text)[:12]
+}
+
+// made tells the stepper what came of an attempt.
+func (r *run) made(a *exec.Attempt, f workflow.Future) {
+	r.Advance(workflow.Now(r.ctx))
+	var text json.RawMessage
+	var got answer
+	err := f.Get(r.ctx, &text)
+	if err == nil {
+		err = json.Unmarshal(text, &got)
+	}
+	switch {
+	case err == nil && (!got.Interrupted || r.unwant[a.ID]):
+		delete(r.lost, a.Path)
+		err = r.Answer(a.ID, got.Made.Result, got.Made.Err)
+	case temporal.IsCanceledError(err): // no worker has begun it
+		err = r.Answer(a.ID, tool.Result{}, context.Canceled)
+	default:
+		if r.lost[a.Path]++; r.lost[a.Path] >= mostLost {
+			err = r.Answer(a.ID, tool.Result{}, &tool.Error{
+				Code: "lost", Message: fmt.Sprintf("%d workers that made it were lost, one after the other", mostLost), Permanent: true, Uncertain: true,
+			})
+		} else {
+			err = r.Lost(a.ID)
+		}
+	}
+	if err != nil { // abandoned: nobody waits for it
+		workflow.GetLogger(r.ctx).Info("an answer came too late", "call", a.Path)
+	}
+}
+
+// await waits until something happens.
+func (r *run) await() {
+	if at, ok := r.Wake(); ok && (r.timer == nil || at.Before(r.wakes)) {
+		if r.timer != nil {
+			r.timer()
+		}
+		var ctx workflow.Context
+		ctx, r.timer = workflow.WithCancel(r.ctx)
+		r.wakes = at
+		fired := workflow.NewTimer(ctx, max(at.Sub(workflow.Now(r.ctx)), time.Millisecond))
+		r.selector.AddFuture(fired, func(f workflow.Future) {
+			if f.Get(r.ctx, nil) == nil { // else there is another one
+				r.timer = nil
+			}
+		})
+	}
+	r.selector.Select(r.ctx)
+}
+
+// hops reports whether the history is so long that the run goes on in another workflow.
+func (r *run) hops() bool {
+	info := workflow.GetInfo(r.ctx)
+	return r.held || info.GetContinueAsNewSuggested() || r.HopAfter > 0 && info.GetCurrentHistoryLength() > r.HopAfter
+}
+
+// hop goes on in another workflow.
+func (r *run) hop() error {
+	next := r.input
+	next.Past, next.Begun, next.Resumed = r.History(), r.begun, false
+	text, err := json.Marshal(next)
+	if err != nil {
+		return err
+	}
+	if r.Most > 0 && len(text) > r.Most {
+		return temporal.NewNonRetryableApplicationError(tooLarge("what is known of the calls has", len(text), r.Most).Error(), "plc.size", nil)
+	}
+	return workflow.NewContinueAsNewError(r.ctx, workflowType, json.RawMessage(text))
+}
+
+// end returns what the workflow ends with.
+func (r *run) end(res *exec.Result) (json.RawMessage, error) {
+	result, err := jsonscan.Marshal(res)
+	if err != nil {
+		return nil, err
+	}
+	o := outcome{Result: string(result), Digest: res.Digest}
+	if res.Status != exec.Completed {
+		o.Past = r.History()
+	}
+	text, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	if r.Most > 0 && len(text) > r.Most {
+		return nil, temporal.NewNonRetryableApplicationError(tooLarge("the result has", len(text), r.Most).Error(), "plc.size", nil)
+	}
+	if res.Status != exec.Completed {
+		r.remember(memo{Status: res.Status})
+	}
+	switch res.Status {
+	case exec.Failed:
+		return nil, temporal.NewNonRetryableApplicationError(res.Reason, failedType, nil, json.RawMessage(text))
+	case exec.Cancelled:
+		return nil, temporal.NewCanceledError(json.RawMessage(text))
+	}
+	return text, nil
+}
+
+// failedType is the type of the error of a workflow whose run failed.
+const failedType = "plc.failed"
+
+// tooLarge is the failure of a value that the server does not take.
+func tooLarge(what string, size, most int) *tool.Error {
+	return &tool.Error{
+		Code: "too-large", Permanent: true,
+		Message: fmt.Sprintf("%s %d bytes, and without a storage for large values Temporal takes %d; give clients and workers one (--storage)", what, size, most),
+	}
+}
+
+// digest returns the SHA-256 of a text, in hexadecimal.
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}

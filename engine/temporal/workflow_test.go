@@ -1,0 +1,197 @@
+package temporal
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal/memory"
+	"github.com/plc-lang/plc/tool"
+)
+
+// The tests run plans here as a workflow of the SDK's test suite, and in one process, and want the
+// same of both.
+
+// world is what tools change.
+type world struct {
+	mu    sync.Mutex
+	calls map[string]int // by key
+	sent  []string
+}
+
+func (w *world) called(key string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.calls[key]++
+	return w.calls[key]
+}
+
+type text struct {
+	Text string `json:"text"`
+}
+
+// tools returns Go functions that change the world.
+func (w *world) tools() []*tool.Tool {
+	w.calls = map[string]int{}
+	flaky := tool.Func("flaky", "Fails at first.", func(ctx context.Context, p text) (string, error) {
+		if w.called("flaky "+p.Text) < 3 {
+			return "", &tool.Error{Code: "busy", Message: "try again", RetryAfter: time.Second}
+		}
+		return p.Text, nil
+	})
+	flaky.Definition.Effects.ReadOnly = tool.Yes
+	echo := tool.Func("echo", "Gives the text.", func(_ context.Context, p text) (string, error) { return "<" + p.Text + ">", nil })
+	echo.Definition.Effects.Pure = tool.Yes
+	send := tool.Func("send", "Sends it.", func(_ context.Context, p text) (int, error) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.sent = append(w.sent, p.Text)
+		return len(p.Text), nil
+	})
+	wipe := tool.Func("wipe", "Deletes it.", func(_ context.Context, p text) (string, error) { return "deleted " + p.Text, nil })
+	wipe.Definition.Effects.Destructive = tool.Yes
+	fail := tool.Func("fail", "Fails.", func(context.Context, text) (string, error) {
+		return "", &tool.Error{Code: "declined", Message: "no <money>", Permanent: true}
+	})
+	return []*tool.Tool{flaky, echo, send, wipe, fail}
+}
+
+// plans are run by the tests.
+var plans = map[string]string{
+	"chain": `{"calls": [{"_tool": "echo", "_id": "a", "text": "†input.name", "_outputPath": "†state.a"}, {"_tool": "echo", "_id": "b", "text": "†state.a", "_outputPath": "†state.b"}], "output": "†state.b"}`,
+	"fan": `{"calls": [{"_tool": "send", "_id": "s", "text": "x", "_outputPath": "†state.n"}, {"_tool": "echo", "_id": "a", "text": "1", "_outputPath": "†state.a"}, {"_tool": "echo", "_id": "b", "text": "2", "_outputPath": "†state.b"},
+		{"_tool": "echo", "_id": "c", "text": "†{state.a} and †{state.b}", "_outputPath": "†state.c"}]}`,
+	"retry":    `{"calls": [{"_tool": "flaky", "_id": "f", "text": "f", "_retry": {"max": 3}, "_outputPath": "†state.f"}, {"_tool": "send", "_id": "s", "text": "†state.f", "_outputPath": "†state.s"}]}`,
+	"fails":    `{"calls": [{"_tool": "send", "_id": "s", "text": "1", "_outputPath": "†state.s"}, {"_tool": "fail", "_id": "f", "_dependsOn": ["s"], "text": "", "_outputPath": "†state.f"}, {"_tool": "send", "_id": "t", "text": "†state.f", "_outputPath": "†state.t"}]}`,
+	"handled":  `{"calls": [{"_tool": "fail", "_id": "f", "text": "", "_outputPath": "†state.f || †state.e"}, {"_tool": "echo", "_id": "e", "text": "†state.e.message", "_outputPath": "†state.g"}]}`,
+	"fallback": `{"calls": [{"_tool": "fail", "_id": "f", "text": "z", "_fallback": {"_tool": "echo", "text": "instead"}, "_outputPath": "†state.f"}]}`,
+}
+
+func specOf(t *testing.T, plan string) plc.Spec {
+	t.Helper()
+	in, err := plc.ParseInput("name=Ada & co")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plc.Spec{Plan: plc.Text(plan), Values: plc.Values{Input: []plc.Source{in}}, Seed: 7}
+}
+
+// bundleOf returns the bundle of a run of a plan.
+func bundleOf(t *testing.T, plan string, change ...func(*plc.Spec)) *plc.Bundle {
+	t.Helper()
+	spec := specOf(t, plan)
+	for _, f := range change {
+		f(&spec)
+	}
+	p, err := plc.New(plc.Config{Tools: (&world{}).tools()}).Check(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := p.Bundle()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// locally returns what a run of a plan gives in one process.
+func locally(t *testing.T, plan string) *exec.Result {
+	t.Helper()
+	eng := plc.New(plc.Config{Tools: (&world{}).tools(), Store: memory.New(), Approver: func(context.Context, *exec.Question) (exec.Answer, error) {
+		return exec.Answer{Approved: true}, nil
+	}})
+	res, err := eng.Run(t.Context(), specOf(t, plan))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// suite is a workflow in the SDK's test suite.
+type suite struct {
+	*testsuite.TestWorkflowEnvironment
+	t  *testing.T
+	in input
+}
+
+// inSuite begins the run of a bundle in the test suite. The worker has other tools if there are any.
+func inSuite(t *testing.T, b *plc.Bundle, tools ...*tool.Tool) *suite {
+	t.Helper()
+	text, err := json.Marshal(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tools == nil {
+		tools = (&world{}).tools()
+	}
+	var ts testsuite.WorkflowTestSuite
+	ts.SetLogger(quiet)
+	s := &suite{TestWorkflowEnvironment: ts.NewTestWorkflowEnvironment(), t: t, in: input{Version: inputVersion, Bundle: string(text), Most: mostWithout}}
+	s.SetTestTimeout(time.Minute)
+	s.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: deadlock})
+	p := &programs{config: plc.Config{Tools: tools}}
+	t.Cleanup(p.close)
+	register(s, p, &activities{programs: p, bundle: func(context.Context) (string, error) { return string(text), nil }})
+	return s
+}
+
+// run executes the workflow and returns its outcome. The error is why the workflow has none.
+func (s *suite) run() (*Outcome, error) {
+	s.t.Helper()
+	text, err := json.Marshal(s.in)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.ExecuteWorkflow(workflowType, json.RawMessage(text))
+	var result json.RawMessage
+	if err = s.GetWorkflowError(); err == nil {
+		err = s.GetWorkflowResult(&result)
+	}
+	return outcomeOf(result, err)
+}
+
+// A run gives the same in a workflow and in one process.
+func TestSameAsLocal(t *testing.T) {
+	for name, plan := range plans {
+		t.Run(name, func(t *testing.T) {
+			want := locally(t, plan)
+			got, err := inSuite(t, bundleOf(t, plan)).run()
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, got, want)
+		})
+	}
+}
+
+// same compares an outcome with the result of a local run.
+func same(t *testing.T, got *Outcome, want *exec.Result) {
+	t.Helper()
+	var res struct {
+		Output, State json.RawMessage
+		Calls         []exec.CallResult
+	}
+	if err := json.Unmarshal(got.Result, &res); err != nil {
+		t.Fatal(err)
+	}
+	show := func(status exec.Status, reason string, state, output json.RawMessage, calls []exec.CallResult) string {
+		s := fmt.Sprintf("%s %s %s %s", status, reason, state, cmp.Or(string(output), "null"))
+		for _, c := range calls {
+			s += fmt.Sprintf("\n%s %s %v %d %q %v %q", c.ID, c.Status, c.Handled, c.Attempts, c.Outcome, c.Error, c.Reason)
+		}
+		return s
+	}
+	g, w := show(got.Status, got.Reason, res.State, res.Output, res.Calls), show(want.Status, want.Reason, want.State, want.Output, want.Calls)
+	if g != w || got.Digest != want.Digest {
+		t.Errorf("in a workflow:\n%s\nlocally:\n%s\ndigests %s %s", g, w, got.Digest, want.Digest)
+	}
+}
