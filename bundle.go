@@ -55,12 +55,29 @@ func (p *Plan) inSteps() error {
 		return &SpecError{"lazy", ": " + inProcess + "; plc plan and plc approve show and approve the plan before"}
 	case p.mayBeUndone():
 		return &SpecError{"on-failure", "undo: " + inProcess}
+	case p.mayBeReplaced():
+		return &SpecError{"on-failure", "replan, and --revise-at: " + inProcess}
 	case s.Schedule == Adaptive:
 		return &SpecError{"schedule", "adaptive: " + inProcess}
 	case s.ModelTapes != ModelTapes{}:
 		return &SpecError{"model-record", "and model-replay: " + inProcess}
 	}
 	return nil
+}
+
+// mayBeReplaced reports whether a run of the plan may pause for another plan, if only by the
+// failure of some of its calls.
+func (p *Plan) mayBeReplaced() bool {
+	opts := p.execOptions()
+	if opts.OnFailure == exec.Replan || opts.ReviseAt > 0 {
+		return true
+	}
+	for c := range p.Program.Targets() {
+		if c.Rare != nil && c.OnFailure == exec.Replan.String() {
+			return true
+		}
+	}
+	return false
 }
 
 // Unpack compiles the plan of a bundle and returns it with the options of its run. If sealed is

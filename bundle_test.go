@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -80,10 +81,19 @@ func TestBundle(t *testing.T) {
 
 // What can't be done in steps is refused before anything runs.
 func TestBundleRefuses(t *testing.T) {
-	eng := plc.New(plc.Config{})
+	a := tool.Func("a", "Does it.", func(context.Context, struct{}) (string, error) { return "", nil })
+	eng := plc.New(plc.Config{Tools: []*tool.Tool{a}})
+	call, err := eng.Check(t.Context(), plc.Spec{Plan: plc.Text(`{"calls": [{"_tool": "a", "_onFailure": "replan"}]}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := call.Bundle(); err == nil || !strings.Contains(err.Error(), "on-failure replan") {
+		t.Error(err)
+	}
 	for setting, change := range map[string]func(*plc.Spec){
 		"lazy":       func(s *plc.Spec) { s.Lazy = true },
 		"on-failure": func(s *plc.Spec) { s.OnFailure = plc.Undo },
+		"instances":  func(s *plc.Spec) { s.Instances = plc.Text(`{"input": {}}`) },
 		"schedule":   func(s *plc.Spec) { s.Schedule = plc.Adaptive },
 	} {
 		spec := plc.Spec{Plan: plc.Text(`{"calls": []}`)}
