@@ -63,10 +63,42 @@ func (c *Client) begin(ctx context.Context, run, plan string, in *input, reuse e
 
 // Wait returns what became of a run, when it has ended or paused.
 func (c *Client) Wait(ctx context.Context, run string) (*Outcome, error) {
-	var text json.RawMessage
-	err := c.GetWorkflow(ctx, run, "").Get(ctx, &text)
-	o, err := outcomeOf(text, err)
-	return o, missing(run, err)
+	for {
+		var text json.RawMessage
+		err := c.GetWorkflow(ctx, run, "").Get(ctx, &text)
+		if _, away := errors.AsType[*serviceerror.Unavailable](err); away && ctx.Err() == nil {
+			time.Sleep(time.Second) // the server comes back
+			continue
+		}
+		o, err := outcomeOf(text, err)
+		return o, missing(run, err)
+	}
+}
+
+// Find returns the id of the run that a person means: its id, the beginning of it, or last for the
+// newest one.
+func (c *Client) Find(ctx context.Context, name string) (string, error) {
+	if _, err := c.DescribeWorkflowExecution(ctx, name, ""); err == nil {
+		return name, nil
+	}
+	found := ""
+	for r, err := range c.Runs(ctx) {
+		switch {
+		case err != nil:
+			return "", err
+		case name == "last":
+			return r.Run, nil
+		case !strings.HasPrefix(r.Run, strings.ToUpper(name)):
+		case found != "":
+			return "", fmt.Errorf("several runs begin with %q, among them %s and %s; give more of the id", name, found, r.Run)
+		default:
+			found = r.Run
+		}
+	}
+	if found == "" {
+		return "", fmt.Errorf("the server has no run %q", name)
+	}
+	return found, nil
 }
 
 // outcomeOf returns what became of a run whose workflow ended so.

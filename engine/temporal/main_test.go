@@ -51,7 +51,7 @@ type server struct {
 var theServer *server
 
 // needServer returns the server of the tests, and skips the test without one.
-func needServer(t *testing.T) *server {
+func needServer(t testing.TB) *server {
 	t.Helper()
 	if os.Getenv(serverVariable) == "" {
 		t.Skip("SKIPPED: PLC_TEMPORAL_SERVER names no Temporal server; .ci/run installs one")
@@ -67,7 +67,7 @@ func needServer(t *testing.T) *server {
 	return theServer
 }
 
-func freePort(t *testing.T) string {
+func freePort(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -78,7 +78,7 @@ func freePort(t *testing.T) string {
 }
 
 // start starts the server, which keeps all in a file, and waits until it answers.
-func (s *server) start(t *testing.T) {
+func (s *server) start(t testing.TB) {
 	t.Helper()
 	host, port, err := net.SplitHostPort(s.address)
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *server) stop() {
 }
 
 // dial connects to the server.
-func (s *server) dial(t *testing.T, o Options) *Client {
+func (s *server) dial(t testing.TB, o Options) *Client {
 	t.Helper()
 	t.Setenv("TEMPORAL_ADDRESS", s.address)
 	t.Setenv("TEMPORAL_CONFIG_FILE", filepath.Join(s.dir, "none"))
@@ -130,7 +130,7 @@ func (s *server) dial(t *testing.T, o Options) *Client {
 }
 
 // serve has a worker of this process serve queues until the test ends or stop is called.
-func serve(t *testing.T, c *Client, o WorkerOptions) (stop func()) {
+func serve(t testing.TB, c *Client, o WorkerOptions) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

@@ -218,6 +218,17 @@ func TestCancelAndResume(t *testing.T) {
 	if err := c.Resume(t.Context(), b.Run); err == nil {
 		t.Error("a completed run was resumed")
 	}
+	if found, err := c.Find(t.Context(), b.Run[:24]); found != b.Run {
+		t.Errorf("found %q: %v", found, err)
+	}
+	if _, err := c.Find(t.Context(), "none"); err == nil {
+		t.Error("found a run that there is not")
+	}
+	for r, err := range c.Runs(t.Context()) {
+		if err != nil || r.Run == b.Run && r.Status != exec.Completed {
+			t.Errorf("%+v: %v", r, err)
+		}
+	}
 	n := 0
 	for range c.Events(t.Context(), b.Run, false) { // of both workflows
 		n++
@@ -252,6 +263,19 @@ func many(n int, tools ...string) string {
 			text = fmt.Sprintf("†state.s%d", i-1)
 		}
 		calls = append(calls, fmt.Sprintf(`{"_tool": %q, "_id": "c%d", "text": %q, "_outputPath": "†state.s%[2]d"}`, tools[i%len(tools)], i, text))
+	}
+	return `{"calls": [` + strings.Join(calls, ",") + `]}`
+}
+
+// graphOf returns a plan of calls that are a chain, or that need nothing of each other.
+func graphOf(n int, chain bool) string {
+	var calls []string
+	for i := range n {
+		after := ""
+		if chain && i > 0 {
+			after = fmt.Sprintf(`"_dependsOn": ["c%d"], `, i-1)
+		}
+		calls = append(calls, fmt.Sprintf(`{"_tool": "echo", "_id": "c%d", %s"text": "x", "_outputPath": "†state.s%[1]d"}`, i, after))
 	}
 	return `{"calls": [` + strings.Join(calls, ",") + `]}`
 }

@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -44,19 +45,7 @@ func (c *Client) Work(ctx context.Context, o WorkerOptions) error {
 	if len(o.Queues) == 0 {
 		o.Queues = []string{c.queue}
 	}
-	opts := worker.Options{
-		MaxConcurrentActivityExecutionSize: o.Parallel, DeadlockDetectionTimeout: deadlock, WorkerStopTimeout: grace,
-		MaxConcurrentActivityTaskPollers: pollers, MaxConcurrentWorkflowTaskPollers: pollers,
-	}
-	if opts.MaxConcurrentActivityExecutionSize == 0 {
-		opts.MaxConcurrentActivityExecutionSize = 100
-	}
-	if o.Deployment != "" {
-		opts.DeploymentOptions = worker.DeploymentOptions{
-			UseVersioning: true, Version: worker.WorkerDeploymentVersion{DeploymentName: o.Deployment, BuildID: o.Build},
-			DefaultVersioningBehavior: workflow.VersioningBehaviorPinned,
-		}
-	}
+	opts := workerOptions(&o)
 	fatal := make(chan error, 1)
 	opts.OnFatalError = func(err error) {
 		select {
@@ -78,6 +67,21 @@ func (c *Client) Work(ctx context.Context, o WorkerOptions) error {
 	case err := <-fatal:
 		return errors.Join(errors.New("the worker can't go on"), err)
 	}
+}
+
+// workerOptions returns the options of the SDK's worker.
+func workerOptions(o *WorkerOptions) worker.Options {
+	opts := worker.Options{
+		MaxConcurrentActivityExecutionSize: cmp.Or(o.Parallel, 100), DeadlockDetectionTimeout: deadlock, WorkerStopTimeout: grace,
+		MaxConcurrentActivityTaskPollers: pollers, MaxConcurrentWorkflowTaskPollers: pollers,
+	}
+	if o.Deployment != "" {
+		opts.DeploymentOptions = worker.DeploymentOptions{
+			UseVersioning: true, Version: worker.WorkerDeploymentVersion{DeploymentName: o.Deployment, BuildID: o.Build},
+			DefaultVersioningBehavior: workflow.VersioningBehaviorPinned,
+		}
+	}
+	return opts
 }
 
 // register tells a worker what it executes.

@@ -46,6 +46,8 @@ const (
 	taskBytes = 1 << 20
 	// eventBytes is the most that one query returns of the events of a run, about.
 	eventBytes = 1 << 20
+	// mostPending is the most calls at once: the server takes 2,000 activities.
+	mostPending = 1500
 )
 
 // inputVersion is the newest version of input.
@@ -134,6 +136,7 @@ func (w *workflows) begin(ctx workflow.Context, text json.RawMessage) (*run, err
 	if opts.MaxTime > 0 { // of which some is over
 		opts.MaxTime = max(opts.MaxTime-now.Sub(r.begun), 1)
 	}
+	opts.MaxParallel = min(opts.MaxParallel, mostPending) // 0 is the default
 	opts.RetryFailed = r.Resumed
 	opts.OnEvent = r.note
 	if r.Stepper, err = exec.NewStepper(p.Program, opts, r.Past, now); err != nil {

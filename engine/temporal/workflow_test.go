@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/mock"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
 
@@ -76,7 +79,7 @@ var plans = map[string]string{
 	"fallback": `{"calls": [{"_tool": "fail", "_id": "f", "text": "z", "_fallback": {"_tool": "echo", "text": "instead"}, "_outputPath": "†state.f"}]}`,
 }
 
-func specOf(t *testing.T, plan string) plc.Spec {
+func specOf(t testing.TB, plan string) plc.Spec {
 	t.Helper()
 	in, err := plc.ParseInput("name=Ada & co")
 	if err != nil {
@@ -86,7 +89,7 @@ func specOf(t *testing.T, plan string) plc.Spec {
 }
 
 // bundleOf returns the bundle of a run of a plan.
-func bundleOf(t *testing.T, plan string, change ...func(*plc.Spec)) *plc.Bundle {
+func bundleOf(t testing.TB, plan string, change ...func(*plc.Spec)) *plc.Bundle {
 	t.Helper()
 	spec := specOf(t, plan)
 	for _, f := range change {
@@ -104,7 +107,7 @@ func bundleOf(t *testing.T, plan string, change ...func(*plc.Spec)) *plc.Bundle 
 }
 
 // locally returns what a run of a plan gives in one process.
-func locally(t *testing.T, plan string) *exec.Result {
+func locally(t testing.TB, plan string) *exec.Result {
 	t.Helper()
 	eng := plc.New(plc.Config{Tools: (&world{}).tools(), Store: memory.New(), Approver: func(context.Context, *exec.Question) (exec.Answer, error) {
 		return exec.Answer{Approved: true}, nil
@@ -121,6 +124,9 @@ type suite struct {
 	*testsuite.TestWorkflowEnvironment
 	t  *testing.T
 	in input
+	// lose reports whether the answer of the n-th attempt that is made is lost; nil loses none.
+	lose func(n int) bool
+	made int // attempts
 }
 
 // inSuite begins the run of a bundle in the test suite. The worker has other tools if there are any.
@@ -140,8 +146,40 @@ func inSuite(t *testing.T, b *plc.Bundle, tools ...*tool.Tool) *suite {
 	s.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: deadlock})
 	p := &programs{config: plc.Config{Tools: tools}}
 	t.Cleanup(p.close)
-	register(s, p, &activities{programs: p, bundle: func(context.Context) (string, error) { return string(text), nil }})
+	a := &activities{programs: p, bundle: func(context.Context) (string, error) { return string(text), nil }}
+	register(s, p, a)
+	s.OnActivity(activityType, mock.Anything, mock.Anything, mock.Anything, mock.Anything).Return(
+		func(ctx context.Context, bundle string, text json.RawMessage, most int) (json.RawMessage, error) {
+			s.made++
+			n := s.made
+			made, err := a.attempt(ctx, bundle, text, most)
+			if s.lose != nil && s.lose(n) {
+				return nil, errors.New("gone")
+			}
+			return made, err
+		}).Maybe()
 	return s
+}
+
+// reply answers the questions of the run after a while, and wants them to be of a kind.
+func (s *suite) reply(kind exec.QuestionKind, a exec.Answer) {
+	s.RegisterDelayedCallback(func() {
+		value, err := s.QueryWorkflow(showQuery)
+		var text []byte
+		var v View
+		if err = errors.Join(err, value.Get(&text), json.Unmarshal(text, &v)); err != nil || len(v.Questions) != 1 || v.Questions[0].Kind != kind {
+			s.t.Errorf("%s: %v", text, err)
+			return
+		}
+		a.Digest = v.Questions[0].Digest
+		text, err = json.Marshal(Answer{Path: v.Questions[0].Path, Answer: a})
+		if err != nil {
+			s.t.Error(err)
+		}
+		s.UpdateWorkflow(answerUpdate, "", &testsuite.TestUpdateCallback{
+			OnReject: func(err error) { s.t.Error(err) }, OnAccept: func() {}, OnComplete: func(any, error) {},
+		}, text)
+	}, time.Hour)
 }
 
 // run executes the workflow and returns its outcome. The error is why the workflow has none.
@@ -170,6 +208,52 @@ func TestSameAsLocal(t *testing.T) {
 			}
 			same(t, got, want)
 		})
+	}
+}
+
+// An attempt whose answer is lost is made again if its tool allows that; otherwise a person is asked.
+func TestLost(t *testing.T) {
+	const sends = `{"calls": [{"_tool": "send", "_id": "s", "text": "x", "_outputPath": "†state.s"}]}`
+	const looks = `{"calls": [{"_tool": "echo", "_id": "s", "text": "x", "_outputPath": "†state.s"}]}`
+	first := func(n int) bool { return n == 1 }
+	for _, c := range []struct {
+		name, plan string
+		lose       func(int) bool
+		asks       bool
+		answer     exec.Answer
+		want       string // of the result
+		made       int
+	}{
+		{"repeatable", looks, first, false, exec.Answer{}, `"state":{"s":"<x>"}`, 2},
+		{"again and again", looks, func(int) bool { return true }, false, exec.Answer{}, `"code":"lost"`, mostLost},
+		{"said to be made again", sends, first, true, exec.Answer{Approved: true}, `"state":{"s":1}`, 2},
+		{"said what it gave", sends, first, true, exec.Answer{Result: json.RawMessage(`7`)}, `"state":{"s":7}`, 1},
+		{"given up", sends, first, true, exec.Answer{}, `"code":"uncertain"`, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := inSuite(t, bundleOf(t, c.plan))
+			s.lose = c.lose
+			if c.asks {
+				s.reply(exec.UncertainQuestion, c.answer)
+			}
+			o, err := s.run()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(o.Result), c.want) || s.made != c.made {
+				t.Errorf("%d attempts, and not %s in %s", s.made, c.want, o.Result)
+			}
+		})
+	}
+}
+
+// A call that no worker has begun when the run is cancelled has not been made.
+func TestCancelled(t *testing.T) {
+	s := inSuite(t, bundleOf(t, asking))
+	s.RegisterDelayedCallback(s.CancelWorkflow, time.Minute)
+	o, err := s.run()
+	if err != nil || o.Status != exec.Cancelled || o.past == nil {
+		t.Fatalf("%+v, %v", o, err)
 	}
 }
 

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -104,7 +106,7 @@ func (p *program) command() *cobra.Command {
 		Short: "Execute runs of plc on Temporal",
 		Long: `Execute runs of plc on Temporal. The server is the one that Temporal's environment variables and
 profiles name: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_PROFILE and others; by default
-localhost:7233.
+localhost:7233. RUN is the id of a run, the beginning of it, or last for the newest.
 
 PLC_TEMPORAL_KEYS, if it is set, has the key with which values are encrypted before they go to the
 server, and older ones after commas.`,
@@ -117,16 +119,22 @@ server, and older ones after commas.`,
 	fl := root.PersistentFlags()
 	fl.StringVar(&p.options.Queue, "queue", os.Getenv("PLC_TEMPORAL_QUEUE"), "task queue of runs (default plc; PLC_TEMPORAL_QUEUE)")
 	fl.StringVar(&p.options.Storage, "storage", os.Getenv("PLC_TEMPORAL_STORAGE"), "folder for values that are too large for the server, which all workers and clients share (PLC_TEMPORAL_STORAGE)")
-	root.AddCommand(
-		p.runCommand(), p.workerCommand(), p.showCommand(), p.eventsCommand(), p.answerCommand(true), p.answerCommand(false),
-		p.cancelCommand(), p.runsCommand(), p.resumeCommand(),
-	)
-	for _, c := range root.Commands() {
-		if c.Name() != "worker" && c.Name() != "runs" && c.Name() != "run" && c.Args == nil {
+	root.AddCommand(p.runCommand(), p.workerCommand(), p.runsCommand())
+	for _, c := range []*cobra.Command{
+		p.showCommand(), p.eventsCommand(), p.answerCommand(true), p.answerCommand(false), p.cancelCommand(), p.resumeCommand(),
+	} {
+		if c.Args == nil {
 			c.Args = cobra.ExactArgs(1)
 		}
+		of := c.RunE
+		c.RunE = func(c *cobra.Command, args []string) (err error) {
+			if args[0], err = p.client.Find(c.Context(), args[0]); err != nil {
+				return err
+			}
+			return of(c, args)
+		}
+		root.AddCommand(c)
 	}
-	root.InitDefaultHelpCmd()
 	root.CompletionOptions.DisableDefaultCmd = true
 	return root
 }
@@ -152,7 +160,10 @@ on the server has this worker run what their tool files say.`,
 			if (o.Deployment == "") != (o.Build == "") {
 				return errors.New("--deployment and --build go together")
 			}
-			p.say("serving %s\n", fmt.Sprint(append([]string{}, o.Queues...)))
+			if len(o.Queues) == 0 {
+				o.Queues = []string{cmp.Or(p.options.Queue, temporal.DefaultQueue)}
+			}
+			p.say("serving %s\n", strings.Join(o.Queues, ", "))
 			return p.client.Work(c.Context(), o)
 		},
 	}

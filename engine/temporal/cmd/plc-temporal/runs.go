@@ -67,6 +67,7 @@ func (p *program) ask(q *temporal.Question) {
 	p.say("%s: %s, %s\n", q.Path, string(q.Kind), q.Reason)
 	text, err := json.Marshal(q.Terms)
 	if err == nil {
+		p.say("  ")
 		_ = display.Fprint(p.stderr, display.IndentedJSON(text, "  "))
 		p.say("\n")
 	}
