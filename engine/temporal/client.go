@@ -27,9 +27,10 @@ import (
 type Outcome struct {
 	Status exec.Status
 	Reason string
-	// Result is the JSON of the exec.Result; nil if the run was ended from outside, and left none.
+	// Result is what plc run --format json prints; nil if the run was ended from outside.
 	Result json.RawMessage
 	Digest string // of the whiteboard at the end
+	Output bool   // the plan has an output
 	past   *exec.History
 }
 
@@ -127,7 +128,7 @@ func outcomeOf(text json.RawMessage, err error) (*Outcome, error) {
 	if err := errors.Join(json.Unmarshal(text, &o), json.Unmarshal([]byte(o.Result), &res)); err != nil {
 		return nil, fmt.Errorf("the result of the run can't be read: %w", err)
 	}
-	return &Outcome{res.Status, res.Reason, json.RawMessage(o.Result), o.Digest, o.Past}, nil
+	return &Outcome{res.Status, res.Reason, json.RawMessage(o.Result), o.Digest, o.Output, o.Past}, nil
 }
 
 // missing says of an error that there is no such run, if that is what it is.

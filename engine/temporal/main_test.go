@@ -45,6 +45,7 @@ func TestMain(m *testing.M) {
 // server is a server for development.
 type server struct {
 	dir, address string
+	forgets      bool // it keeps all in memory
 	process      *osexec.Cmd
 }
 
@@ -61,7 +62,8 @@ func needServer(t testing.TB) *server {
 		if err != nil {
 			t.Fatal(err)
 		}
-		theServer = &server{dir: dir, address: freePort(t)}
+		_, benchmark := t.(*testing.B)
+		theServer = &server{dir: dir, address: freePort(t), forgets: benchmark}
 		theServer.start(t)
 	}
 	return theServer
@@ -85,9 +87,12 @@ func (s *server) start(t testing.TB) {
 		t.Fatal(err)
 	}
 	s.process = osexec.Command(os.Getenv(serverVariable), "server", "start-dev", "--headless", "--ip", host, "--port", port,
-		"--db-filename", filepath.Join(s.dir, "db"), "--log-level", "error",
+		"--log-level", "error",
 		"--dynamic-config-value", "system.enableActivityEagerExecution=true",
 		"--dynamic-config-value", "history.transferProcessorMaxPollRPS=2000")
+	if !s.forgets {
+		s.process.Args = append(s.process.Args, "--db-filename", filepath.Join(s.dir, "db"))
+	}
 	s.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := s.process.Start(); err != nil {
 		t.Fatal(err)

@@ -68,9 +68,17 @@ type input struct {
 
 // outcome is what a workflow ends with.
 type outcome struct {
-	Result string        `json:"result"`         // the JSON of an exec.Result
+	Result string        `json:"result"`         // the JSON of a document
 	Digest string        `json:"digest"`         // of the whiteboard
+	Output bool          `json:"output"`         // the plan has an output
 	Past   *exec.History `json:"past,omitempty"` // of a run that did not complete
+}
+
+// document is the result of a run as plc run --format json prints it.
+type document struct {
+	*exec.Result
+	Instances map[string]*exec.InstanceResult `json:"instances"`
+	Forecast  any                             `json:"forecast"` // of lazy plans, which are not executed here
 }
 
 // run is a run as its workflow has it. Everything in it follows from the history of the workflow.
@@ -320,11 +328,15 @@ func (r *run) hop() error {
 
 // end returns what the workflow ends with.
 func (r *run) end(res *exec.Result) (json.RawMessage, error) {
-	result, err := jsonscan.Marshal(res)
+	doc := document{Result: res, Instances: map[string]*exec.InstanceResult{}}
+	for i := range res.Instances {
+		doc.Instances[res.Instances[i].Name] = &res.Instances[i]
+	}
+	result, err := jsonscan.Marshal(doc)
 	if err != nil {
 		return nil, err
 	}
-	o := outcome{Result: string(result), Digest: res.Digest}
+	o := outcome{Result: string(result), Digest: res.Digest, Output: r.program.Program.Output != nil}
 	if res.Status != exec.Completed {
 		o.Past = r.History()
 	}

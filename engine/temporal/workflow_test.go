@@ -68,8 +68,11 @@ func (w *world) tools() []*tool.Tool {
 	return []*tool.Tool{flaky, echo, send, wipe, fail}
 }
 
-// plans are run by the tests.
+// plans are run by the tests: their texts, or the names of their files.
 var plans = map[string]string{
+	"each": "testdata/each.json",
+	"instances": `[{"type": "state", "state": {"x": "one"}, "_instance": "①"}, {"type": "state", "state": {"x": "two"}, "_instance": "②"},
+		{"type": "plan", "plan": [{"_tool": "echo", "_id": "a", "_instance": "①", "text": "†state.x", "_outputPath": "†state.y"}, {"_tool": "fail", "_id": "b", "_instance": "②", "text": "†state.x", "_fallback": {"_tool": "echo", "text": "†state.x"}, "_outputPath": "†state.y"}]}]`,
 	"chain": `{"calls": [{"_tool": "echo", "_id": "a", "text": "†input.name", "_outputPath": "†state.a"}, {"_tool": "echo", "_id": "b", "text": "†state.a", "_outputPath": "†state.b"}], "output": "†state.b"}`,
 	"fan": `{"calls": [{"_tool": "send", "_id": "s", "text": "x", "_outputPath": "†state.n"}, {"_tool": "echo", "_id": "a", "text": "1", "_outputPath": "†state.a"}, {"_tool": "echo", "_id": "b", "text": "2", "_outputPath": "†state.b"},
 		{"_tool": "echo", "_id": "c", "text": "†{state.a} and †{state.b}", "_outputPath": "†state.c"}]}`,
@@ -85,7 +88,11 @@ func specOf(t testing.TB, plan string) plc.Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return plc.Spec{Plan: plc.Text(plan), Values: plc.Values{Input: []plc.Source{in}}, Seed: 7}
+	src := plc.Text(plan)
+	if strings.HasSuffix(plan, ".json") {
+		src = plc.File(plan)
+	}
+	return plc.Spec{Plan: src, Values: plc.Values{Input: []plc.Source{in}}, Seed: 7}
 }
 
 // bundleOf returns the bundle of a run of a plan.
@@ -263,6 +270,7 @@ func same(t *testing.T, got *Outcome, want *exec.Result) {
 	var res struct {
 		Output, State json.RawMessage
 		Calls         []exec.CallResult
+		Instances     map[string]struct{ State json.RawMessage }
 	}
 	if err := json.Unmarshal(got.Result, &res); err != nil {
 		t.Fatal(err)
@@ -275,6 +283,9 @@ func same(t *testing.T, got *Outcome, want *exec.Result) {
 		return s
 	}
 	g, w := show(got.Status, got.Reason, res.State, res.Output, res.Calls), show(want.Status, want.Reason, want.State, want.Output, want.Calls)
+	for _, in := range want.Instances {
+		g, w = g+"\n"+string(res.Instances[in.Name].State), w+"\n"+string(in.State)
+	}
 	if g != w || got.Digest != want.Digest {
 		t.Errorf("in a workflow:\n%s\nlocally:\n%s\ndigests %s %s", g, w, got.Digest, want.Digest)
 	}

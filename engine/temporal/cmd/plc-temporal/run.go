@@ -111,9 +111,10 @@ func (p *program) wait(ctx context.Context, run string, w *waiting) error {
 
 // result is the JSON of an exec.Result, as far as it is shown.
 type result struct {
-	Output json.RawMessage
-	State  json.RawMessage
-	Calls  []struct {
+	Output    json.RawMessage
+	State     json.RawMessage
+	Instances map[string]result
+	Calls     []struct {
 		ID     string
 		Status exec.Status
 		Reason *string
@@ -121,9 +122,16 @@ type result struct {
 	}
 }
 
-// gave returns the output of a run, or the state if there is none.
-func (r *result) gave() json.RawMessage {
-	if r.Output != nil && string(r.Output) != "null" {
+// gave returns the output of a run, or the state if its plan has none; with instances, that of each.
+func (r *result) gave(output bool) any {
+	if len(r.Instances) > 0 {
+		all := map[string]any{}
+		for name, in := range r.Instances {
+			all[name] = in.gave(output)
+		}
+		return all
+	}
+	if output {
 		return r.Output
 	}
 	return r.State
@@ -161,7 +169,7 @@ func (p *program) show(o *temporal.Outcome, format string) error {
 		p.say("%s\n", o.Reason)
 	}
 	if o.Result != nil {
-		if err := p.writeJSON(res.gave()); err != nil {
+		if err := p.writeJSON(res.gave(o.Output)); err != nil {
 			return err
 		}
 	}
