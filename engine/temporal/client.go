@@ -353,8 +353,9 @@ func (c *Client) Cancel(ctx context.Context, run string) error {
 }
 
 // Resume goes on with a run that has failed, was cancelled or has paused. Calls that completed are
-// not made again; those that failed are. It takes a worker.
-func (c *Client) Resume(ctx context.Context, run string) error {
+// not made again; those that failed are. A run that has used up a budget needs a larger one. It takes
+// a worker.
+func (c *Client) Resume(ctx context.Context, run string, l Limits) error {
 	d, err := c.DescribeWorkflowExecution(ctx, run, "")
 	if err != nil {
 		return missing(run, err)
@@ -379,6 +380,6 @@ func (c *Client) Resume(ctx context.Context, run string) error {
 	if err := json.Unmarshal(bundle, &b); err != nil {
 		return err
 	}
-	in := &input{Bundle: string(bundle), Past: o.past, Resumed: o.Status == exec.Failed}
+	in := &input{Bundle: string(bundle), Past: o.past, Resumed: o.Status == exec.Failed, Limits: l}
 	return c.begin(ctx, run, b.Given.Plan.Name, in, enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE)
 }

@@ -193,7 +193,7 @@ func TestCancelAndResume(t *testing.T) {
 	for first {
 		time.Sleep(10 * time.Millisecond)
 	}
-	if err := c.Resume(t.Context(), b.Run); err == nil {
+	if err := c.Resume(t.Context(), b.Run, Limits{}); err == nil {
 		t.Error("a run that goes on was resumed")
 	}
 	if err := c.Cancel(t.Context(), b.Run); err != nil {
@@ -204,7 +204,7 @@ func TestCancelAndResume(t *testing.T) {
 	}
 	<-cancelled
 	record(t, c, b.Run, "cancelled")
-	if err := c.Resume(t.Context(), b.Run); err != nil {
+	if err := c.Resume(t.Context(), b.Run, Limits{}); err != nil {
 		t.Fatal(err)
 	}
 	o := wait(t, c, b.Run)
@@ -215,7 +215,7 @@ func TestCancelAndResume(t *testing.T) {
 	if len(w.sent) != 1 {
 		t.Errorf("sent %d times", len(w.sent))
 	}
-	if err := c.Resume(t.Context(), b.Run); err == nil {
+	if err := c.Resume(t.Context(), b.Run, Limits{}); err == nil {
 		t.Error("a completed run was resumed")
 	}
 	if found, err := c.Find(t.Context(), b.Run[:24]); found != b.Run {
@@ -235,6 +235,37 @@ func TestCancelAndResume(t *testing.T) {
 	}
 	if n < 10 {
 		t.Errorf("%d events", n)
+	}
+}
+
+// A run that has used up its budget pauses, and goes on with a larger one.
+func TestBudget(t *testing.T) {
+	c := needServer(t).dial(t, Options{Queue: t.Name()})
+	think := tool.Func("echo", "Thinks.", func(context.Context, text) (string, error) { return "", nil })
+	think.Activity = tool.ActivityFunc(func(context.Context, *tool.Request) (tool.Result, error) {
+		return tool.Result{Value: json.RawMessage(`""`), Usage: tool.Usage{Tokens: 10}}, nil
+	})
+	tools := []*tool.Tool{think}
+	serve(t, c, WorkerOptions{Config: plc.Config{Tools: tools}})
+	spec := specOf(t, graphOf(5, true))
+	spec.Limits.Tokens, spec.OnFailure = 25, plc.Ask
+	p, err := plc.New(plc.Config{Tools: tools}).Check(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := p.Bundle()
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin(t, c, b)
+	if o := wait(t, c, b.Run); o.Status != exec.Paused {
+		t.Fatalf("%s %s", o.Status, o.Reason)
+	}
+	if err := c.Resume(t.Context(), b.Run, Limits{Tokens: 100}); err != nil {
+		t.Fatal(err)
+	}
+	if o := wait(t, c, b.Run); o.Status != exec.Completed || !strings.Contains(string(o.Result), `"tokens":50`) {
+		t.Fatalf("%s %s %s", o.Status, o.Reason, o.Result)
 	}
 }
 

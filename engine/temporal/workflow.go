@@ -62,8 +62,23 @@ type input struct {
 	Begun     time.Time     `json:"begun,omitzero"`      // when the run was begun, if it was before
 	Past      *exec.History `json:"past,omitempty"`      // from which it goes on
 	Resumed   bool          `json:"resumed,omitempty"`   // calls that failed are tried again
+	Limits    Limits        `json:"limits,omitzero"`     // in place of those of the bundle
 	LostAfter time.Duration `json:"lostAfter,omitempty"` // lostAfter, in tests
 	HopAfter  int           `json:"hopAfter,omitempty"`  // events after which the run goes on in another workflow, in tests
+}
+
+// Limits replace those with which a run was begun. 0 leaves a limit as it is.
+type Limits struct {
+	Steps  int           `json:"steps,omitempty"`
+	Tokens float64       `json:"tokens,omitempty"`
+	Cost   float64       `json:"cost,omitempty"`
+	Time   time.Duration `json:"time,omitempty"` // since the run was resumed
+}
+
+func (l *Limits) apply(o *exec.Options) {
+	o.MaxSteps = cmp.Or(l.Steps, o.MaxSteps)
+	o.MaxTokens, o.MaxCost = cmp.Or(l.Tokens, o.MaxTokens), cmp.Or(l.Cost, o.MaxCost)
+	o.MaxTime = cmp.Or(l.Time, o.MaxTime)
 }
 
 // outcome is what a workflow ends with.
@@ -141,6 +156,7 @@ func (w *workflows) begin(ctx workflow.Context, text json.RawMessage) (*run, err
 	if r.begun.IsZero() {
 		r.begun = now
 	}
+	r.Limits.apply(opts)
 	if opts.MaxTime > 0 { // of which some is over
 		opts.MaxTime = max(opts.MaxTime-now.Sub(r.begun), 1)
 	}

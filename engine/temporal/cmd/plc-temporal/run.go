@@ -70,6 +70,7 @@ Ctrl-C cancels the run; with --detach nobody waits.`,
 
 func (p *program) resumeCommand() *cobra.Command {
 	var w waiting
+	var l temporal.Limits
 	c := &cobra.Command{
 		Use:   "resume RUN",
 		Short: "Go on with a run that failed, was cancelled or has paused, and wait for its end",
@@ -77,13 +78,18 @@ func (p *program) resumeCommand() *cobra.Command {
 			if err := w.check(); err != nil {
 				return err
 			}
-			if err := p.client.Resume(c.Context(), args[0]); err != nil {
+			if err := p.client.Resume(c.Context(), args[0], l); err != nil {
 				return err
 			}
 			return p.wait(c.Context(), args[0], &w)
 		},
 	}
 	w.add(c)
+	fl := c.Flags()
+	fl.IntVar(&l.Steps, "max-steps", 0, "most calls that may be started from now on; 0 leaves it as it was")
+	fl.Float64Var(&l.Tokens, "max-tokens", 0, "most tokens that the run may use; 0 leaves it as it was")
+	fl.Float64Var(&l.Cost, "max-cost", 0, "most that the run may cost; 0 leaves it as it was")
+	fl.DurationVar(&l.Time, "max-time", 0, "longest that the run may take from now on; 0 leaves it as it was")
 	return c
 }
 
