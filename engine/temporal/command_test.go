@@ -109,7 +109,7 @@ activities:
 	c.run(4, "plc temporal approve "+run)
 	c.run(2, "plc temporal approve "+run+" --digest 0123")
 	c.run(0, "plc temporal approve "+run+" wipe --yes")
-	c.shows("plc temporal show "+run, "completed: 1 of 1 calls completed")
+	c.shows("plc temporal show "+run, "completed: 1 of 1 call completed")
 	c.shows("plc temporal events "+run, `"type":"approvalAnswered"`)
 	c.shows("plc temporal runs", run)
 

@@ -6,14 +6,19 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
 )
 
-// mostPrograms is the number of runs whose programs a worker keeps.
-const mostPrograms = 64
+// A worker keeps the programs of so many runs, and those that nobody has used for longer than idle
+// only until another one is needed: they may have servers that run.
+const (
+	mostPrograms = 64
+	idle         = time.Minute
+)
 
 // programs keeps the programs of the runs that a worker serves, by the digests of their bundles.
 // Each is compiled twice: sealed, to be stepped, and with secrets and servers, to make its calls.
@@ -31,7 +36,10 @@ type program struct {
 	engine *plc.Engine
 	plan   *plc.Plan // nil until it is compiled
 	opts   *exec.Options
-	used   int // by attempts that go on; mu of programs guards it
+
+	// mu of programs guards these.
+	used int       // by how many it is used
+	last time.Time // when it was used last
 }
 
 // shelf holds programs, the one that was used last at the end.
@@ -94,12 +102,15 @@ func (p *programs) take(s *shelf, digest string) *program {
 	defer p.mu.Unlock()
 	i := slices.IndexFunc(*s, func(x *program) bool { return x.digest == digest })
 	if i < 0 {
-		if len(*s) >= mostPrograms {
-			if old := slices.IndexFunc(*s, func(x *program) bool { return x.used == 0 }); old >= 0 {
-				(*s)[old].close()
-				*s = slices.Delete(*s, old, old+1)
+		more := len(*s) - mostPrograms + 1 // than may be
+		*s = slices.DeleteFunc(*s, func(x *program) bool {
+			if x.used > 0 || more <= 0 && time.Since(x.last) < idle {
+				return false
 			}
-		}
+			more--
+			x.close()
+			return true
+		})
 		*s = append(*s, &program{digest: digest, turn: make(chan struct{}, 1)})
 		i = len(*s) - 1
 	}
@@ -113,6 +124,7 @@ func (p *programs) give(x *program) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	x.used--
+	x.last = time.Now()
 }
 
 // close ends the servers of the program.

@@ -271,11 +271,7 @@ func TestBudget(t *testing.T) {
 
 func inputOf(t *testing.T, b *plc.Bundle) *input {
 	t.Helper()
-	text, err := json.Marshal(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &input{Bundle: string(text)}
+	return &input{Bundle: string(mustJSON(t, b))}
 }
 
 func beginWith(t *testing.T, c *Client, b *plc.Bundle, in *input) {

@@ -139,10 +139,7 @@ type suite struct {
 // inSuite begins the run of a bundle in the test suite. The worker has other tools if there are any.
 func inSuite(t *testing.T, b *plc.Bundle, tools ...*tool.Tool) *suite {
 	t.Helper()
-	text, err := json.Marshal(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := mustJSON(t, b)
 	if tools == nil {
 		tools = (&world{}).tools()
 	}
@@ -192,16 +189,23 @@ func (s *suite) reply(kind exec.QuestionKind, a exec.Answer) {
 // run executes the workflow and returns its outcome. The error is why the workflow has none.
 func (s *suite) run() (*Outcome, error) {
 	s.t.Helper()
-	text, err := json.Marshal(s.in)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.ExecuteWorkflow(workflowType, json.RawMessage(text))
+	s.ExecuteWorkflow(workflowType, mustJSON(s.t, s.in))
 	var result json.RawMessage
-	if err = s.GetWorkflowError(); err == nil {
+	err := s.GetWorkflowError()
+	if err == nil {
 		err = s.GetWorkflowResult(&result)
 	}
 	return outcomeOf(result, err)
+}
+
+// mustJSON returns a value as JSON.
+func mustJSON(t testing.TB, v any) json.RawMessage {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // A run gives the same in a workflow and in one process.

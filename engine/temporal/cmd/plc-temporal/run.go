@@ -13,6 +13,7 @@ import (
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/engine/temporal"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/display"
 )
 
 // waiting says how a command waits for a run.
@@ -170,7 +171,11 @@ func (p *program) show(o *temporal.Outcome, format string) error {
 			p.say("  %s %s\n", c.ID, string(c.Status))
 		}
 	}
-	p.say("%s: %d of %d calls completed\n", string(o.Status), done, len(res.Calls))
+	calls := display.Lit("calls")
+	if len(res.Calls) == 1 {
+		calls = display.Lit("call")
+	}
+	p.say("%s: %d of %d %s completed\n", string(o.Status), done, len(res.Calls), calls)
 	if o.Reason != "" {
 		p.say("%s\n", o.Reason)
 	}
