@@ -70,6 +70,7 @@ func (c *commands) shows(line, want string) {
 
 // The commands do what docs/temporal.md says.
 func TestCommands(t *testing.T) {
+	t.Parallel()
 	c := built(t)
 	for name, text := range map[string]string{
 		"tools.yaml": `

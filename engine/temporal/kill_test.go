@@ -15,11 +15,12 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/journal/memory"
 )
 
 var (
-	kills    = flag.Int("temporal.kills", 6, "how many times TestKilled kills workers or the server")
+	kills    = flag.Int("temporal.kills", effort.Of(3, 20), "how many times TestKilled kills workers or the server")
 	killSeed = flag.Uint64("temporal.seed", 0, "seed of the kills; 0 draws one")
 )
 
@@ -27,7 +28,9 @@ var (
 // the server, at random instants. Each run has to give what a local run gives; what was done has to
 // be in the record; and what may not be repeated is done again only if a person said so.
 func TestKilled(t *testing.T) {
-	s := needServer(t)
+	t.Parallel()
+	s := newServer(t)
+	defer s.stop()
 	seed := *killSeed
 	if seed == 0 {
 		seed = rand.Uint64()
@@ -74,7 +77,8 @@ func (k *killing) worker() *osexec.Cmd {
 		k.t.Fatal(err)
 	}
 	w := osexec.Command(program)
-	w.Env = append(os.Environ(), workerVariable+"="+k.effects, "PLC_TEST_QUEUE="+k.queue)
+	w.Env = append(os.Environ(), workerVariable+"="+k.effects, "PLC_TEST_QUEUE="+k.queue,
+		"TEMPORAL_ADDRESS="+k.server.address, "TEMPORAL_CONFIG_FILE="+filepath.Join(k.server.dir, "none"))
 	w.Stderr = os.Stderr
 	if err := w.Start(); err != nil {
 		k.t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"os"
 	osexec "os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -36,8 +37,8 @@ func TestMain(m *testing.M) {
 	}
 	flag.Parse()
 	code := m.Run()
-	if theServer != nil {
-		theServer.stop()
+	if shared.server != nil {
+		shared.server.stop()
 	}
 	os.Exit(code)
 }
@@ -49,24 +50,37 @@ type server struct {
 	process      *osexec.Cmd
 }
 
-var theServer *server
+// shared is the server of all tests but those that kill theirs.
+var shared struct {
+	sync.Mutex
+	server *server
+}
 
 // needServer returns the server of the tests, and skips the test without one.
 func needServer(t testing.TB) *server {
 	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.server == nil {
+		shared.server = newServer(t)
+	}
+	return shared.server
+}
+
+// newServer starts a server, and skips the test without one.
+func newServer(t testing.TB) *server {
+	t.Helper()
 	if os.Getenv(serverVariable) == "" {
-		t.Skip("SKIPPED: PLC_TEMPORAL_SERVER names no Temporal server; .ci/run installs one")
+		t.Skip("SKIPPED: PLC_TEMPORAL_SERVER names no Temporal server; .ci/temporal installs one")
 	}
-	if theServer == nil {
-		dir, err := os.MkdirTemp("", "plc-temporal-")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, benchmark := t.(*testing.B)
-		theServer = &server{dir: dir, address: freePort(t), forgets: benchmark}
-		theServer.start(t)
+	dir, err := os.MkdirTemp("", "plc-temporal-")
+	if err != nil {
+		t.Fatal(err)
 	}
-	return theServer
+	_, benchmark := t.(*testing.B)
+	s := &server{dir: dir, address: freePort(t), forgets: benchmark}
+	s.start(t)
+	return s
 }
 
 func freePort(t testing.TB) string {
@@ -121,17 +135,19 @@ func (s *server) stop() {
 	_ = os.RemoveAll(s.dir)
 }
 
-// dial connects to the server.
+// dial connects to the server, as Dial does to that of the environment.
 func (s *server) dial(t testing.TB, o Options) *Client {
 	t.Helper()
-	t.Setenv("TEMPORAL_ADDRESS", s.address)
-	t.Setenv("TEMPORAL_CONFIG_FILE", filepath.Join(s.dir, "none"))
-	c, err := Dial(t.Context(), o)
+	opts := client.Options{HostPort: s.address}
+	if err := o.apply(&opts); err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.DialContext(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	return c
+	return o.client(c, opts.DataConverter)
 }
 
 // serve has a worker of this process serve queues until the test ends or stop is called.

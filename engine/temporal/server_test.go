@@ -97,6 +97,7 @@ func asked(t *testing.T, c *Client, run string) Question {
 
 // A run on a server gives the same as one in one process.
 func TestServer(t *testing.T) {
+	t.Parallel()
 	c := needServer(t).dial(t, Options{Queue: t.Name()})
 	serve(t, c, WorkerOptions{Config: plc.Config{Tools: (&world{}).tools()}})
 	for name, plan := range plans {
@@ -113,6 +114,7 @@ const asking = `{"calls": [{"_tool": "wipe", "_id": "w", "text": "a < b", "_outp
 
 // What a person approves is what was shown, and no answer counts twice.
 func TestApproval(t *testing.T) {
+	t.Parallel()
 	c := needServer(t).dial(t, Options{Queue: t.Name()})
 	stop := serve(t, c, WorkerOptions{Config: plc.Config{Tools: (&world{}).tools()}})
 	b := bundleOf(t, asking)
@@ -161,6 +163,7 @@ func TestApproval(t *testing.T) {
 // A cancelled run ends, with its calls, and goes on when it is resumed: what has completed is not
 // made again.
 func TestCancelAndResume(t *testing.T) {
+	t.Parallel()
 	c := needServer(t).dial(t, Options{Queue: t.Name()})
 	w := &world{}
 	tools := w.tools()
@@ -240,6 +243,7 @@ func TestCancelAndResume(t *testing.T) {
 
 // A run that has used up its budget pauses, and goes on with a larger one.
 func TestBudget(t *testing.T) {
+	t.Parallel()
 	c := needServer(t).dial(t, Options{Queue: t.Name()})
 	think := tool.Func("echo", "Thinks.", func(context.Context, text) (string, error) { return "", nil })
 	think.Activity = tool.ActivityFunc(func(context.Context, *tool.Request) (tool.Result, error) {
@@ -309,6 +313,7 @@ func graphOf(n int, chain bool) string {
 
 // A long run goes on in other workflows, and nobody sees it.
 func TestHops(t *testing.T) {
+	t.Parallel()
 	c := needServer(t).dial(t, Options{Queue: t.Name()})
 	serve(t, c, WorkerOptions{Config: plc.Config{Tools: (&world{}).tools()}})
 	plan := many(40, "echo")
@@ -339,6 +344,7 @@ func TestHops(t *testing.T) {
 
 // Large values go to the storage, and are refused without one. Nothing is there in clear.
 func TestLargeAndEncrypted(t *testing.T) {
+	t.Parallel()
 	s := needServer(t)
 	large := tool.Func("large", "Gives much.", func(_ context.Context, p text) (string, error) {
 		return p.Text + strings.Repeat("secret", 500_000), nil
