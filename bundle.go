@@ -2,6 +2,7 @@ package plc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -24,11 +25,15 @@ type Bundle struct {
 const bundleVersion = 1
 
 // Bundle returns what another process needs to execute a run of the plan, which gets a new id. The
-// error is a *PlanError if the plan must not run, and a *SpecError if its runs can't be executed in
-// steps (exec.Stepper).
+// plan is one that Prepare returned, or a Checker with the purpose ToPreview, which needs no
+// secrets. The error is a *PlanError if the plan must not run, and a *SpecError if its runs can't
+// be executed in steps (exec.Stepper).
 func (p *Plan) Bundle() (*Bundle, error) {
 	if err := p.Err(); err != nil {
 		return nil, err
+	}
+	if p.checker.purpose == ToCheck {
+		return nil, errors.New("the plan was checked, and not prepared to run: use Engine.Prepare")
 	}
 	if err := p.inSteps(); err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ func TestBundle(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec.Values.Input = []plc.Source{name}
-	plan, err := here.Check(t.Context(), spec)
+	plan, err := here.Prepare(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestBundle(t *testing.T) {
 func TestBundleRefuses(t *testing.T) {
 	a := tool.Func("a", "Does it.", func(context.Context, struct{}) (string, error) { return "", nil })
 	eng := plc.New(plc.Config{Tools: []*tool.Tool{a}})
-	call, err := eng.Check(t.Context(), plc.Spec{Plan: plc.Text(`{"calls": [{"_tool": "a", "_onFailure": "replan"}]}`)})
+	call, err := eng.Prepare(t.Context(), plc.Spec{Plan: plc.Text(`{"calls": [{"_tool": "a", "_onFailure": "replan"}]}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestBundleRefuses(t *testing.T) {
 	} {
 		spec := plc.Spec{Plan: plc.Text(`{"calls": []}`)}
 		change(&spec)
-		plan, err := eng.Check(t.Context(), spec)
+		plan, err := eng.Prepare(t.Context(), spec)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -132,7 +132,7 @@ func (k *killing) run() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plc.New(plc.Config{Tools: tools}).Check(t.Context(), spec)
+	p, err := plc.New(plc.Config{Tools: tools}).Prepare(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -182,7 +182,7 @@ func TestCancelAndResume(t *testing.T) {
 	tools = append(tools, block)
 	serve(t, c, WorkerOptions{Config: plc.Config{Tools: tools}})
 	const plan = `{"calls": [{"_tool": "send", "_id": "s", "text": "1", "_outputPath": "†state.s"}, {"_tool": "block", "_id": "b", "text": "†{state.s}", "_timeout": "50s", "_outputPath": "†state.b"}]}`
-	p, err := plc.New(plc.Config{Tools: tools}).Check(t.Context(), specOf(t, plan))
+	p, err := plc.New(plc.Config{Tools: tools}).Prepare(t.Context(), specOf(t, plan))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestBudget(t *testing.T) {
 	serve(t, c, WorkerOptions{Config: plc.Config{Tools: tools}})
 	spec := specOf(t, graphOf(5, true))
 	spec.Limits.Tokens, spec.OnFailure = 25, plc.Ask
-	p, err := plc.New(plc.Config{Tools: tools}).Check(t.Context(), spec)
+	p, err := plc.New(plc.Config{Tools: tools}).Prepare(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +353,7 @@ func TestLargeAndEncrypted(t *testing.T) {
 	tools := append((&world{}).tools(), large)
 	const plan = `{"calls": [{"_tool": "large", "_id": "l", "text": "secret", "_outputPath": "†state.l"}, {"_tool": "large", "_id": "m", "text": "†state.l", "_outputPath": "†data.m"}]}`
 	bundle := func(t *testing.T) *plc.Bundle {
-		p, err := plc.New(plc.Config{Tools: tools}).Check(t.Context(), specOf(t, plan))
+		p, err := plc.New(plc.Config{Tools: tools}).Prepare(t.Context(), specOf(t, plan))
 		if err != nil {
 			t.Fatal(err)
 		}

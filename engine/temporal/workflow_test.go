@@ -102,7 +102,7 @@ func bundleOf(t testing.TB, plan string, change ...func(*plc.Spec)) *plc.Bundle 
 	for _, f := range change {
 		f(&spec)
 	}
-	p, err := plc.New(plc.Config{Tools: (&world{}).tools()}).Check(t.Context(), spec)
+	p, err := plc.New(plc.Config{Tools: (&world{}).tools()}).Prepare(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
