@@ -53,7 +53,7 @@ func (r *run) note(e *exec.Event) {
 	if e.Call == "" {
 		return
 	}
-	switch path := e.Instance + "\x00" + e.Call; e.Type {
+	switch path := place(e.Instance, e.Call); e.Type {
 	case exec.ApprovalAsked:
 		r.calls[path] = exec.Awaiting
 	case exec.CallStarted:

@@ -380,7 +380,12 @@ func TestLargeAndEncrypted(t *testing.T) {
 		storage := t.TempDir()
 		c := s.dial(t, Options{Queue: t.Name(), Storage: storage, Keys: strings.Repeat("ab", 32)})
 		serve(t, c, WorkerOptions{Config: plc.Config{Tools: tools}})
-		b := bundle(t)
+		b := bundleOf(t, fmt.Sprintf(`[{"_tool": "echo", "_id": %q, "text": "x"}]`, strings.Repeat("<é†", 300)))
+		begin(t, c, b)
+		if o := wait(t, c, b.Run); o.Status != exec.Completed {
+			t.Errorf("%s: %s", o.Status, o.Reason)
+		}
+		b = bundle(t)
 		begin(t, c, b)
 		o := wait(t, c, b.Run)
 		if o.Status != exec.Completed || len(o.Result) < 9_000_000 {

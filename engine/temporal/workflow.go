@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -46,6 +47,9 @@ const (
 	taskBytes = 1 << 20
 	// eventBytes is the most that one query returns of the events of a run, about.
 	eventBytes = 1 << 20
+	// mostID and mostSummary are the most bytes of the name of a call in the id and the summary of
+	// its activity. The server takes a summary of 400 bytes, encoded and encrypted.
+	mostID, mostSummary = 200, 40
 	// mostPending is the most calls at once: the server takes 2,000 activities.
 	mostPending = 1500
 )
@@ -110,7 +114,7 @@ type run struct {
 
 	cancels map[string]workflow.CancelFunc // of attempts, by their ids
 	unwant  map[string]bool                // attempts that were cancelled
-	lost    map[string]int                 // how often in a row attempts were lost, by path
+	lost    map[string]int                 // how often in a row attempts were lost, by the place of the call
 	sent    int                            // bytes of attempts in this workflow task
 	task    int                            // the length of the history when it began
 	timer   workflow.CancelFunc
@@ -118,9 +122,12 @@ type run struct {
 	asked   int       // questions that the memo has
 
 	events  [][]byte
-	calls   map[string]exec.Status
+	calls   map[string]exec.Status // by their places
 	program *plc.Plan
 }
+
+// place names a call of a run.
+func place(instance, path string) string { return instance + "\x00" + path }
 
 // workflows executes the workflows of a worker.
 type workflows struct{ programs *programs }
@@ -252,7 +259,7 @@ func (r *run) schedule(a *exec.Attempt) error {
 	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(r.ctx, workflow.ActivityOptions{
 		ActivityID: activityID(a, text), TaskQueue: cmp.Or(t.Queue, workflow.GetInfo(r.ctx).TaskQueueName),
 		StartToCloseTimeout: a.Timeout + grace + slack, HeartbeatTimeout: cmp.Or(r.LostAfter, lostAfter), WaitForCancellation: true,
-		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: a.Path,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: shortened(a.Path, mostSummary),
 	}))
 	r.cancels[a.ID] = cancel
 	made := workflow.ExecuteActivity(ctx, activityType, r.digest, json.RawMessage(text), r.Most)
@@ -267,16 +274,21 @@ func (r *run) schedule(a *exec.Attempt) error {
 // activityID returns the id of the activity of an attempt. A replay compares ids and not what
 // activities are given, so the id has a digest of that.
 func activityID(a *exec.Attempt, text []byte) string {
-	name := a.ID
-	if len(name) > 200 {
-		name = name[:200]
+	return shortened(strings.ReplaceAll(a.ID, "\x00", " "), mostID) + " " + digest(text)[:12]
+}
+
+// shortened returns at most the first bytes of a text. It does not end in the middle of a character.
+func shortened(s string, most int) string {
+	if len(s) <= most {
+		return s
 	}
-	return name + " " + digest(text)[:12]
+	return strings.ToValidUTF8(s[:most], "")
 }
 
 // made tells the stepper what came of an attempt.
 func (r *run) made(a *exec.Attempt, f workflow.Future) {
 	r.Advance(workflow.Now(r.ctx))
+	call := place(a.Instance, a.Path)
 	var text json.RawMessage
 	var got answer
 	err := f.Get(r.ctx, &text)
@@ -285,12 +297,12 @@ func (r *run) made(a *exec.Attempt, f workflow.Future) {
 	}
 	switch {
 	case err == nil && (!got.Interrupted || r.unwant[a.ID]):
-		delete(r.lost, a.Path)
+		delete(r.lost, call)
 		err = r.Answer(a.ID, got.Made.Result, got.Made.Err)
 	case temporal.IsCanceledError(err): // no worker has begun it
 		err = r.Answer(a.ID, tool.Result{}, context.Canceled)
 	default:
-		if r.lost[a.Path]++; r.lost[a.Path] >= mostLost {
+		if r.lost[call]++; r.lost[call] >= mostLost {
 			err = r.Answer(a.ID, tool.Result{}, &tool.Error{
 				Code: "lost", Message: fmt.Sprintf("%d workers that made it were lost, one after the other", mostLost), Permanent: true, Uncertain: true,
 			})

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/mock"
 	"go.temporal.io/sdk/testsuite"
@@ -255,6 +256,18 @@ func TestLost(t *testing.T) {
 				t.Errorf("%d attempts, and not %s in %s", s.made, c.want, o.Result)
 			}
 		})
+	}
+}
+
+// Names of calls may be long, and in any script.
+func TestLongNames(t *testing.T) {
+	plan := fmt.Sprintf(`[{"_tool": "echo", "_id": %q, "text": "x", "_outputPath": "†state.a"}]`, strings.Repeat("<é†", 300))
+	o, err := inSuite(t, bundleOf(t, plan)).run()
+	if err != nil || o.Status != exec.Completed {
+		t.Error(o, err)
+	}
+	if id := activityID(&exec.Attempt{ID: "①\x00" + strings.Repeat("†", 300)}, nil); !utf8.ValidString(id) || len(id) > 220 || strings.Contains(id, "\x00") {
+		t.Errorf("%q", id)
 	}
 }
 
