@@ -19,7 +19,7 @@ var quiet = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
 // must say so, and workers must be deployed in versions; -update records them anew.
 func TestReplay(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "histories", "*.json"))
-	if err != nil || len(files) < 8 {
+	if err != nil || len(files) < 12 {
 		t.Fatalf("%d histories: %v", len(files), err)
 	}
 	for _, file := range files {
