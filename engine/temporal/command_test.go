@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/plc-lang/plc/internal/effort"
 )
 
 // commands are plc and plc-temporal, as users have them.
@@ -70,6 +72,9 @@ func (c *commands) shows(line, want string) {
 
 // The commands do what docs/temporal.md says.
 func TestCommands(t *testing.T) {
+	if !effort.Long() {
+		t.Skip("PLC_TESTS=long builds the commands and runs them")
+	}
 	t.Parallel()
 	c := built(t)
 	for name, text := range map[string]string{
