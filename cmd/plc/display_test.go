@@ -39,6 +39,7 @@ var mayWrite = map[string]string{
 	"(*environment).inEditor":         "a file for the editor",
 	"(*environment).newPlanTest":      "a document, to standard output, which makes it safe",
 	"(*environment).writeJUnit":       "a document, to standard output, which makes it safe",
+	"(*environment).writeJSON":        "a document of JSON, to standard output, which makes it safe",
 	"(*environment).writeLine":        "an object of JSON, to standard output, which makes it safe",
 	"WriteSARIF":                      "a document of JSON",
 	"WriteText":                       "nothing, to learn whether the writer is gone",

@@ -52,8 +52,8 @@ func TestTargetDigestHasAllFields(t *testing.T) {
 		"Remote":      func(x *compile.Target) { x.Remote = json.RawMessage(`{"b": 2}`) },
 		"Delegate":    func(x *compile.Target) { x.Delegate = &compile.Delegate{Program: compiledPlan(t, nil, `[]`)} },
 	}
-	// Functions, which raw and Name tell, what only permits, and an estimate.
-	elsewhere := []string{"Activity", "around", "offered", "Takes", "Queue"}
+	// Functions, which raw and Name tell, what only permits, an estimate, and whose definition asks.
+	elsewhere := []string{"Activity", "around", "offered", "Takes", "Queue", "Asker"}
 	seen := map[string]string{report.TargetDigest(make()): "nothing"}
 	for field := range reflect.TypeFor[compile.Target]().Fields() {
 		change, ok := changes[field.Name]
