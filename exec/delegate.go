@@ -211,6 +211,7 @@ func (d *delegation) room() bool {
 // start starts a run; it reports why it can't.
 func (d *delegation) start(item int, input json.RawMessage) *fault {
 	input = over(d.input, input)
+	d.s.built(bytesOfRun+len(input), false)
 	switch f := d.check("input", input); {
 	case f == nil:
 	case f == calledOff:
@@ -260,6 +261,7 @@ func (d *delegation) ended(sub *scheduler, res *Result) {
 // takeRun takes what became of a run.
 func (d *delegation) takeRun(sub *scheduler, res *Result) {
 	s := d.s
+	s.built(len(res.Output)+len(res.State)+len(res.Data), false)
 	s.mu.Lock()
 	d.running--
 	d.lost = d.lost || sub.lost

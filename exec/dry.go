@@ -1,6 +1,9 @@
 package exec
 
 import (
+	"bytes"
+	"encoding/json"
+
 	"github.com/plc-lang/plc/compile"
 )
 
@@ -47,6 +50,37 @@ func (s *scheduler) doubts(i int32, f *Failure) bool {
 	defer s.mu.Unlock()
 	s.emitCall(i, Event{Type: Warned, Reason: f.String(), Error: f})
 	return true
+}
+
+// What counts as put together for what a value is not, in bytes.
+const (
+	bytesOfRun  = 1 << 10 // of a document
+	bytesOfItem = 64      // of a list that a loop runs over
+	bytesOfWarn = 1 << 10
+)
+
+// built counts bytes that a dry run puts together. If that is too much, the run stops and built
+// returns false. held reports whether the caller holds mu.
+func (s *scheduler) built(n int, held bool) bool {
+	if s.opts.Dry == nil || s.opts.DryBytes == nil || s.opts.DryBytes.Add(-int64(n)) >= 0 {
+		return true
+	}
+	if !held {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+	}
+	if s.root.stopped.status == "" {
+		s.overBudget("the dry run puts together more than it may")
+	}
+	return false
+}
+
+// builtItems counts the items of a list before a loop takes it apart.
+func (s *scheduler) builtItems(list json.RawMessage) bool {
+	if s.opts.Dry == nil {
+		return true
+	}
+	return s.built(bytesOfItem*bytes.Count(list, []byte(",")), false)
 }
 
 // given reports whether a read of a dry run is of the input of a document, which may hold what

@@ -247,6 +247,7 @@ func (s *scheduler) output(res *Result) {
 			f.Message = fmt.Sprintf("nothing is at %s; an empty string stands for it", r.Path)
 			s.findings = append(s.findings, f)
 		})
+	s.built(len(v), false)
 	if u, ok := err.(*compile.Unresolved); err != nil && !ok {
 		s.fail(res, diag.Finding{
 			Code: diag.OverLimit, Severity: diag.Error, Loc: s.prog().Document.Output.Loc(),

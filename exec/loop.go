@@ -33,6 +33,9 @@ func (s *scheduler) newLoop(d *delegation, params json.RawMessage) (loop, int, e
 	args := fields(params)
 	var items []json.RawMessage
 	if d.to.Loop != compile.Repeat {
+		if !s.builtItems(args["items"]) {
+			return nil, 0, errors.New("the items are too many for a dry run")
+		}
 		if err := json.Unmarshal(args["items"], &items); err != nil || items == nil {
 			f := &Failure{"params", "the items are no list"}
 			if !s.doubts(d.i, f) {

@@ -21,6 +21,7 @@ func (s *scheduler) prepare(i int32, c *call, p *compile.Call, w *worker) bool {
 		warn = func(r *compile.Read) { s.lenient(i, r) }
 	}
 	params, err := p.Params.ResolveWithin(s.maxValue(), reads, warn != nil, warn)
+	s.built(len(params), false)
 	switch u, _ := err.(*compile.Unresolved); {
 	case err != nil && u == nil:
 		s.failed(i, &Failure{"too-large", err.Error()})
@@ -82,6 +83,7 @@ func (s *scheduler) skipReason(i int32, p *compile.Call, reads *placeReader) str
 		return ""
 	}
 	v, presence, read := p.When.Eval(reads)
+	s.built(len(v), false)
 	reason := ""
 	switch {
 	case presence != compile.Present && read != nil:
@@ -162,6 +164,7 @@ func (s *scheduler) lenient(i int32, r *compile.Read) {
 	defer s.mu.Unlock()
 	f := s.finding(i, r)
 	f.Message = fmt.Sprintf("nothing is at %s; an empty string stands for it", r.Path)
+	s.built(bytesOfWarn, true)
 	s.findings = append(s.findings, f)
 	s.emitCall(i, Event{Type: Warned, Reason: f.Message, Path: r.Path.String()})
 }

@@ -31,8 +31,11 @@ func (s *scheduler) scopes(p *compile.Call, held bool) json.RawMessage {
 	}
 	slices.SortFunc(seen, func(a, b sight) int { return slices.CompareFunc(a.path, b.path, bySegment) })
 	view := json.RawMessage(`{}`)
-	for _, s := range seen {
-		view = place(view, s.path, s.value)
+	for _, at := range seen {
+		view = place(view, at.path, at.value)
+		if !s.built(len(view), held) {
+			break
+		}
 	}
 	return view
 }

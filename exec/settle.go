@@ -149,6 +149,7 @@ func (s *scheduler) accept(i int32, p *compile.Call, value json.RawMessage) (jso
 	if value == nil {
 		value = json.RawMessage("null")
 	}
+	s.built(len(value), false)
 	if p.Result == nil {
 		compact, err := jsonscan.Compacting(value, jsonscan.Limits{})
 		if err != nil {
@@ -595,6 +596,7 @@ func (s *scheduler) allowed(p *compile.Call, w *compile.Write, m state.Method, v
 			return err
 		}
 		value = next
+		s.built(len(next), false)
 	}
 	for _, schema := range w.Schemas {
 		if err := schema.ValidateWithin(s.ctx, value); err != nil {

@@ -113,6 +113,7 @@ func (s *scheduler) fallbackParams(p *compile.Call, params json.RawMessage, held
 		return params, true
 	}
 	params, err := p.Fallback.Params.ResolveWithin(s.maxValue(), &placeReader{s: s, before: p.Place, held: held}, s.prog().Refs == compile.LenientRefs, nil)
+	s.built(len(params), held)
 	return params, err == nil
 }
 

@@ -49,8 +49,11 @@ func (b *blueprintWriter) write(name string, d *forecast.DryRun, f *forecast.For
 		}
 		b.call(i+1, &d.Calls[i])
 	}
-	if d.Output != nil {
+	switch {
+	case d.Output != nil:
 		b.line("  output  %s", b.withMark(d.Output, d.OutputMark))
+	case d.LargeOutput > 0:
+		b.line("  output  %s", tooLarge(d.LargeOutput))
 	}
 	if d.Status != exec.Completed {
 		b.line("  the assumed path ends %s: %s", d.Status, d.Reason)
@@ -142,8 +145,14 @@ func (b *blueprintWriter) assumed(c *forecast.Call) {
 	if c.Outcomes != nil && c.Outcome != "" {
 		b.line("       assumed: %s, of %s", c.Outcome, strings.Join(c.Outcomes, " or "))
 	}
-	if c.Result != nil && c.Error == nil && c.Outcome != "" {
+	if c.Error != nil || c.Outcome == "" {
+		return
+	}
+	switch {
+	case c.Result != nil:
 		b.line("       → %s = %s", c.Outcome, b.withMark(c.Result, c.Mark))
+	case c.LargeResult > 0:
+		b.line("       → %s = %s", c.Outcome, tooLarge(c.LargeResult))
 	}
 }
 
@@ -247,6 +256,14 @@ func (b *blueprintWriter) params(c *forecast.Call) {
 		}
 		b.line("       %s: %s", p.Name, shown)
 	}
+	if c.LargeParams > 0 {
+		b.line("       params on the assumed path: %s", tooLarge(c.LargeParams))
+	}
+}
+
+// tooLarge says of a value of so many bytes that it is not shown.
+func tooLarge(bytes int) string {
+	return fmt.Sprintf("not shown, too large with %s", count(bytes, "byte"))
 }
 
 // withMark returns a value with a note on where it comes from.

@@ -2,7 +2,6 @@ package forecast
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 
 	"github.com/plc-lang/plc/compile"
@@ -51,6 +50,10 @@ func AllBranches(ctx context.Context, prog *compile.Program, opts *Options, limi
 		branch := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		dry, err := base.with(branch).run(ctx)
+		if err == errTooLarge && len(all.Combinations) > 0 {
+			all.More = true
+			break
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +70,7 @@ func AllBranches(ctx context.Context, prog *compile.Program, opts *Options, limi
 func (w *walk) with(branch map[string]string) *walk {
 	opts := w.opts
 	opts.Branch = branch
-	return &walk{prog: w.prog, opts: opts, of: w.of, need: w.need, meter: w.meter, trials: map[site]*trial{}, given: map[site]json.RawMessage{}, doubts: map[site][]*exec.Event{}}
+	return &walk{prog: w.prog, opts: opts, of: w.of, need: w.need, meter: w.meter, repeated: w.repeated, bytes: w.bytes, trials: map[site]*trial{}, given: map[site]value{}, doubts: map[site][]doubt{}}
 }
 
 // combine returns what a dry run did, and the branches that it did not take: for each call

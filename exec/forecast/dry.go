@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/plc-lang/plc/compile"
@@ -89,6 +90,8 @@ type DryRun struct {
 	Calls      []Call          `json:"calls"`
 	Output     json.RawMessage `json:"output"`
 	OutputMark Mark            `json:"outputMark,omitempty"`
+	// LargeOutput is the size in bytes of an output that is too large to show. Output is then nil.
+	LargeOutput int `json:"largeOutput,omitempty"`
 
 	jobs *jobs
 }
@@ -113,19 +116,26 @@ type Call struct {
 	Runs     int             `json:"runs,omitempty"`     // of what it delegates to
 	MoreRuns int             `json:"moreRuns,omitempty"` // of these, the last ones, whose calls are not listed
 	Possible bool            `json:"possible"`           // it may run, on this path or another
+	// LargeParams and LargeResult are the sizes in bytes of params and of a result that are too
+	// large to show. Params or Result is then nil, and the marks are Unknown.
+	LargeParams int `json:"largeParams,omitempty"`
+	LargeResult int `json:"largeResult,omitempty"`
 	// Covered says that who approves the plan as a whole approves this call: it would be made with
 	// exactly what is shown (Cover).
 	Covered bool `json:"covered,omitempty"`
 	*Terms
 
-	call *compile.Call
+	call  *compile.Call
+	given Mark // the weakest mark of its params, shown or not
 }
 
 // Source returns the call of the program.
 func (c *Call) Source() *compile.Call { return c.call }
 
 // WouldRun reports whether its tool, or what it delegates to, is called on the assumed path.
-func (c *Call) WouldRun() bool { return c.Params != nil || c.Runs > 0 }
+func (c *Call) WouldRun() bool {
+	return c.Params != nil || c.LargeParams > 0 || c.Runs > 0
+}
 
 // exact returns the terms of a call under the options if its params are known, and not made up
 // or recorded, and it may read nothing else; otherwise nil.
@@ -173,7 +183,8 @@ func (c *Call) works() bool {
 }
 
 // Run makes a dry run. The error is for programs that can't be run at all, for branches that are
-// not there and for loops that make more than 100,000 calls.
+// not there, for loops that make more than 100,000 calls, and for plans whose params and results
+// have more than 512 MiB in all.
 func Run(ctx context.Context, prog *compile.Program, opts *Options) (*DryRun, error) {
 	w, err := newWalk(prog, opts)
 	if err != nil {
@@ -192,24 +203,48 @@ type walk struct {
 	repeated int
 
 	meter  *schemas.Meter // for making up values and judging them
+	bytes  *atomic.Int64  // what may still be put together
 	mu     sync.Mutex
+	kept   int // bytes of values that are kept to be shown
 	trials map[site]*trial
-	given  map[site]json.RawMessage // the params of what started
-	doubts map[site][]*exec.Event   // what did not fit of what was made up
+	given  map[site]value   // the params of what started
+	doubts map[site][]doubt // what did not fit of what was made up
+}
+
+// value is a value to be shown; json is nil when it is too large.
+type value struct {
+	json json.RawMessage
+	size int
+}
+
+// keep returns a value as it is to be shown.
+func (w *walk) keep(v json.RawMessage) value {
+	if len(v) > maxShown || w.kept+len(v) > maxKept {
+		return value{size: len(v)}
+	}
+	w.kept += len(v)
+	return value{v, len(v)}
+}
+
+// doubt is something that does not fit of what was made up.
+type doubt struct {
+	reason string
+	code   string // of the failure that it would be; "" is none
+	path   string // of which nothing is there; "" is none
 }
 
 // site is a call of a run.
 type site struct{ instance, path string }
 
-// trial holds the params of a call and the value that stands for its result.
+// trial describes the value that stands for the result of a call.
 type trial struct {
-	params, value json.RawMessage
-	mark          Mark
-	why           string // why no value that fits could be made up, if so
+	mark Mark
+	why  string // why no value that fits could be made up, if so
 }
 
 func newWalk(prog *compile.Program, opts *Options) (*walk, error) {
-	w := &walk{prog: prog, repeated: maxRepeated, of: map[*compile.Call]*compile.Program{}, trials: map[site]*trial{}, given: map[site]json.RawMessage{}, doubts: map[site][]*exec.Event{}}
+	w := &walk{prog: prog, repeated: maxRepeated, bytes: new(atomic.Int64), of: map[*compile.Call]*compile.Program{}, trials: map[site]*trial{}, given: map[site]value{}, doubts: map[site][]doubt{}}
+	w.bytes.Store(maxBytes)
 	if opts != nil {
 		w.opts = *opts
 	}
@@ -258,6 +293,13 @@ const (
 	maxInstances = 100     // that a dry run is made for
 )
 
+// What a dry run may hold, in bytes.
+const (
+	maxBytes = 512 << 20 // of params, results and what else is put together, kept or not
+	maxKept  = 64 << 20  // of params and results that are shown
+	maxShown = 256 << 10 // of one of them
+)
+
 // maxCalls returns the maximum number of calls of the dry run.
 func (w *walk) maxCalls() int {
 	instances := 1
@@ -267,13 +309,17 @@ func (w *walk) maxCalls() int {
 	return w.repeated + instances*len(w.of)
 }
 
+var errTooLarge = fmt.Errorf("the dry run was given up: the plan puts together more than %d MiB of params and results, which is the most that can be shown", maxBytes>>20)
+
 func (w *walk) run(ctx context.Context) (*DryRun, error) {
 	if w.meter == nil {
 		w.meter = schemas.NewMeter(ctx, drySteps)
 	}
+	// One call at a time holds one large value at a time, and which values are kept does not depend
+	// on the clock.
 	res, err := exec.Run(ctx, w.prog, &exec.Options{
-		ID: "dry", MaxSteps: w.maxCalls(), MaxParallel: w.opts.MaxParallel, MaxBytes: w.opts.MaxBytes, OnFailure: exec.Continue, Seed: w.opts.Seed,
-		Approve: w.opts.Approve, Approver: w.approve, Dry: w.try, OnEvent: w.note, Instances: w.opts.Instances,
+		ID: "dry", MaxSteps: w.maxCalls(), Schedule: exec.Sequential, MaxBytes: w.opts.MaxBytes, OnFailure: exec.Continue, Seed: w.opts.Seed,
+		Approve: w.opts.Approve, Approver: w.approve, Dry: w.try, DryBytes: w.bytes, OnEvent: w.note, ReuseEvents: true, Instances: w.opts.Instances,
 	})
 	if err != nil {
 		return nil, err
@@ -281,10 +327,13 @@ func (w *walk) run(ctx context.Context) (*DryRun, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if w.bytes.Load() < 0 {
+		return nil, errTooLarge
+	}
 	if slices.ContainsFunc(res.Findings, func(f diag.Finding) bool { return f.Code == diag.OverBudget }) {
 		return nil, fmt.Errorf("the dry run was given up after %d calls: the plan's loops make more than can be shown", w.maxCalls())
 	}
-	d := &DryRun{Status: res.Status, Reason: res.Reason, Output: res.Output, Calls: []Call{}}
+	d := &DryRun{Status: res.Status, Reason: res.Reason, Calls: []Call{}}
 	r := &reporter{walk: w, dry: d, jobs: newJobs(), budget: maxLooks, told: map[*compile.Program]bool{}, terms: map[*compile.Call]*Terms{}}
 	if !w.prog.Template { // which runs for its instances only
 		r.program(frame{prog: w.prog, mark: Known}, res.Calls)
@@ -296,8 +345,13 @@ func (w *walk) run(ctx context.Context) (*DryRun, error) {
 		in := &res.Instances[i]
 		r.program(frame{prog: w.prog, mark: Known, instance: in.Name}, in.Calls)
 	}
-	if d.Output != nil && w.prog.Output != nil {
+	if res.Output != nil && w.prog.Output != nil {
 		d.OutputMark = r.outputMark
+		if out := w.keep(res.Output); out.json != nil {
+			d.Output = out.json
+		} else {
+			d.LargeOutput, d.OutputMark = out.size, Unknown
+		}
 	}
 	d.jobs = r.jobs
 	return d, nil
@@ -318,9 +372,13 @@ func (w *walk) note(e *exec.Event) {
 	at := site{e.Instance, e.Call}
 	switch e.Type {
 	case exec.CallStarted:
-		w.given[at] = e.Value
+		w.given[at] = w.keep(e.Value)
 	case exec.Warned:
-		w.doubts[at] = append(w.doubts[at], e)
+		d := doubt{reason: e.Reason, path: e.Path}
+		if e.Error != nil {
+			d.code = e.Error.Code
+		}
+		w.doubts[at] = append(w.doubts[at], d)
 	}
 }
 
@@ -329,7 +387,7 @@ func (w *walk) try(_ context.Context, t *exec.Trial) (tool.Result, error) {
 	if t.Call.Rare != nil && t.Call.Choose != nil {
 		return w.choose(t)
 	}
-	at := &trial{params: t.Request.Params, mark: Sampled}
+	at := &trial{mark: Sampled}
 	w.mu.Lock()
 	w.trials[site{t.Instance, t.Path}] = at // it is told of when the run has ended
 	w.mu.Unlock()
@@ -343,15 +401,16 @@ func (w *walk) try(_ context.Context, t *exec.Trial) (tool.Result, error) {
 	}
 	if w.opts.Recorded != nil && outcome == 0 {
 		if v, ok := w.opts.Recorded(t); ok {
-			at.value, at.mark = v, Recorded
+			at.mark = Recorded
 			return tool.Result{Value: v}, nil
 		}
 	}
 	w.meter.Add(callSteps)
-	if at.value, at.why = w.sample(t, outcome); at.why != "" {
+	made, why := w.sample(t, outcome)
+	if at.why = why; why != "" {
 		at.mark = Unknown
 	}
-	return tool.Result{Value: at.value, Outcome: name}, nil
+	return tool.Result{Value: made, Outcome: name}, nil
 }
 
 // choose takes the outcome that is assumed of a choose; else its conditions decide.

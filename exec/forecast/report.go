@@ -52,7 +52,7 @@ func (r *reporter) program(f frame, calls []exec.CallResult) (weakest Mark, all 
 			spans[i] = r.jobs.add(r.dry.Calls[at].works(), at)
 			r.untaken(f, c, r.dry.Calls[at].Path)
 		}
-		r.dry.Calls[at].Mark = mark
+		r.result(&r.dry.Calls[at], res.Result, mark)
 		if mark != "" {
 			marks[i], weakest = mark, weakest.weaker(mark)
 		}
@@ -75,7 +75,7 @@ func (r *reporter) call(f frame, c *compile.Call, res *exec.CallResult, marks []
 	out := Call{
 		Path: f.prefix + exec.PathOf(c.ID), Instance: f.instance, Tool: res.Tool, Status: res.Status, Reason: res.Reason,
 		Error: res.Error, Outcome: res.Outcome, Outcomes: outcomesOf(c), Effect: effectOfCall(c), call: c,
-		Possible: possible(c), Terms: r.termsOf(c),
+		Possible: possible(c), Terms: r.termsOf(c), given: Known,
 	}
 	if res.Instance != "" {
 		out.Instance = res.Instance
@@ -86,28 +86,46 @@ func (r *reporter) call(f frame, c *compile.Call, res *exec.CallResult, marks []
 	if t != nil && t.why != "" {
 		out.Doubts = append(out.Doubts, t.why)
 	}
-	for _, e := range r.doubts[key] {
-		if t != nil && t.why != "" && e.Error != nil && e.Error.Code == "result" {
+	for _, d := range r.doubts[key] {
+		if t != nil && t.why != "" && d.code == "result" {
 			continue // of a value that nobody takes for the result
 		}
-		out.Doubts = append(out.Doubts, e.Reason)
+		out.Doubts = append(out.Doubts, d.reason)
 	}
 	if params, ok := r.given[key]; ok {
-		out.Params, out.Marks = params, r.paramMarks(f, c, marks)
+		out.Params, out.Marks = params.json, r.paramMarks(f, c, marks)
 		r.unknown(c, &out, r.doubts[key])
+		for _, m := range out.Marks {
+			out.given = out.given.weaker(m)
+		}
+		if params.json == nil {
+			out.LargeParams = params.size
+			for name := range out.Marks {
+				out.Marks[name] = Unknown
+			}
+		}
 	}
 	switch {
 	case t != nil:
-		out.Result, out.Mark = res.Result, t.mark
+		out.Mark = t.mark
 	case c.Rare != nil && c.Rare.Result != nil && res.Status == exec.Completed:
-		out.Result, out.Mark = res.Result, Known
+		out.Mark = Known
 	case res.Result != nil: // of a built-in tool: it is made of what it was given
-		out.Result, out.Mark = res.Result, f.mark
-		for _, m := range out.Marks {
-			out.Mark = out.Mark.weaker(m)
-		}
+		out.Mark = f.mark.weaker(out.given)
 	}
 	return out
+}
+
+// result puts the result of a call into what is shown of it.
+func (r *reporter) result(c *Call, v json.RawMessage, mark Mark) {
+	c.Mark = mark
+	if mark == "" || v == nil {
+		return
+	}
+	shown := r.keep(v)
+	if c.Result = shown.json; shown.json == nil {
+		c.LargeResult, c.Mark = shown.size, Unknown
+	}
 }
 
 // untaken reports the calls of a document that a call would delegate to on another path.
@@ -149,10 +167,7 @@ func (r *reporter) termsOf(c *compile.Call) *Terms {
 
 // delegate reports what a call delegates to.
 func (r *reporter) delegate(f frame, d *compile.Delegate, at int, res *exec.CallResult) (Mark, span) {
-	given := f.mark
-	for _, m := range r.dry.Calls[at].Marks {
-		given = given.weaker(m)
-	}
+	given := f.mark.weaker(r.dry.Calls[at].given)
 	path, instance := r.dry.Calls[at].Path, r.dry.Calls[at].Instance
 	r.dry.Calls[at].Runs = len(res.Runs) + res.MoreRuns
 	r.dry.Calls[at].MoreRuns = res.MoreRuns
@@ -188,15 +203,15 @@ func (r *reporter) paramMarks(f frame, c *compile.Call, marks []Mark) map[string
 
 // unknown marks the params that were made up and do not fit, or of which what they read is not
 // there.
-func (r *reporter) unknown(c *compile.Call, out *Call, doubts []*exec.Event) {
+func (r *reporter) unknown(c *compile.Call, out *Call, doubts []doubt) {
 	if len(doubts) == 0 {
 		return
 	}
 	var values map[string]json.RawMessage
 	_ = json.Unmarshal(out.Params, &values) // an object
 	missing := map[string]bool{}
-	for _, e := range doubts {
-		missing[e.Path] = true
+	for _, d := range doubts {
+		missing[d.path] = true
 	}
 	for read, name := range paramReads(c) {
 		if missing[read.Path.String()] {
