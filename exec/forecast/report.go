@@ -37,7 +37,7 @@ type frame struct {
 // program reports the calls of a frame. It returns the weakest mark of what they gave and
 // where in the graph of jobs the frame begins and ends.
 func (r *reporter) program(f frame, calls []exec.CallResult) (weakest Mark, all span) {
-	marks := make([]Mark, len(calls)) // of what each wrote; "" wrote nothing
+	marks := make([]Mark, len(calls)) // of what each wrote, and of whether it did
 	spans := make([]span, len(calls))
 	weakest = f.mark
 	r.told[f.prog] = true
@@ -47,15 +47,14 @@ func (r *reporter) program(f frame, calls []exec.CallResult) (weakest Mark, all 
 		r.dry.Calls = append(r.dry.Calls, r.call(f, c, res, marks))
 		mark := r.dry.Calls[at].Mark
 		if d := delegateOf(c); d != nil && d.Program != nil && len(res.Runs) > 0 {
-			mark, spans[i] = r.delegate(f, d, at, res)
+			mark, spans[i] = r.delegate(f, d, at, res, marks)
 		} else {
 			spans[i] = r.jobs.add(r.dry.Calls[at].works(), at)
 			r.untaken(f, c, r.dry.Calls[at].Path)
 		}
 		r.result(&r.dry.Calls[at], res.Result, mark)
-		if mark != "" {
-			marks[i], weakest = mark, weakest.weaker(mark)
-		}
+		marks[i] = r.decision(f, &r.dry.Calls[at], marks).weaker(mark)
+		weakest = weakest.weaker(marks[i])
 	}
 	if f.prog.Output != nil {
 		mark := Known
@@ -165,9 +164,47 @@ func (r *reporter) termsOf(c *compile.Call) *Terms {
 	return t
 }
 
+// decision returns the mark of what decides whether a call writes, and where: its condition, the
+// outcome that is assumed and, unless its tool was called, its params.
+func (r *reporter) decision(f frame, c *Call, marks []Mark) Mark {
+	mark := Known
+	if c.call.Rare != nil && c.call.When != nil {
+		for read := range c.call.When.Reads() {
+			mark = mark.weaker(r.readMark(f, read, c.call.Place, marks))
+		}
+	}
+	if c.Outcomes != nil && r.assumes(c.Path) {
+		mark = mark.weaker(Sampled)
+	}
+	if c.Params == nil && c.LargeParams == 0 {
+		for read := range c.call.Params.Reads() {
+			mark = mark.weaker(r.readMark(f, read, c.call.Place, marks))
+		}
+	}
+	return mark
+}
+
+// scopeMark returns the mark of what a call copies of the whiteboard.
+func (r *reporter) scopeMark(f frame, c *compile.Call, marks []Mark) Mark {
+	mark := Known
+	if c.Rare == nil {
+		return mark
+	}
+	for _, e := range c.Scopes {
+		for read := range e.Reads() {
+			mark = mark.weaker(r.readMark(f, read, c.Place, marks))
+		}
+	}
+	return mark
+}
+
+// maxRounds is the maximum number of rounds of a repeat that a dry run makes, and the number of
+// runs of a loop that it reports.
+const maxRounds = 1000
+
 // delegate reports what a call delegates to.
-func (r *reporter) delegate(f frame, d *compile.Delegate, at int, res *exec.CallResult) (Mark, span) {
-	given := f.mark.weaker(r.dry.Calls[at].given)
+func (r *reporter) delegate(f frame, d *compile.Delegate, at int, res *exec.CallResult, marks []Mark) (Mark, span) {
+	given := f.mark.weaker(r.dry.Calls[at].given).weaker(r.scopeMark(f, r.dry.Calls[at].call, marks))
 	path, instance := r.dry.Calls[at].Path, r.dry.Calls[at].Instance
 	r.dry.Calls[at].Runs = len(res.Runs) + res.MoreRuns
 	r.dry.Calls[at].MoreRuns = res.MoreRuns
@@ -180,8 +217,17 @@ func (r *reporter) delegate(f frame, d *compile.Delegate, at int, res *exec.Call
 			prefix = fmt.Sprintf("%s[%d]/", path, run.Item)
 		}
 		mark, s := r.program(frame{prog: d.Program, prefix: prefix, instance: instance, mark: given}, run.Calls)
+		if run.Status != exec.Completed {
+			mark = mark.weaker(Sampled) // it is not known that it fails
+		}
+		if d.Loop == compile.Reduce || d.Loop == compile.Repeat {
+			given = given.weaker(mark) // the next run is given the result
+		}
 		weakest = weakest.weaker(mark)
 		runs = append(runs, s)
+	}
+	if d.Until != nil || len(res.Runs) >= maxRounds {
+		weakest = weakest.weaker(Sampled) // when the rounds end is assumed, or not all runs are here
 	}
 	return weakest, r.jobs.nest(runs, width(r.dry.Calls[at], d))
 }
@@ -244,18 +290,18 @@ func paramReads(c *compile.Call) iter.Seq2[*compile.Read, string] {
 // readMark returns where what a read sees comes from.
 func (r *reporter) readMark(f frame, read *compile.Read, before state.Place, marks []Mark) Mark {
 	mark := Known
-	if read.Since == 0 {
-		mark = f.mark
-	}
-	for w := range f.prog.Writers(read.Path, read.Since, before) {
-		if r.budget--; r.budget < 0 {
-			return Sampled
+	for layer := read; layer != nil; layer = layer.Under {
+		if layer.Since == 0 {
+			mark = mark.weaker(f.mark)
 		}
-		if m := marks[w.Place-1]; m != "" {
-			mark = mark.weaker(m)
-		}
-		if mark == Sampled || mark == Unknown {
-			break
+		for w := range f.prog.Writers(layer.Path, layer.Since, before) {
+			if r.budget--; r.budget < 0 {
+				return mark.weaker(Sampled)
+			}
+			mark = mark.weaker(marks[w.Place-1])
+			if mark == Sampled || mark == Unknown {
+				return mark
+			}
 		}
 	}
 	return mark
