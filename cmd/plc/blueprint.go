@@ -199,6 +199,15 @@ func (b *blueprintWriter) terms(c *forecast.Call) {
 		for _, p := range f.Params {
 			b.line("         %s: %s", p.Name, b.value(string(p.Value.AppendJSON(nil))))
 		}
+		switch {
+		case f.Approval == "":
+		case c.FallbackCovered:
+			b.line("         asks a person, unless the plan is approved as a whole: %s", b.value(f.Approval))
+		case c.Approval == "" || c.Covered:
+			b.line("         asks a person when it is reached, even if the plan is approved as a whole: %s", b.value(f.Approval))
+		default:
+			b.line("         asks a person with the call, or when it is reached, even if the plan is approved as a whole: %s", b.value(f.Approval))
+		}
 		b.undo("         ", f.Undo)
 	}
 	if c.OnFailure != "" {

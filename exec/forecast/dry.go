@@ -123,6 +123,9 @@ type Call struct {
 	// Covered says that who approves the plan as a whole approves this call: it would be made with
 	// exactly what is shown (Cover).
 	Covered bool `json:"covered,omitempty"`
+	// FallbackCovered says the same of its fallback. One that is not covered asks when it is
+	// reached (FallbackTerms.Approval), unless a person was asked about the call and saw it then.
+	FallbackCovered bool `json:"fallbackCovered,omitempty"`
 	*Terms
 
 	call  *compile.Call
@@ -169,6 +172,7 @@ func (d *DryRun) Cover(opts *exec.Options, most int) map[string]bool {
 		}
 		if t := c.exact(opts); t != nil {
 			c.Covered = c.Approval != ""
+			c.FallbackCovered = c.Covered && later && t.Fallback.Params != nil
 			all[t.Cover(c.Instance, c.Path)] = true
 		}
 	}

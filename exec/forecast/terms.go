@@ -27,11 +27,13 @@ type Terms struct {
 
 // FallbackTerms describes how the fallback of a call is made.
 type FallbackTerms struct {
-	Tool    string          `json:"tool"`
-	Effect  EffectKind      `json:"effect"`
-	Words   string          `json:"target"`
-	Written json.RawMessage `json:"written"`        // nil: the params of the call
-	Undo    *UndoTerms      `json:"undo,omitempty"` // of what takes it back
+	Tool   string     `json:"tool"`
+	Effect EffectKind `json:"effect"`
+	Words  string     `json:"target"`
+	// Approval is why a person is asked before it is called, or "" if nobody is.
+	Approval string          `json:"approval,omitempty"`
+	Written  json.RawMessage `json:"written"`        // nil: the params of the call
+	Undo     *UndoTerms      `json:"undo,omitempty"` // of what takes it back
 
 	Params []lang.Member `json:"-"` // its own as they are written
 }
@@ -89,6 +91,7 @@ func termsOf(c *compile.Call, opts *Options) *Terms {
 	}
 	if c.Fallback != nil {
 		t.Fallback = fallbackTerms(c.Fallback, opts)
+		t.Fallback.Approval, _ = opts.Approve.AsksFallback(c)
 		if src.Fallback != nil && src.Fallback.Own {
 			t.Fallback.Params = src.Fallback.Params
 			t.Fallback.Written = written(src.Fallback.Params)
