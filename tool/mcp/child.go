@@ -133,7 +133,8 @@ func (c *child) read() {
 }
 
 // message returns a line as a message for the SDK; nil is one to pass over. What servers print
-// by mistake is kept with what they say on standard error.
+// by mistake is kept with what they say on standard error, line by line as it is: a secret may be
+// encoded over several lines.
 func (c *child) message(text []byte, noise *int) ([]byte, error) {
 	message, err := faithful(text, c.hide)
 	if !errors.Is(err, errNoise) {
@@ -145,7 +146,7 @@ func (c *child) message(text []byte, noise *int) ([]byte, error) {
 	if *noise += len(text); *noise > maxNoise {
 		return nil, fmt.Errorf("more than %d bytes on standard output that are no messages", maxNoise)
 	}
-	_, _ = c.stderr.Write([]byte("(on standard output) " + c.hide.head(text, shownBytes) + "\n"))
+	_, _ = c.stderr.Write(append(bytes.Clone(text), '\n'))
 	return nil, nil
 }
 

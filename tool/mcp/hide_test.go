@@ -1,10 +1,12 @@
 package mcp
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	nethttp "net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,6 +93,13 @@ func TestErrorsQuoteNoPartOfASecret(t *testing.T) {
 	noise := 0
 	_, _ = c.message([]byte(in), &noise)
 	said["noise"] = c.stderr.String()
+	c.stderr = &tail{hide: hide}
+	for line := range slices.Chunk([]byte(base64.StdEncoding.EncodeToString([]byte(token))), 250) {
+		_, _ = c.message(line, &noise)
+	}
+	if said["noise in lines"] = c.stderr.String(); said["noise in lines"] != "•••" {
+		t.Errorf("lines of noise: %q", said["noise in lines"])
+	}
 	c.lines <- line{text: []byte(`{"jsonrpc":"2.0","id":{"a":"` + token + `"},"result":{}}`)}
 	_, err := c.Read(t.Context())
 	said["a message with a bad id"] = fmt.Sprint(err)
