@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	nethttp "net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -105,7 +107,7 @@ func (a *Activity) value(ctx context.Context, resp *nethttp.Response, text []byt
 	if a.result != "full" {
 		return value, nil
 	}
-	return json.Marshal(full{resp.StatusCode, plainHeaders(resp.Header), value})
+	return json.Marshal(full{resp.StatusCode, plainHeaders(ctx, resp.Header), value})
 }
 
 // full is the result "full".
@@ -115,14 +117,21 @@ type full struct {
 	Body    json.RawMessage   `json:"body"`
 }
 
-// plainHeaders returns the headers by their names in lower case. Cookies are left out:
-// they are for the client, and may be secrets.
-func plainHeaders(h nethttp.Header) map[string]string {
+// plainHeaders returns the headers by their names in lower case. Cookies are left out: they are for
+// the client, and may be secrets. Other secrets are taken out before names become the same, and
+// before values stand side by side.
+func plainHeaders(ctx context.Context, h nethttp.Header) map[string]string {
 	plain := make(map[string]string, len(h))
-	for name, values := range h {
-		if name != "Set-Cookie" {
-			plain[strings.ToLower(name)] = strings.Join(values, ", ")
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		if name == "Set-Cookie" {
+			continue
 		}
+		values := strings.ReplaceAll(string(driver.Clean(ctx, []byte(strings.Join(h[name], "\n")))), "\n", ", ")
+		name = strings.ToLower(driver.CleanFolded(ctx, name))
+		if other, ok := plain[name]; ok { // whose name has a secret in the same place
+			values = other + ", " + values
+		}
+		plain[name] = values
 	}
 	return plain
 }

@@ -5,6 +5,8 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/tls"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
@@ -18,6 +20,8 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/internal/driver"
+	"github.com/plc-lang/plc/tool/internal/secret"
 )
 
 // says answers with a status, a type and a body.
@@ -74,6 +78,28 @@ func TestFullResult(t *testing.T) {
 	}
 	if got.Status != 200 || string(got.Body) != `{"ok":true}` || got.Headers["x-a"] != "1, 2" || strings.Contains(text, "secret") {
 		t.Errorf("%s", text)
+	}
+}
+
+// What a server says in the names of headers, or over several headers of a name, is redacted.
+func TestFullResultWithoutSecrets(t *testing.T) {
+	const key = "K9x/Token-Of-Ada.Lovelace"
+	half := base64.StdEncoding.EncodeToString([]byte(key))
+	base, _ := server(t, func(w nethttp.ResponseWriter, r *nethttp.Request) {
+		w.Header().Set("X-"+strings.ReplaceAll(key, "/", "-"), "1")
+		w.Header().Set("Y-"+strings.ReplaceAll(key, "/", "-"), "2")
+		w.Header().Set("X-"+hex.EncodeToString([]byte(key)), "3")
+		w.Header().Add("X-Half", half[:9])
+		w.Header().Add("X-Half", half[9:])
+		ok(w, r)
+	})
+	ctx := driver.WithRedactor(t.Context(), secret.New(key, strings.ReplaceAll(key, "/", "-")))
+	got, err := activity(t, Config{URL: base, Result: "full"}).Call(ctx, &tool.Request{})
+	text := strings.ToLower(string(got.Value))
+	for _, part := range []string{"lovelace", hex.EncodeToString([]byte("Lovelace")), strings.ToLower(half[9:])} {
+		if err != nil || strings.Contains(text, part) || strings.Count(text, "•••") != 3 {
+			t.Errorf("%s, %v", text, err)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 // Redactor takes secrets out of what programs and servers say.
 type Redactor interface {
 	Text(s string) string                        // of a text
+	Folded(s string) string                      // of a text in which letters may have changed their case
 	Value(value json.RawMessage) json.RawMessage // of a JSON value, or of what was to be one
 }
 
@@ -28,6 +29,15 @@ func Clean(ctx context.Context, output []byte) []byte {
 		}
 	}
 	return output
+}
+
+// CleanFolded does what Clean does for the name of a header, in which the case of letters changes
+// on the way.
+func CleanFolded(ctx context.Context, name string) string {
+	if r, ok := ctx.Value(redactorKey{}).(Redactor); ok {
+		return r.Folded(name)
+	}
+	return name
 }
 
 // CleanJSON returns an output that should be JSON, without the secrets that the redactor of the

@@ -39,6 +39,7 @@ const (
 // several goroutines at once.
 type Redactor struct {
 	forms    []string // of the secrets, the longest first
+	folded   []string // the same in lower case
 	written  *finder  // of forms
 	plain    []string // the secrets, as they are when no encoding is left
 	finder   *finder  // of plain
@@ -69,6 +70,9 @@ func New(secrets ...string) *Redactor {
 	slices.SortFunc(forms, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	forms = slices.Compact(forms)
 	r := &Redactor{forms: forms, written: newFinder(forms), plain: plain, finder: newFinder(plain)}
+	for _, form := range forms {
+		r.folded = append(r.folded, strings.ToLower(form))
+	}
 	for i, s := range plain {
 		if i == 0 || len(s) < r.shortest {
 			r.shortest = len(s)
@@ -157,9 +161,32 @@ func (r *Redactor) Text(s string) string {
 	if r == nil || !r.written.any(s) && !r.hides(s) {
 		return s
 	}
+	return without(s, r.spans(s))
+}
+
+// Folded returns a text without secrets where letters may have changed their case, as they do in
+// the names of headers.
+func (r *Redactor) Folded(s string) string {
+	if r == nil {
+		return s
+	}
+	s = r.Text(s)
+	lower := strings.ToLower(s)
+	if len(lower) != len(s) {
+		return s
+	}
+	var all []span
+	for _, form := range r.folded {
+		all = appendSpans(all, lower, form)
+	}
+	return without(s, merged(all))
+}
+
+// without returns a text with some of its parts redacted.
+func without(s string, parts []span) string {
 	var clean strings.Builder
 	done := 0
-	for _, at := range r.spans(s) {
+	for _, at := range parts {
 		clean.WriteString(s[done:at.start])
 		clean.WriteString(redacted)
 		done = at.end
@@ -190,6 +217,11 @@ func (r *Redactor) spans(s string) []span {
 		}
 		return true
 	})
+	return merged(all)
+}
+
+// merged returns spans in order, the ones that overlap as one.
+func merged(all []span) []span {
 	slices.SortFunc(all, func(a, b span) int { return cmp.Or(a.start-b.start, a.end-b.end) })
 	merged := all[:0]
 	for _, at := range all {
