@@ -2,10 +2,12 @@ package file
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	nethttp "net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -55,6 +57,42 @@ func TestErrorsQuoteNoPartOfASecret(t *testing.T) {
 			said := fmt.Sprint(string(res.Value), err)
 			if err == nil || strings.Contains(said, token[:6]) || strings.Contains(said, inBase64[:8]) {
 				t.Errorf("%s, %s: %s", driver, shape, said)
+			}
+		}
+	}
+}
+
+// A secret that a program writes over several lines, or before the end that an error quotes, is
+// redacted before plc cuts the text.
+func TestProgramsQuoteNoPartOfASecret(t *testing.T) {
+	const token = "S3CR3T-abcdefghijklmnopqrstuvwxyz0123456789-TAIL-zyxwvutsrqponm"
+	dump := regexp.MustCompile("..").ReplaceAllString(hex.EncodeToString([]byte(token)), " $0")
+	for shape, whole := range map[string]string{
+		"base64": base64.StdEncoding.EncodeToString([]byte(token)), "hexadecimal": hex.EncodeToString([]byte(token)), "dump": dump,
+	} {
+		text := whole[:30] + "\n" + whole[30:60] + "\n" + whole[60:]
+		f, findings := Read(diag.NewFile("f.yaml", []byte(`activities:
+  lines: {process: {command: [printf, "%s", "{text}"], env: {T: {env: TOKEN}}, output: lines}}
+  failed: {process: {command: [sh, -c, 'printf "%s" "$1" >&2; exit 3', sh, "{text}"], env: {T: {env: TOKEN}}, maxStderr: 300}}
+  killed: {process: {command: [sh, -c, 'printf "%s" "$1" >&2; kill -9 $$', sh, "{text}"], env: {T: {env: TOKEN}}, maxStderr: 300}}
+`)))
+		f.Secrets = &Secrets{LookupEnv: func(string) (string, bool) { return token, true }}
+		c, _, more := Catalogue(f)
+		if findings = append(findings, more...); len(findings) > 0 {
+			t.Fatal(findings)
+		}
+		for _, name := range []string{"lines", "failed", "killed"} {
+			i, _ := c.Implementation(name)
+			for _, after := range []int{0, 250} {
+				params, err := json.Marshal(map[string]string{"text": "first\n" + text + strings.Repeat(".", after)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				res, err := i.Activity.Call(t.Context(), &tool.Request{Params: params})
+				said := fmt.Sprint(string(res.Value), err)
+				if !strings.Contains(said, "•••") || strings.Contains(said, text[len(text)-12:]) || strings.Contains(said, text[:12]) {
+					t.Errorf("%s, %s: %s", name, shape, said)
+				}
 			}
 		}
 	}

@@ -35,11 +35,15 @@ type child struct {
 // ending is the result of a child process.
 type ending struct {
 	state          *os.ProcessState
-	stdout, stderr []byte
-	stopped        bool // because ctx was done
+	stdout, stderr []byte // stderr is the end
+	stopped        bool   // because ctx was done
 	tooMuch        bool
 	whole          bool // all let go of stdout by themselves
 }
+
+// searched is the number of bytes of standard error before those that a message quotes which are
+// searched for secrets, so that one at the beginning of the quote is found as a whole.
+const searched = 64 << 10
 
 // start starts the program.
 func start(cmd *exec.Cmd, stdin []byte, maxOutput int64, maxStderr int) (*child, error) {
@@ -67,7 +71,7 @@ func start(cmd *exec.Cmd, stdin []byte, maxOutput int64, maxStderr int) (*child,
 	}
 	var reading sync.WaitGroup
 	reading.Go(func() { c.stdout.head(maxOutput, c.tooMuch) })
-	reading.Go(func() { c.stderr.tail(maxStderr) })
+	reading.Go(func() { c.stderr.tail(maxStderr + searched) })
 	go func() {
 		reading.Wait()
 		<-c.exited

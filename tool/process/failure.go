@@ -49,20 +49,19 @@ func startError(cmd *exec.Cmd, err error) error {
 }
 
 // exitError returns the error of a program that failed.
-func exitError(ctx context.Context, e ending) error {
+func (a *Activity) exitError(ctx context.Context, e ending) error {
+	said := driver.Tail(driver.Clean(ctx, e.stderr), a.maxStderr)
 	if name, killed := group.SignalName(e.state); killed {
 		return &tool.Error{
 			Code: "signal-" + name, Uncertain: true,
-			Message: "the program was killed" + because(driver.Printable(e.stderr)),
+			Message: "the program was killed" + because(driver.Printable(said)),
 		}
 	}
-	if told := toldError(ctx, e.stderr); told != nil {
+	if told := toldError(ctx, e.stderr, a.maxStderr); told != nil {
 		return told
 	}
-	said := e.stderr
 	if len(bytes.TrimSpace(said)) == 0 {
-		said = driver.Clean(ctx, e.stdout)
-		said = said[max(0, len(said)-DefaultMaxStderr):] // many programs complain there
+		said = driver.Tail(driver.Clean(ctx, e.stdout), DefaultMaxStderr) // many programs complain there
 	}
 	status := strconv.Itoa(e.state.ExitCode())
 	message := driver.Printable(said)
@@ -79,11 +78,15 @@ func because(said string) string {
 	return "; it had said: " + said
 }
 
-// toldError returns the error object in the last line of standard error, if there is one.
-func toldError(ctx context.Context, stderr []byte) error {
+// toldError returns the error object in the last line of standard error, if there is one of at most
+// longest bytes.
+func toldError(ctx context.Context, stderr []byte, longest int) error {
 	line := bytes.TrimSpace(stderr)
 	line = line[bytes.LastIndexByte(line, '\n')+1:]
-	if !bytes.HasPrefix(line, []byte("{")) || jsonscan.Check(line, jsonscan.Limits{}) != nil {
+	if len(line) > longest {
+		return nil
+	}
+	if line = driver.CleanJSON(ctx, line); !bytes.HasPrefix(line, []byte("{")) || jsonscan.Check(line, jsonscan.Limits{}) != nil {
 		return nil
 	}
 	var told struct {
@@ -97,7 +100,7 @@ func toldError(ctx context.Context, stderr []byte) error {
 		return nil
 	}
 	return &tool.Error{
-		Code:       driver.Head(driver.Clean(ctx, []byte(told.Code)), 100),
+		Code:       driver.Head([]byte(told.Code), 100),
 		Message:    driver.Printable([]byte(told.Message)),
 		Permanent:  told.Permanent,
 		Uncertain:  told.Uncertain,

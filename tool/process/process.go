@@ -234,7 +234,7 @@ func (a *Activity) result(ctx context.Context, e ending) (tool.Result, error) {
 			Message: "more than " + strconv.FormatInt(a.maxOutput, 10) + " bytes on standard output; let the tool print less, or raise maxOutput",
 		}
 	case !e.state.Success() && !slices.Contains(a.okExit, e.state.ExitCode()):
-		return tool.Result{}, exitError(ctx, e)
+		return tool.Result{}, a.exitError(ctx, e)
 	}
 	value, err := a.value(ctx, e)
 	if err != nil {
@@ -253,9 +253,9 @@ func (a *Activity) value(ctx context.Context, e ending) (json.RawMessage, error)
 	var err error
 	switch a.output {
 	case "text":
-		value, err = driver.Text(trimLineEnd(e.stdout))
-	case "lines":
-		value, err = lines(e.stdout)
+		value, err = driver.Text(trimLineEnd(driver.Clean(ctx, e.stdout)))
+	case "lines": // a secret may be encoded over several of them
+		value, err = lines(driver.Clean(ctx, e.stdout))
 	default:
 		if value, err = driver.JSON(ctx, e.stdout); value != nil {
 			return value, nil

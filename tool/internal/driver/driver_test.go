@@ -138,3 +138,25 @@ func TestHead(t *testing.T) {
 		}
 	}
 }
+
+func TestTail(t *testing.T) {
+	for _, c := range []struct {
+		output string
+		n      int
+		want   string
+	}{
+		{"abc", 3, "abc"},
+		{"abc", 0, ""},
+		{"abcd", 3, "bcd"},
+		{"a€", 1, "€"},
+		{"a•••b", 1, "b"},
+		{"a•••b", 2, "•••b"},
+		{"a•••b", 4, "•••b"},
+		{"a•••b", 8, "•••b"},
+		{"\x80\x80\x80\x80\x80\x80", 1, "\x80\x80\x80\x80\x80"},
+	} {
+		if got := string(Tail([]byte(c.output), c.n)); got != c.want {
+			t.Errorf("Tail(%q, %d) = %q, want %q", c.output, c.n, got, c.want)
+		}
+	}
+}

@@ -80,6 +80,21 @@ func Head(output []byte, n int) string {
 	return Printable(output[:n]) + " …"
 }
 
+// Tail returns the last n bytes of an output, and as many more as belong to its first character or
+// to what stands there for a secret.
+func Tail(output []byte, n int) []byte {
+	start := max(0, len(output)-n)
+	for start > 0 && start < len(output) && !utf8.RuneStart(output[start]) && len(output)-start < n+utf8.UTFMax {
+		start--
+	}
+	for range 2 {
+		if bytes.HasSuffix(output[:start], []byte(bullet)) && bytes.HasPrefix(output[start:], []byte(bullet)) {
+			start -= len(bullet)
+		}
+	}
+	return output[start:]
+}
+
 // Printable returns text that is safe on a terminal and in a log: UTF-8, and neither
 // control characters nor those that turn the direction of writing, but for line
 // ends and tabs.
