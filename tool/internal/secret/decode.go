@@ -3,6 +3,7 @@ package secret
 import (
 	"html"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -100,7 +101,7 @@ func (r *Redactor) each(v *view, deep int, placed bool, report func(span) bool) 
 	if deep == 0 || len(v.text) < r.shortest {
 		return true
 	}
-	for _, decode := range []func(*Redactor, *writer) bool{backslashes, entities, percents, pluses, hexadecimal, pairs, base64s} {
+	for _, decode := range []func(*Redactor, *writer) bool{backslashes, entities, percents, pluses, hexadecimal, groups, base64s} {
 		w := &writer{in: v, placed: placed}
 		if decode(r, w) && !r.each(w.view(), deep-1, placed, report) {
 			return false
@@ -146,11 +147,11 @@ func backslash(to []byte, s string) ([]byte, int) {
 		return nil, 0
 	}
 	switch c := s[1]; {
-	case c == 'x':
+	case c == 'x' && !strings.HasPrefix(s[2:], "{"):
 		if n, ok := number(s, 2, 4, 16); ok {
 			return append(to, byte(n)), 4
 		}
-	case c == 'u' && strings.HasPrefix(s[2:], "{"): // of JavaScript, Rust and Swift
+	case (c == 'u' || c == 'x') && strings.HasPrefix(s[2:], "{"): // of JavaScript, Rust, Swift and Perl
 		end := strings.IndexByte(s[:min(len(s), len(`\u{00000000}`))], '}')
 		if n, ok := number(s, 3, end, 16); ok && end > 3 {
 			return utf8.AppendRune(to, rune(n)), end + 1
@@ -274,38 +275,53 @@ func hexadecimal(r *Redactor, w *writer) bool {
 	})
 }
 
-// pairs undoes pairs of hexadecimal digits with something between them, as in "6b:65", "6b 65" or a
-// list of numbers such as 0x6b.
-func pairs(r *Redactor, w *writer) bool {
+// groups undoes hexadecimal digits in groups of whole bytes with something between them, as in
+// "6b:65", "6b65 7920", "|6b|65|", "6bh 65h", "\x{6b}\x{65}" or a list of numbers such as 0x6b.
+// White space may stand there, and a few other characters of ASCII, but no letters or digits other
+// than those that mark a number as hexadecimal.
+func groups(r *Redactor, w *writer) bool {
+	const longest = 8 // characters between two groups, but for white space
 	text, found := w.in.text, false
 	var decoded []byte
-	var at []int32 // where the pairs begin
-	end := func() {
-		if len(decoded) >= max(r.shortest, 2) {
-			w.keep(r, decoded, func(i int) (from, to int32) { return at[i], at[i] + 1 })
-			found = true
-		}
-		decoded, at = decoded[:0], at[:0]
-	}
-	digit := func(i int) bool { return i >= 0 && i < len(text) && hexDigits[text[i]] >= 0 }
+	var at []int32 // where the pairs of digits begin
+	parts := 0
 	for i := 0; i < len(text); {
-		if !digit(i) || !digit(i+1) || digit(i-1) || digit(i+2) {
-			end()
+		if hexDigits[text[i]] < 0 {
 			i++
 			continue
 		}
-		decoded = append(decoded, byte(hexDigits[text[i]]<<4|hexDigits[text[i+1]]))
-		if w.placed {
-			at = append(at, int32(i))
-		}
-		for i += 2; i < len(text) && strings.IndexByte(" \t\r\n,;:.-_\"'", text[i]) >= 0; {
+		start := i
+		for i < len(text) && hexDigits[text[i]] >= 0 {
 			i++
 		}
-		if rest := text[i:]; strings.HasPrefix(rest, "0x") || strings.HasPrefix(rest, "0X") {
-			i += 2
+		end := i
+		if i < len(text) && text[i-1] == '0' && (text[i] == 'x' || text[i] == 'X') {
+			end-- // of the next group
 		}
+		whole := (end-start)%2 == 0
+		if whole && end > start {
+			for k := start; k < end; k += 2 {
+				decoded = append(decoded, byte(hexDigits[text[k]]<<4|hexDigits[text[k+1]]))
+				if w.placed {
+					at = append(at, int32(k))
+				}
+			}
+			parts++
+		}
+		between := 0
+		for whole && i < len(text) && between <= longest && separators[text[i]] != 0 {
+			between += int(separators[text[i]] - 1)
+			i++
+		}
+		if whole && i < len(text) && hexDigits[text[i]] >= 0 && between <= longest {
+			continue
+		}
+		if parts > 1 && len(decoded) >= max(r.shortest, 2) { // one group by itself is for hexadecimal
+			w.keep(r, decoded, func(i int) (from, to int32) { return at[i], at[i] + 1 })
+			found = true
+		}
+		decoded, at, parts = decoded[:0], at[:0], 0
 	}
-	end()
 	return found
 }
 
@@ -415,6 +431,20 @@ var (
 	sextets   = valuesOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", "-_", 62)
 	hexDigits = valuesOf("0123456789abcdef", "ABCDEF", 10)
 )
+
+// separators has 1 for white space, 2 for the other characters that may stand between groups of
+// hexadecimal digits, and 0 for the rest.
+var separators = func() (kinds [256]byte) {
+	for c := range utf8.RuneSelf {
+		switch {
+		case strings.ContainsRune(" \t\r\n", rune(c)):
+			kinds[c] = 1
+		case !unicode.IsLetter(rune(c)) && !unicode.IsDigit(rune(c)) || strings.ContainsRune("xXhH", rune(c)):
+			kinds[c] = 2
+		}
+	}
+	return kinds
+}()
 
 // valuesOf returns the values of digits: their places among some, and from a value on among others.
 func valuesOf(digits, others string, from int8) (values [256]int8) {

@@ -68,6 +68,14 @@ func eachByte(format string) func(*rand.Rand, string) string {
 	}
 }
 
+// inGroups writes the bytes in hexadecimal, so many of them together.
+func inGroups(bytes int) func(*rand.Rand, string) string {
+	return func(rnd *rand.Rand, s string) string {
+		between := []string{" ", ".", " | ", "\n0x", ", "}
+		return lines(hex.EncodeToString([]byte(s)), between[rnd.IntN(len(between))], 2*bytes)
+	}
+}
+
 // eachRune writes each character in one of these ways.
 func eachRune(ways ...func(r rune) string) func(*rand.Rand, string) string {
 	return func(rnd *rand.Rand, s string) string {
@@ -129,6 +137,16 @@ var encodings = []encoding{
 	{"hexadecimal with colons", eachByte(":%s")},
 	{"hexadecimal as a dump", eachByte("%s ")},
 	{"hexadecimal as a list", eachByte("0x%s,\n  ")},
+	{"hexadecimal in a table", eachByte("|%s")},
+	{"hexadecimal with slashes", eachByte("%s/")},
+	{"hexadecimal with plus signs", eachByte("%s+")},
+	{"hexadecimal of an assembler", eachByte("%sh ")},
+	{"hexadecimal of Pascal", eachByte("$%s ")},
+	{"hexadecimal without separators", eachByte("0x%s")},
+	{"hexadecimal in braces", eachByte(`\x{%s}`)},
+	{"hexadecimal in groups of 2", inGroups(2)},
+	{"hexadecimal in groups of 4", inGroups(4)},
+	{"hexadecimal in groups of 8", inGroups(8)},
 	{"bytes of C", eachByte(`\x%s`)},
 	{"base64", inBase64},
 }
