@@ -170,14 +170,18 @@ func (a *activity) unreachable(err error) error {
 	return a.fail(&tool.Error{Code: "no-server", Message: err.Error(), Permanent: errors.As(err, &fault), Err: err})
 }
 
-// fail returns an error that names the server and holds no secret.
+// maxFailure is the maximum number of bytes of a failure's message. What a server says has at most
+// maxStderr of them, before something is added.
+const maxFailure = 2 * maxStderr
+
+// fail returns an error that names the server, is not long and holds no secret.
 func (a *activity) fail(err error) error {
 	var e *tool.Error
 	if !errors.As(err, &e) {
 		e = &tool.Error{Code: "protocol", Message: err.Error(), Err: err}
 	}
 	clean := *e
-	clean.Message = a.client.redact(clean.Message)
+	clean.Message = a.client.hider().head([]byte(clean.Message), maxFailure)
 	if clean.Code != "tool" {
 		clean.Message = fmt.Sprintf("MCP server %q: %s", a.client.server.Name, clean.Message)
 	}
@@ -197,7 +201,7 @@ func (a *activity) failure(ctx context.Context, l *link, err error) error {
 		return driver.Stopped(ctx, true)
 	case errors.As(err, &told):
 		tool.Annotate(ctx, "rpc.response.status_code", strconv.FormatInt(told.Code, 10))
-		return a.fail(refusal(told, a.client.redact(told.Message)))
+		return a.fail(refusal(told, a.client.hider().head([]byte(told.Message), maxStderr)))
 	}
 	if l.child != nil {
 		l.gone.Store(true)
@@ -212,7 +216,6 @@ func (a *activity) failure(ctx context.Context, l *link, err error) error {
 // refusal returns the error of a tool for an error of the protocol, with its message as it may be
 // shown.
 func refusal(told *jsonrpc.Error, message string) *tool.Error {
-	message = driver.Printable([]byte(message))
 	e := &tool.Error{Code: "protocol", Message: fmt.Sprintf("%s (error %d)", message, told.Code), Err: told}
 	switch told.Code {
 	case unusable:

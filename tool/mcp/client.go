@@ -217,8 +217,8 @@ func (c *Client) connect(ctx context.Context, patience time.Duration) (*link, er
 	return l, c.because(l, err)
 }
 
-// because returns an error with the last line that the server wrote to standard error, without
-// secrets.
+// because returns an error with the last lines that the server wrote to standard error, without
+// secrets, and with the beginning of what the error says.
 func (c *Client) because(l *link, err error) error {
 	text := err.Error()
 	var fault *startFault
@@ -231,6 +231,7 @@ func (c *Client) because(l *link, err error) error {
 	if l.web != nil {
 		text = l.web.explain(err)
 	}
+	text = c.hider().head([]byte(text), maxStderr)
 	if l.child != nil {
 		if said := l.child.stderr.String(); said != "" {
 			text += "; it had said: " + said

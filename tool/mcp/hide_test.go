@@ -123,7 +123,7 @@ func TestErrorsQuoteNoPartOfASecret(t *testing.T) {
 	_ = res.Write(&body)
 	said["a status"] = body.String()
 	told := &jsonrpc.Error{Message: strings.Repeat("\r", 3) + token}
-	said["a refusal"] = refusal(told, hide.text(told.Message)).Message
+	said["a refusal"] = refusal(told, hide.head([]byte(told.Message), maxStderr)).Message
 
 	for name, text := range said {
 		if strings.Contains(text, token[:7]) || strings.Contains(text, token[20:60]) || strings.Contains(text, "-TAIL") || strings.Contains(text, escaped[:8]) {
@@ -132,5 +132,21 @@ func TestErrorsQuoteNoPartOfASecret(t *testing.T) {
 	}
 	if raw := json.RawMessage(`{"isError":true,"structuredContent":{"a":1}}`); toolError(gjson.ParseBytes(raw), hide).Error() != toolError(gjson.ParseBytes(raw), hider{}).Error() {
 		t.Error("what holds no secret has changed")
+	}
+}
+
+// What a server says in an error of the protocol is cut, after its secrets were taken out.
+func TestLongErrorsOfTheProtocol(t *testing.T) {
+	known := secret.New("S3CR3T-abcdefghijklmnopqrstuvwxyz")
+	serve := func(mode string) *Pool {
+		s := stdio(mode, "TOKEN=S3CR3T-abcdefghijklmnopqrstuvwxyz")
+		s.Redact, s.RedactValue = known.Message, known.Value
+		return open(t, nil, s)
+	}
+	_, err := call(t, serve("verbose"), "a", "{}")
+	for name, said := range map[string]string{"a call": failed(t, err).Message, "the list of tools": fmt.Sprint(serve("refusing").Findings())} {
+		if len(said) > maxStderr+500 || strings.Contains(said, "S3C") || name == "a call" && !strings.Contains(said, "•••") {
+			t.Errorf("%s: %d bytes, which end with %q", name, len(said), said[max(0, len(said)-100):])
+		}
 	}
 }

@@ -88,7 +88,7 @@ func serve(mode string) {
 			fmt.Fprintln(os.Stderr, err)
 		}
 		return
-	case "pages", "many", "twice", "huge", "surrogate", "silent", "headers", "telltale":
+	case "pages", "many", "twice", "huge", "surrogate", "silent", "headers", "telltale", "verbose", "refusing":
 		wire(mode)
 		return
 	}
@@ -136,6 +136,9 @@ func wire(mode string) {
 			text := string(told)
 			answer(`{"tools":[{"name":"a","title":` + text + `,"description":` + text + `,"inputSchema":{"type":"object","properties":{"x":{"type":"string","enum":[` + text +
 				`]},` + text + `:{"type":"string","default":` + text + `}}},"annotations":{"title":` + text + `}},` + tool("tell-"+os.Getenv("TOKEN")) + `]}`)
+		case mode == "refusing", mode == "verbose" && req.Method != "tools/list":
+			long, _ := json.Marshal(strings.Repeat("x", maxStderr-20) + os.Getenv("TOKEN") + strings.Repeat("y", 1<<20))
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":%s}}`+"\n", req.ID, long)
 		case req.Method == "tools/list":
 			answer(`{"tools":[` + tool("a") + `]}`)
 		case mode == "huge":
