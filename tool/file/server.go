@@ -74,7 +74,11 @@ func (s *Server) Place(pin bool) (p tool.Place, usePinned func(*exec.Cmd) error)
 	for _, a := range s.Args {
 		command = append(command, driver.Escape(a))
 	}
-	a, err := process.New(process.Config{Command: command, Dir: s.Dir, Stdin: "none"})
+	cfg := process.Config{Command: command, Dir: s.Dir, Stdin: "none"}
+	if path, ok := s.Env["PATH"]; ok { // in which it finds what it starts
+		cfg.Env = map[string]string{"PATH": path}
+	}
+	a, err := process.New(cfg)
 	if err != nil {
 		usePinned = func(*exec.Cmd) error { return err }
 	} else {

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -20,40 +22,42 @@ const unreadable = "unreadable"
 
 // pinned is a file that the program is made of, and what it was.
 type pinned struct {
-	file     string // its absolute path; "" for a program that is not in PATH
-	tool.Pin        // SHA256 is "" when there was no such file
+	file     string        // its absolute path; "" for a program that is not in PATH
+	find     func() string // finds it in PATH again; nil where it is found by its name alone
+	tool.Pin               // SHA256 is "" when there was no such file
 }
 
-// Pin notes the content of the program and of the files that its arguments name, also behind a flag
-// in the same argument (--file=f, -ff) and in folders that earlier arguments name, as in
-// env -C DIR ./file. After that, a call starts the file that was found now, and fails with
-// "changed-program" when one of the files has changed, has appeared or is gone. A file that can't
-// be read is noted as that. Pin must be called before the first call.
+// Pin notes the content of the program and of the files that its arguments name, also as a part of
+// an argument (--file=f, -ff, @f, a.jar:b.jar) and in folders that earlier arguments name, as in
+// env -C DIR ./file. Of a program that is known to start others, as env does, it notes those in
+// PATH that arguments name, and where they were found. After that, a call starts the file that was
+// found now, and fails with "changed-program" when one of the files has changed, has appeared, is
+// gone, or is no longer the one that PATH leads to. A file that can't be read is noted as that. Pin
+// must be called before the first call.
 func (a *Activity) Pin() {
 	p := a.Place()
-	a.pins = nil
+	file := in(p.Dir, p.Program[0])
+	if !strings.ContainsAny(p.Program[0], `/\`) {
+		file = p.Path
+	}
+	a.pins = []pinned{{file: file, Pin: tool.Pin{File: p.Program[0], SHA256: digestOf(file)}}}
+	paths := a.searchPaths(p.Program)
 	dirs := []string{p.Dir}
 	for i, t := range a.command {
-		if i > 0 && !t.Literal() {
+		if i == 0 || !t.Literal() {
 			continue
 		}
-		name := t.String()
-		if i == 0 {
-			file := in(p.Dir, name)
-			if !strings.ContainsAny(name, `/\`) {
-				file = p.Path
-			}
-			a.pins = append(a.pins, pinned{file, tool.Pin{File: name, SHA256: digestOf(file)}})
-			continue
+		for _, path := range paths {
+			a.pinStarted(p.Dir, path, p.Program[i])
 		}
 		var folders []string
-		for _, named := range namesIn(name) {
+		for _, named := range namesIn(p.Program[i]) {
 			for k, dir := range dirs {
 				file := in(dir, named)
 				if k > 0 && filepath.IsAbs(named) || len(a.pins) == maxPinned {
 					continue
 				}
-				a.pins = append(a.pins, pinned{file, tool.Pin{File: named, SHA256: digestOf(file)}})
+				a.pins = append(a.pins, pinned{file: file, Pin: tool.Pin{File: named, SHA256: digestOf(file)}})
 				if info, err := os.Stat(file); err == nil && info.IsDir() && !slices.Contains(dirs, file) {
 					folders = append(folders, file)
 				}
@@ -65,29 +69,94 @@ func (a *Activity) Pin() {
 	}
 }
 
+// searchPaths returns the values of PATH by which a command finds the programs that it starts: that
+// of its environment, and those that its arguments set. There are none for a program that is not
+// known to start others.
+func (a *Activity) searchPaths(command []string) (paths []string) {
+	if r, _ := runnerOf(command); programName(command[0]) != "find" && (r == nil || !r.launches()) {
+		return nil
+	}
+	for _, variable := range a.env { // the last one counts
+		if path, ok := strings.CutPrefix(variable, "PATH="); ok {
+			paths = []string{path}
+		}
+	}
+	for _, arg := range command[1:] {
+		if path, ok := strings.CutPrefix(arg, "PATH="); ok && len(paths) < maxFolders {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// pinStarted pins the program that an argument names, if it is looked for in PATH.
+func (a *Activity) pinStarted(dir, path, name string) {
+	if name == "" || strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, "-") || len(a.pins) == maxPinned {
+		return
+	}
+	find := func() string { return findIn(dir, path, name) }
+	file := find()
+	a.pins = append(a.pins, pinned{file, find, tool.Pin{File: cmp.Or(file, name), SHA256: digestOf(file)}})
+}
+
+// findIn returns the file of a program in the folders of PATH, of which some may be relative to the
+// one it is started in; "" is none.
+func findIn(dir, path, name string) string {
+	if runtime.GOOS == "windows" {
+		file, _ := exec.LookPath(name)
+		return file
+	}
+	for _, folder := range filepath.SplitList(path) {
+		file := filepath.Join(in(dir, folder), name)
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+			return file
+		}
+	}
+	return ""
+}
+
 // Bounds of what is pinned.
 const (
 	maxFolders = 16 // in which the files of arguments are looked for
 	maxPinned  = 4096
+	maxName    = 4096 // bytes of a name
+	maxNames   = 1024 // of one argument
 )
 
-// namesIn returns the names of files that an argument may have: all of it, what follows its first
-// "=", and what follows its first letter as a flag.
-func namesIn(arg string) []string {
-	names := []string{arg}
-	if _, value, ok := strings.Cut(arg, "="); ok && value != "" {
-		names = append(names, value)
+// namesIn returns the names of files that an argument may have: all of it, its parts between "=",
+// ":", "," and "@", what follows one of these, and what follows its first letter as a flag.
+func namesIn(arg string) (names []string) {
+	add := func(name string) {
+		if name != "" && len(name) <= maxName && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
-	if len(arg) > 2 && arg[0] == '-' && arg[1] != '-' {
-		names = append(names, arg[2:])
+	add(arg)
+	part, rest, more := cutName(arg)
+	for _, flag := range []string{arg, part} {
+		if len(flag) > 2 && flag[0] == '-' && flag[1] != '-' {
+			add(flag[2:])
+		}
+	}
+	for add(part); more && len(names) < maxNames; add(part) {
+		add(rest)
+		part, rest, more = cutName(rest)
 	}
 	return names
+}
+
+// cutName cuts an argument at the first character that may stand beside the name of a file.
+func cutName(arg string) (before, after string, ok bool) {
+	if i := strings.IndexAny(arg, "=:,@"); i >= 0 {
+		return arg[:i], arg[i+1:], true
+	}
+	return arg, "", false
 }
 
 // unchanged returns an error if a file is not what it was when it was pinned.
 func (a *Activity) unchanged() error {
 	for _, p := range a.pins {
-		if digestOf(p.file) != p.SHA256 {
+		if digestOf(p.file) != p.SHA256 || p.find != nil && p.find() != p.file {
 			return &tool.Error{Code: "changed-program", Permanent: true, Message: fmt.Sprintf(
 				"%q has changed since the plan was checked, and the policy pins programs; nothing was started", p.File)}
 		}

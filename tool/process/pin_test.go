@@ -7,6 +7,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/plc-lang/plc/tool"
@@ -56,15 +58,22 @@ func TestPinRefusesWhatAppears(t *testing.T) {
 	}
 }
 
-// A file that is named behind a flag is pinned.
-func TestPinBehindAFlag(t *testing.T) {
-	for _, args := range [][]string{{"true", "--file=f"}, {"true", "-ff"}, {"true", "--x=sub/f"}, {"true", "-Csub", "-ff"}} {
+// A file that is named in a part of an argument is pinned.
+func TestPinInAnArgument(t *testing.T) {
+	for _, args := range [][]string{
+		{"true", "--file=f"}, {"true", "-ff"}, {"true", "--x=sub/f"}, {"true", "-Csub", "-ff"},
+		{"true", "-cp", "g:f"}, {"true", "-cp", "f:g"}, {"true", "-javaagent:f=opt"}, {"true", "@f"}, {"true", "--data=@f"}, {"true", "-d@f"},
+		{"true", "file:f"}, {"true", "file://DIR/f"}, {"true", "--x=g,f"}, {"true", "-Wl,f"}, {"true", "--set", "a=b=f"}, {"true", "f:main"}, {"true", "-ff:main"},
+	} {
 		dir := t.TempDir()
 		if err := os.Mkdir(filepath.Join(dir, "sub"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"f", "sub/f"} {
 			script(t, filepath.Join(dir, name), "echo 1")
+		}
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "DIR", dir)
 		}
 		a, err := New(Config{Command: args, Dir: dir})
 		if err != nil {
@@ -131,6 +140,52 @@ func TestPinInAnotherFolder(t *testing.T) {
 		script(t, filepath.Join(dir, "sub", "f"), "echo 2")
 		if got, err := a.Call(context.Background(), &tool.Request{}); err == nil {
 			t.Errorf("%q: got %s", args, got.Value)
+		}
+	}
+}
+
+// Programs that a known program starts are pinned where PATH leads to them.
+func TestPinWhatLaunchersStart(t *testing.T) {
+	for _, args := range [][]string{
+		{"env", "mytool"}, {"env", "A=1", "mytool"}, {"timeout", "5", "mytool"}, {"nice", "-n", "5", "mytool"}, {"xargs", "-a", "list", "mytool"},
+		{"nice", "timeout", "-k", "1", "5", "mytool"}, {"env", "PATH=EARLY:LATE:/bin:/usr/bin", "mytool"}, {"find", "list", "-exec", "mytool", ";"},
+	} {
+		for name, change := range map[string]func(early, late string){
+			"another content": func(_, late string) { script(t, filepath.Join(late, "mytool"), "echo 2") },
+			"another place":   func(early, _ string) { script(t, filepath.Join(early, "mytool"), "echo 1") },
+			"nothing": func(_, late string) {
+				if err := os.Chmod(filepath.Join(late, "mytool"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			},
+		} {
+			dir, early, late := t.TempDir(), t.TempDir(), t.TempDir()
+			command := slices.Clone(args)
+			for i := range command {
+				command[i] = strings.NewReplacer("EARLY", early, "LATE", late).Replace(command[i])
+			}
+			script(t, filepath.Join(late, "mytool"), "echo 1")
+			script(t, filepath.Join(dir, "list"), "")
+			cfg := Config{Command: command, Dir: dir, Stdin: "none", Output: "text"}
+			if !strings.HasPrefix(command[1], "PATH=") {
+				cfg.Env = map[string]string{"PATH": early + ":" + late + ":" + os.Getenv("PATH")}
+			}
+			a, err := New(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.Pin()
+			if got, err := a.Call(context.Background(), &tool.Request{}); err != nil || string(got.Value) != `"1"` {
+				t.Errorf("%q: got %s, %v", args, got.Value, err)
+			}
+			if !slices.ContainsFunc(a.Place().Pins, func(p tool.Pin) bool { return p.File == filepath.Join(late, "mytool") }) {
+				t.Errorf("%q: the pins are %v", args, a.Place().Pins)
+			}
+			change(early, late)
+			var fault *tool.Error
+			if got, err := a.Call(context.Background(), &tool.Request{}); !errors.As(err, &fault) || fault.Code != "changed-program" {
+				t.Errorf("%q, %s: got %s, %v", args, name, got.Value, err)
+			}
 		}
 	}
 }
