@@ -357,7 +357,7 @@ func (p *Plan) Manifest() report.Manifest {
 	models, servers := map[string]json.RawMessage{}, map[string]json.RawMessage{}
 	for _, f := range p.checker.Files {
 		maps.Copy(models, f.Models)
-		maps.Copy(servers, f.MCPServers)
+		maps.Copy(servers, f.BoundServers())
 	}
 	bound := map[string]json.RawMessage{
 		"flags": p.checker.spec.bound(p.execOptions()), "policy": encoded(p.checker.Policy), "models": encoded(models), "mcpServers": encoded(servers),

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -59,16 +60,20 @@ type Server struct {
 	at                 value
 	secrets            *Secrets
 	known              []string  // the secrets
+	expanded           string    // the SHA-256 of what decides which server it is; "" when that is Raw
 	doubts             diag.List // what is to be said of them
 }
 
-// Place returns the program that the server is, with secrets by their names, its file, the folder
-// that it runs in and, with pin, the content of the files that its command names; nothing of a
-// server with a URL. With pin, usePinned makes a command start the file that was found now, and
-// returns an error if a file has changed.
+// Place returns the program that the server is, with secrets by their names, its file and the
+// folder that it runs in, or its URL as it is written. With pin it has the content of the files
+// that the command names, and what variables in the command or the URL stand for. usePinned then
+// makes a command start the file that was found now, and returns an error if a file has changed.
 func (s *Server) Place(pin bool) (p tool.Place, usePinned func(*exec.Cmd) error) {
+	if pin && s.expanded != "" {
+		defer func() { p.Pins = append(p.Pins, tool.Pin{SHA256: s.expanded}) }()
+	}
 	if s.Command == "" {
-		return p, nil
+		return tool.Place{URL: s.writtenURL()}, nil
 	}
 	command := []string{driver.Escape(s.Command)}
 	for _, a := range s.Args {
@@ -93,6 +98,16 @@ func (s *Server) Place(pin bool) (p tool.Place, usePinned func(*exec.Cmd) error)
 		}
 	}
 	return p, usePinned
+}
+
+// writtenURL returns the URL as it is written, with ${…} for environment variables and for what
+// looks like a secret in its query.
+func (s *Server) writtenURL() string {
+	var raw struct{ URL string }
+	if json.Unmarshal(s.Raw, &raw) != nil {
+		return ""
+	}
+	return raw.URL
 }
 
 // written returns the command and its arguments as they are written. A secret is replaced by the
@@ -431,7 +446,9 @@ func (s *Server) finding(code diag.Code, err error) diag.Finding {
 
 // resolve reads the secrets.
 func (s *Server) resolve() error {
-	s.known, s.doubts, s.Lacking = nil, nil, nil
+	s.known, s.doubts, s.Lacking, s.expanded = nil, nil, nil, ""
+	command, args, dir := s.Command, s.Args, s.Dir
+	s.Args = slices.Clone(args)
 	if s.expands {
 		if err := s.expand(); err != nil {
 			return err
@@ -485,7 +502,29 @@ func (s *Server) resolve() error {
 	if known := secret.New(s.known...); known != nil {
 		s.Redact, s.RedactValue = known.Message, known.Value
 	}
+	if s.Command != command || s.Dir != dir || s.URL != s.writtenURL() || !slices.Equal(s.Args, args) {
+		chosen, err := json.Marshal([]any{s.Command, s.Dir, s.URL, s.Args})
+		if err != nil {
+			return err
+		}
+		s.expanded = digest(chosen)
+	}
 	return nil
+}
+
+// BoundServers returns the MCP servers by name for an approval of a plan: as they are written and,
+// where that does not decide which program or address it is, with the SHA-256 of the command, its
+// folder, the URL and the arguments in which variables and files were replaced by their texts.
+func (f *File) BoundServers() map[string]json.RawMessage {
+	all := maps.Clone(f.MCPServers)
+	for _, s := range f.Servers {
+		s.secrets = f.Secrets
+		if err := s.resolve(); err == nil && s.expanded != "" {
+			written := bytes.TrimSuffix(bytes.TrimSpace(s.Raw), []byte("}"))
+			all[s.Name] = fmt.Appendf(slices.Clip(written), `,"expanded":%q}`, strings.TrimSpace(sumOfLiteral)+s.expanded)
+		}
+	}
+	return all
 }
 
 // What shows that a text is a secret: what it is for, or how it begins.

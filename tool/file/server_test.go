@@ -1,6 +1,7 @@
 package file
 
 import (
+	"encoding/json"
 	"context"
 	"errors"
 	"fmt"
@@ -441,6 +442,57 @@ func TestLiteralSecretsInBlocks(t *testing.T) {
 }
 
 // The program of any server can be pinned, also of one that takes commands on its standard input.
+// What variables and files make of the command, its arguments and the URL is bound by its SHA-256,
+// and what is in variables of the server's environment and in headers is not.
+func TestBoundServers(t *testing.T) {
+	for _, c := range []struct {
+		text   string
+		client bool // the text is the config of a client
+		bound  bool
+	}{
+		{`{"mcpServers": {"a": {"command": "x", "args": ["${IT}"]}}}`, true, true},
+		{`{"mcpServers": {"a": {"command": "x", "args": ["--to=${NONE:-y}${IT:-z}"]}}}`, true, true},
+		{`{"mcpServers": {"a": {"command": "/bin/${IT}"}}}`, true, true},
+		{`{"mcpServers": {"a": {"command": "x", "cwd": "${env:IT}"}}}`, true, true},
+		{`{"mcpServers": {"a": {"url": "https://${IT}.example/mcp"}}}`, true, true},
+		{`{"mcpServers": {"a": {"url": "https://x.example/mcp?token=IT-0123456789"}}}`, true, true},
+		{`{"mcpServers": {"a": {"command": "x", "env": {"A": "${IT}"}}}}`, true, false},
+		{`{"mcpServers": {"a": {"url": "https://x.example", "headers": {"A": "${IT}"}}}}`, true, false},
+		{"mcpServers: {a: {command: x, args: [{env: IT}]}}", false, true},
+		{"mcpServers: {a: {command: x, args: [{file: IT}]}}", false, true},
+		{"mcpServers: {a: {command: x, args: [y], env: {A: {env: IT}}}}", false, false},
+	} {
+		bind := func(is string) (bound string, place tool.Place) {
+			src := diag.NewFile("f", []byte(strings.ReplaceAll(c.text, "IT-", is+"-")))
+			f, _ := Read(src)
+			if c.client {
+				f, _ = ReadServers(src)
+			}
+			f.Secrets = &Secrets{
+				LookupEnv: func(name string) (string, bool) { return is, name == "IT" },
+				ReadFile:  func(string) ([]byte, error) { return []byte(is), nil },
+			}
+			for range 2 { // it is the same each time
+				all, findings := Servers(f)
+				if len(all) != 1 {
+					t.Fatalf("%s: %v", c.text, findings)
+				}
+				place, _ = all[0].Place(true)
+				bound = string(f.BoundServers()["a"])
+			}
+			return bound, place
+		}
+		first, place := bind("one-value")
+		second, other := bind("another-value")
+		if (first != second) != c.bound || strings.Contains(first, "one-value") || strings.Contains(first, "expanded") != c.bound || !json.Valid([]byte(first)) {
+			t.Errorf("%s: %s and %s", c.text, first, second)
+		}
+		if slices.Equal(place.Pins, other.Pins) == c.bound || strings.Contains(strings.Join(place.Program, " ")+place.URL, "one-value") {
+			t.Errorf("%s: %+v and %+v", c.text, place, other)
+		}
+	}
+}
+
 func TestServersArePinned(t *testing.T) {
 	for _, command := range [][]string{{"sh"}, {"ssh", "host"}, {"python3", "-"}, {"sh", "{x}", "-c"}} {
 		s := Server{Command: command[0], Args: command[1:], Raw: []byte(`{"command": "x"}`)}
