@@ -101,7 +101,7 @@ func (r *Redactor) each(v *view, deep int, placed bool, report func(span) bool) 
 	if deep == 0 || len(v.text) < r.shortest {
 		return true
 	}
-	for _, decode := range []func(*Redactor, *writer) bool{backslashes, entities, percents, pluses, hexadecimal, groups, base64s} {
+	for _, decode := range []func(*Redactor, *writer) bool{backslashes, entities, percents, pluses, hexadecimal, groups, dumps, base64s} {
 		w := &writer{in: v, placed: placed}
 		if decode(r, w) && !r.each(w.view(), deep-1, placed, report) {
 			return false
@@ -323,6 +323,79 @@ func groups(r *Redactor, w *writer) bool {
 		decoded, at, parts = decoded[:0], at[:0], 0
 	}
 	return found
+}
+
+// dumps undoes the lines of a dump, as xxd and hexdump -C write them: an address, hexadecimal digits
+// in groups of whole bytes, and beside them the bytes as text, which belongs to each of them.
+func dumps(r *Redactor, w *writer) bool {
+	text, found := w.in.text, false
+	if !strings.Contains(text, ": ") && !strings.Contains(text, "  ") {
+		return false
+	}
+	var decoded []byte
+	var at, ends []int32 // where the pairs of digits begin, and the last characters of their lines
+	flush := func() {
+		if len(decoded) >= r.shortest {
+			w.keep(r, decoded, func(i int) (from, to int32) { return at[i], ends[i] })
+			found = true
+		}
+		decoded, at, ends = decoded[:0], at[:0], ends[:0]
+	}
+	for start := 0; start < len(text); {
+		end := len(text)
+		if i := strings.IndexByte(text[start:], '\n'); i >= 0 {
+			end = start + i
+		}
+		i, column := addressed(text[:end], start)
+		if i == 0 {
+			flush()
+		}
+		for i > 0 && i < end {
+			from := i
+			for i < end && hexDigits[text[i]] >= 0 {
+				i++
+			}
+			if i == from || (i-from)%2 != 0 {
+				break
+			}
+			for k := from; k < i; k += 2 {
+				decoded = append(decoded, byte(hexDigits[text[k]]<<4|hexDigits[text[k+1]]))
+				if w.placed {
+					at, ends = append(at, int32(k)), append(ends, int32(end-1))
+				}
+			}
+			if strings.HasPrefix(text[i:end], column) {
+				break
+			}
+			for i < end && text[i] == ' ' {
+				i++
+			}
+		}
+		start = end + 1
+	}
+	flush()
+	return found
+}
+
+// addressed returns where the bytes of a line of a dump begin, and what separates them from their
+// text; 0 if it is no such line. The line may have something before its address, such as a quote.
+func addressed(line string, start int) (bytes int, column string) {
+	const shortest = 6 // digits of an address
+	for i, digits := start, 0; i+1 < len(line); i++ {
+		if hexDigits[line[i]] >= 0 {
+			digits++
+			continue
+		}
+		switch {
+		case digits < shortest:
+		case line[i:i+2] == ": ": // of xxd
+			return i + 2, "  "
+		case line[i:i+2] == "  ": // of hexdump, with two blanks also in the middle
+			return i + 2, "  |"
+		}
+		digits = 0
+	}
+	return 0, ""
 }
 
 // base64s undoes base64, standard and of URLs, wherever in a run of its characters it begins.

@@ -76,6 +76,23 @@ func inGroups(bytes int) func(*rand.Rand, string) string {
 	}
 }
 
+// dump writes a text as xxd does, from somewhere in a line on.
+func dump(rnd *rand.Rand, s string) string {
+	var out strings.Builder
+	bytes := "written: "[rnd.IntN(9):] + s
+	for i := 0; i < len(bytes); i += 16 {
+		line := bytes[i:min(i+16, len(bytes))]
+		said := strings.Map(func(r rune) rune {
+			if r < ' ' || r >= 0x7f {
+				return '.'
+			}
+			return r
+		}, line)
+		fmt.Fprintf(&out, "\n%08x: %-39s  %s", i, lines(hex.EncodeToString([]byte(line)), " ", 4), said)
+	}
+	return out.String() + "\n"
+}
+
 // eachRune writes each character in one of these ways.
 func eachRune(ways ...func(r rune) string) func(*rand.Rand, string) string {
 	return func(rnd *rand.Rand, s string) string {
@@ -147,6 +164,8 @@ var encodings = []encoding{
 	{"hexadecimal in groups of 2", inGroups(2)},
 	{"hexadecimal in groups of 4", inGroups(4)},
 	{"hexadecimal in groups of 8", inGroups(8)},
+	{"a dump", dump},
+	{"a dump of hexdump", plainly(func(s string) string { return hex.Dump([]byte(s)) })},
 	{"bytes of C", eachByte(`\x%s`)},
 	{"base64", inBase64},
 }
