@@ -17,11 +17,10 @@ type permission struct {
 func (o *Options) Permits(t *tool.Tool) bool { return permission{o.Catalogue, o}.permits(t) }
 
 // refused returns what of a target the policy does not permit, in words; "" is nothing. Deny wins
-// over allow, and counts for every name of what runs: the tool's, the activity's, those of the
-// tools that an activity belongs to which was picked, and those of Place.Names. An
-// allow-list has to name the tool and, when the activity was picked, the tools that it belongs to,
-// or else the activity. It need not name the activities that trusted definitions give to their own
-// tools.
+// over allow, and counts for every name of what runs: the tool's, the activity's, those of
+// Place.Names and, for a picked activity, those of the tools that it belongs to. An allow-list has
+// to name the tool and, when the activity was picked, the tools that it belongs to, or else the
+// activity. It need not name the activities that trusted definitions give to their own tools.
 func (p permission) refused(t *Target) string {
 	if !p.permits(t.Tool) {
 		return fmt.Sprintf("the tool %q", t.Tool.Definition.Name)

@@ -58,7 +58,7 @@ type Target struct {
 	// Approve says that a person has to approve each call, since a definition that it has to meet
 	// says so.
 	Approve lang.Approve
-	// Asker is the tool whose definition that is; nil for none.
+	// Asker is the tool whose definition asks for the approval; nil if none does.
 	Asker *tool.Tool
 
 	// Raw is the activity as it was declared, and Remote what an MCP server says of the tool.

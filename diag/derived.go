@@ -220,9 +220,9 @@ func (m *sourceMap) edge(at int32, end bool) (origin, piece int32, ok bool) {
 	return 0, 0, false
 }
 
-// isScalar reports whether a text can take the place of a part of a scalar without double quotes:
-// it has letters, digits and signs that mean nothing to YAML, or that the part has as well, spaces
-// inside that part nothing, and is no number, true, false or null.
+// isScalar reports whether a text can take the place of a part of a scalar without double quotes.
+// The text may have letters, digits, signs that are harmless in YAML or that the part also has, and
+// spaces that separate nothing. It must not be a number, true, false or null.
 func (m *sourceMap) isScalar(s string, kind PieceKind, part Span) bool {
 	safe := "†_." + string(m.origin.Text[part.Start:part.End])
 	if kind == Scalar && !strings.ContainsAny(s[:min(1, len(s))], "{}[]") {

@@ -71,7 +71,7 @@ func TestMuchUnderWay(t *testing.T) {
 			return tool.Result{Value: json.RawMessage(result)}, nil
 		})
 		res := run(t, program(t, plan, tools{"e": wait}), &exec.Options{MaxBytes: 10_000, OnFailure: exec.Continue})
-		if res.Status != status || status == exec.Failed && !strings.Contains(res.Reason, "bytes of results") {
+		if res.Status != status || status == exec.Failed && !strings.Contains(res.Reason, "bytes in all") {
 			t.Errorf("%s, %q", res.Status, res.Reason)
 		}
 		if n := most.Load(); n < 2 || n > 8 { // five of 2,006 bytes, and those that two workers took meanwhile

@@ -103,8 +103,8 @@ func (p *pool) take() (entry, bool) {
 	return entry{}, false
 }
 
-// full reports whether the params of the attempts under way have as many bytes as all written
-// values may have: then no other call starts until one of them is answered.
+// full reports whether the params of the attempts under way have as many bytes as all results of
+// the run may have: then no other call starts until one of them is answered.
 func (p *pool) full() bool { return p.active > 0 && int64(p.flying) >= p.opts.MaxBytes }
 
 // inTurn reports whether a sequential run waits for the next attempt of a call:

@@ -560,7 +560,7 @@ func (s *scheduler) write(p *compile.Call, paths []compile.Write, m state.Method
 	size := int64(len(value)) * int64(max(1, len(paths)))
 	s.bytes.Add(size)
 	if s.written.Add(size) > s.opts.MaxBytes {
-		return fmt.Errorf("the run would hold more than %d bytes of results, which is the most that its calls may write", s.opts.MaxBytes)
+		return fmt.Errorf("the results of the run would have more than %d bytes in all, which is the most that they may have", s.opts.MaxBytes)
 	}
 	if len(paths) == 0 {
 		return nil

@@ -229,10 +229,10 @@ type Resolved struct {
 	Name string
 	// Implementation is the activity. A latent one may say which model to use.
 	Implementation
-	// Owners are the tools of the catalogue that have the activity, or one that runs the same tool
-	// of an MCP server or the same operation, by name: the one of the activity's name, and those
-	// whose definitions pick it. Definitions of documents make no owner. They are as
-	// Catalogue.Listed has them.
+	// Owners are the tools of the catalogue that do the work of the activity, sorted by name: the
+	// tool with the activity's name, and the tools whose definitions pick it. Activities that run
+	// the same MCP tool or the same operation count as one. Definitions in documents are not
+	// owners. The tools are those of Catalogue.Listed.
 	Owners []*Tool
 	// Picked reports that t has the activity by the call's choice or a document's, and not because
 	// a trusted definition gives it to t.

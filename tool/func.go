@@ -51,8 +51,9 @@ func Func[In, Out any](name, description string, f func(context.Context, In) (Ou
 	return &Tool{Definition: def, Activity: ActivityFunc(call), Source: "go", Driver: "go"}
 }
 
-// RequestOf returns the attempt that a function makes which became a tool by Func, given its
-// context; nil for other contexts. Its Key is the same for each attempt of a call, also after a
+// RequestOf returns the attempt that a function makes, given the context that the function gets.
+// The function must be one that Func made a tool of; for any other context RequestOf returns nil.
+// The Key of the request is the same for each attempt of a call, also after a
 // crash: a service that knows idempotency keys does the work once when it gets the same key again.
 // The request must not be modified.
 func RequestOf(ctx context.Context) *Request {

@@ -101,7 +101,7 @@ func agentsOf(g *gateway.Gateway, roles map[string]*gateway.Role) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, role := server.AgentOf(r)
 		if _, ok := roles[role]; !ok && (role != "" || roles != nil) {
-			http.Error(w, "the token has no role that the file of --agents has; plc token create --agent gives one", http.StatusForbidden)
+			http.Error(w, "the role of the token is not in the file of --agents; make a token with plc token create --agent", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -272,7 +272,7 @@ func (b *blueprintWriter) params(c *forecast.Call) {
 
 // tooLarge says of a value of so many bytes that it is not shown.
 func tooLarge(bytes int) string {
-	return fmt.Sprintf("not shown, too large with %s", count(bytes, "byte"))
+	return fmt.Sprintf("not shown: too large (%s)", count(bytes, "byte"))
 }
 
 // withMark returns a value with a note on where it comes from.

@@ -22,10 +22,10 @@ type Options struct {
 	GoesOn bool
 	// Retries reports that calls without a _retry of their own are tried again when they fail.
 	Retries bool
-	// Values has the report tell of Values.
+	// Values makes the report include Report.Values.
 	Values bool
-	// Undo returns what takes the calls of a target back, given what the plan says of that; nil is
-	// what the program says.
+	// Undo returns the undo of the calls of a target; own is the undo that the plan gives, or nil.
+	// If Undo is nil, the program decides.
 	Undo func(t *compile.Target, own *tool.Undo) *compile.Undoing
 	// Undoes reports that the program undoes another one, whose check has decided what its calls
 	// may be given: only the rules are checked.

@@ -13,8 +13,8 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-// A worker keeps the programs of so many runs, and those that nobody has used for longer than idle
-// only until another one is needed: they may have servers that run.
+// A worker keeps at most mostPrograms programs. When it needs another one, it drops those that have
+// been unused for longer than idle, since they may have running servers.
 const (
 	mostPrograms = 64
 	idle         = time.Minute

@@ -16,8 +16,8 @@ import (
 
 // WorkerOptions configure a worker.
 type WorkerOptions struct {
-	// Queues are the task queues that it serves; none is that of the client. Runs of a queue are
-	// stepped by its workers, and so are the calls whose tools name it.
+	// Queues are the task queues that the worker serves. If there are none, it serves the client's
+	// queue. The workers of a queue step its runs, and make the calls of the tools that name it.
 	Queues []string
 	// Config has the Go functions of the worker, and what its tools may reach.
 	Config plc.Config

@@ -313,7 +313,7 @@ func (w *walk) maxCalls() int {
 	return w.repeated + instances*len(w.of)
 }
 
-var errTooLarge = fmt.Errorf("the dry run was given up: the plan puts together more than %d MiB of params and results, which is the most that can be shown", maxBytes>>20)
+var errTooLarge = fmt.Errorf("the dry run was given up: it would put together more than %d MiB of params and results", maxBytes>>20)
 
 func (w *walk) run(ctx context.Context) (*DryRun, error) {
 	if w.meter == nil {

@@ -239,8 +239,8 @@ func defined(tools *tool.Catalogue, names []string) *tool.Undo {
 	return nil
 }
 
-// With returns what takes the calls of a target back with tools that may be newer than the program;
-// nil if nothing does. own is what the plan says.
+// With returns the undo of the calls of a target, and nil if there is none. It looks it up in
+// tools, which may be newer than the program. own is the undo that the plan gives.
 func With(tools *tool.Catalogue, t *compile.Target, own *tool.Undo) *compile.Undoing {
 	u := own
 	if u == nil {

@@ -20,7 +20,7 @@ type service struct {
 	at        value
 	spec      value
 	settings  json.RawMessage // of all its operations, secrets by their names
-	operation string          // of an activity: the one that it is; "" is all that only has
+	operation string          // the operation of an activity; "" selects all operations in the field only
 	server    string
 	only      []string
 	prefix    string

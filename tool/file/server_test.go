@@ -1,8 +1,8 @@
 package file
 
 import (
-	"encoding/json"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -441,7 +441,6 @@ func TestLiteralSecretsInBlocks(t *testing.T) {
 	}
 }
 
-// The program of any server can be pinned, also of one that takes commands on its standard input.
 // What variables and files make of the command, its arguments and the URL is bound by its SHA-256,
 // and what is in variables of the server's environment and in headers is not.
 func TestBoundServers(t *testing.T) {
@@ -493,6 +492,7 @@ func TestBoundServers(t *testing.T) {
 	}
 }
 
+// The program of any server can be pinned, also of one that takes commands on its standard input.
 func TestServersArePinned(t *testing.T) {
 	for _, command := range [][]string{{"sh"}, {"ssh", "host"}, {"python3", "-"}, {"sh", "{x}", "-c"}} {
 		s := Server{Command: command[0], Args: command[1:], Raw: []byte(`{"command": "x"}`)}

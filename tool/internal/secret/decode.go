@@ -325,8 +325,8 @@ func groups(r *Redactor, w *writer) bool {
 	return found
 }
 
-// dumps undoes the lines of a dump, as xxd and hexdump -C write them: an address, hexadecimal digits
-// in groups of whole bytes, and beside them the bytes as text, which belongs to each of them.
+// dumps undoes the lines of a dump, as xxd and hexdump -C write them: an address, hexadecimal
+// digits in groups of whole bytes, and the bytes as text beside them.
 func dumps(r *Redactor, w *writer) bool {
 	text, found := w.in.text, false
 	if !strings.Contains(text, ": ") && !strings.Contains(text, "  ") {

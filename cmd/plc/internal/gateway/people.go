@@ -35,7 +35,7 @@ func (g *Gateway) invitation(x *exchange, s *State) mcp.InputRequestMap {
 func (g *Gateway) elicitation(s *State) *mcp.ElicitParams {
 	what := "The plan as a whole waits for your approval"
 	if len(s.Waiting) > 0 { // what the plan calls its calls may be meant to mislead
-		what = fmt.Sprintf("For your decision wait calls of the tools %s", strings.Join(s.asksFor, ", "))
+		what = fmt.Sprintf("Calls of the tools %s wait for your decision", strings.Join(s.asksFor, ", "))
 	}
 	return &mcp.ElicitParams{
 		Mode: "url", URL: g.opts.Page(s.Run),

@@ -86,7 +86,7 @@ func (g *Gateway) CheckRoles(roles map[string]*Role) error {
 	for _, of := range slices.Sorted(maps.Keys(roles)) {
 		for _, pattern := range slices.Concat(roles[of].Tools, roles[of].Deny) {
 			if !g.has(pattern) {
-				return fmt.Errorf("the role %q names the tool %q, which there is not", of, pattern)
+				return fmt.Errorf("the role %q names the tool %q, which does not exist", of, pattern)
 			}
 		}
 	}

@@ -183,7 +183,7 @@ func effects(all []forecast.Effect) html.Item {
 func planned(calls []forecast.Call) html.Item {
 	return table([]html.Name{"Call", "Tool", "Effect", "Params", "Known"}, html.Each(calls, func(c forecast.Call) html.Item {
 		return el("tr", el("td", text(c.Path)), el("td", text(c.Tool)), el("td", text(c.Effect)),
-			el("td", when(c.Params != nil, el("pre", html.JSON(c.Params))), when(c.LargeParams > 0, text("not shown, too large with ", c.LargeParams, " bytes"))),
+			el("td", when(c.Params != nil, el("pre", html.JSON(c.Params))), when(c.LargeParams > 0, text("not shown: too large (", c.LargeParams, " bytes)"))),
 			el("td", html.Each(slices.Sorted(maps.Keys(c.Marks)), func(name string) html.Item { return el("p", text(name, ": ", c.Marks[name])) })))
 	}))
 }
