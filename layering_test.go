@@ -167,7 +167,7 @@ var layers = map[string]layer{
 			"exec exec/forecast exec/plantest exec/simulate exec/undo journal journal/postgres journal/sqlite " +
 			"lang lang/dialect/notations loop loop/flux " +
 			"tool tool/file tool/guard tool/openapi tool/mcp tool/model " +
-			"state trace dag/draw diag internal/display internal/durable internal/jsonscan internal/texttree cmd/plc/internal/gateway cmd/plc/internal/server internal/spell",
+			"state trace dag/draw diag internal/display internal/durable internal/jsonscan internal/texttree cmd/plc/internal/gateway cmd/plc/internal/runner cmd/plc/internal/server internal/spell",
 		libraries: []string{cobra, mcpSDK, pflag, xsys, xterm}},
 	"diag/internal/explaingen": {program: true},
 	"examples/embed":           {program: true, own: ". tool"},

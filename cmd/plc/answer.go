@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/cmd/plc/internal/runner"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
@@ -220,7 +221,11 @@ func (env *environment) answerAll(ctx context.Context, e *plc.Engine, sum *journ
 		if id := sum.Labels[plc.LoopLabel]; id != "" {
 			goOn = "plc solve --resume " + id
 		}
-		env.hintf("%s goes on", goOn)
+		if sum.Labels[runner.Label] != "" { // the server that began it looks after it
+			env.hintf("the run goes on by itself while plc mcp or plc serve, which began it, is running; otherwise %s goes on", goOn)
+		} else {
+			env.hintf("%s goes on", goOn)
+		}
 	}
 	if rejected {
 		return exit(exitRejected)

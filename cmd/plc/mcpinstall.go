@@ -142,7 +142,10 @@ func newSetup(h host, tools []string) (*setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := old.server(gatewayName); ok {
+	if entry, ok := old.server(gatewayName); ok {
+		if _, ours := h.installed(entry); !ours {
+			return nil, fmt.Errorf("%s has a server %q that plc mcp install did not write; give it another name first", h.file, gatewayName)
+		}
 		return nil, fmt.Errorf("%s has the server %q already; plc mcp uninstall %s takes it away", h.file, gatewayName, h.named())
 	}
 	args := []string{"mcp"}
@@ -168,6 +171,25 @@ func newSetup(h host, tools []string) (*setup, error) {
 	return old.behind(&texttree.Node{Kind: texttree.Object, Entries: []texttree.Entry{
 		{Name: "command", Value: texttree.Text(ownCommand())}, {Name: "args", Value: list},
 	}}), nil
+}
+
+// installed reports whether install wrote the entry of the gateway, and whether that names the file
+// of the servers that were moved.
+func (h host) installed(entry texttree.Entry) (names, ours bool) {
+	list, ok := entry.Value.Get("args")
+	if !ok || len(list.Value.Entries) == 0 || list.Value.Entries[0].Value.Str != "mcp" {
+		return false, false
+	}
+	for i, e := range list.Value.Entries[1:] { // e comes behind the one at i
+		if list.Value.Entries[i].Value.Str != "--mcp" {
+			continue
+		}
+		if e.Value.Str != filepath.ToSlash(h.moved) {
+			return false, false
+		}
+		names = true
+	}
+	return names, true
 }
 
 // ownCommand returns the command by which a host starts plc: its name where that is found, and else
@@ -340,6 +362,12 @@ func (env *environment) uninstall(name string, user bool) error {
 	was, err := readOptional(h.backup())
 	if err != nil {
 		return err
+	}
+	switch names, ours := h.installed(entry); {
+	case !ours && moved == nil && was == nil: // nothing says that install was here
+		return fmt.Errorf("%s has a server %q that plc mcp install did not write; take it out by hand", h.file, gatewayName)
+	case names && moved == nil && was == nil:
+		return fmt.Errorf("the servers of %s were moved to %s, which is not here, and neither is %s; nothing was changed", h.file, h.moved, h.backup())
 	}
 	before, err := parseHostConfig(h, h.backup(), was)
 	if err != nil {
