@@ -3,6 +3,7 @@ package forecast
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -313,7 +314,10 @@ func (w *walk) maxCalls() int {
 	return w.repeated + instances*len(w.of)
 }
 
-var errTooLarge = fmt.Errorf("the dry run was given up: it would put together more than %d MiB of params and results", maxBytes>>20)
+// ErrGivenUp is wrapped by the errors of dry runs of plans that are too large to be tried.
+var ErrGivenUp = errors.New("the dry run was given up")
+
+var errTooLarge = fmt.Errorf("%w: it would put together more than %d MiB of params and results", ErrGivenUp, maxBytes>>20)
 
 func (w *walk) run(ctx context.Context) (*DryRun, error) {
 	if w.meter == nil {
@@ -335,7 +339,7 @@ func (w *walk) run(ctx context.Context) (*DryRun, error) {
 		return nil, errTooLarge
 	}
 	if slices.ContainsFunc(res.Findings, func(f diag.Finding) bool { return f.Code == diag.OverBudget }) {
-		return nil, fmt.Errorf("the dry run was given up after %d calls: the plan's loops make more than can be shown", w.maxCalls())
+		return nil, fmt.Errorf("%w after %d calls: the plan's loops make more than can be shown", ErrGivenUp, w.maxCalls())
 	}
 	d := &DryRun{Status: res.Status, Reason: res.Reason, Calls: []Call{}}
 	r := &reporter{walk: w, dry: d, jobs: newJobs(), budget: maxLooks, told: map[*compile.Program]bool{}, terms: map[*compile.Call]*Terms{}}

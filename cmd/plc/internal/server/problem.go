@@ -12,6 +12,7 @@ import (
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
 )
@@ -58,7 +59,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.As(err, &plan):
 		status, findings = http.StatusUnprocessableEntity, findingsOf(plan.Findings)
-	case errors.As(err, &setting), errors.As(err, &value), errors.As(err, &unfit):
+	case errors.As(err, &setting), errors.As(err, &value), errors.As(err, &unfit), errors.Is(err, forecast.ErrGivenUp):
 		status = http.StatusUnprocessableEntity
 	case errors.As(err, &missing):
 		status = http.StatusNotFound

@@ -25,6 +25,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/legacy"
 
 	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/journal/sqlite"
 	"github.com/plc-lang/plc/tool"
@@ -746,6 +747,10 @@ func TestFaultsOfCallers(t *testing.T) {
 		if got := g.want(422, "POST", path, latent); !strings.Contains(fmt.Sprint(got["findings"]), "PLC606") {
 			t.Errorf("%s: %v", path, got)
 		}
+	}
+	w := httptest.NewRecorder()
+	if fail(w, httptest.NewRequest("POST", "/v1/plan", nil), fmt.Errorf("%w: too large", forecast.ErrGivenUp)); w.Code != 422 {
+		t.Errorf("a plan that is too large to be tried: status %d", w.Code)
 	}
 	bob, err := g.tokens.Make(Token{Name: "bob", Roles: []Role{Read}})
 	if err != nil {
