@@ -399,9 +399,23 @@ func (env *environment) uninstall(name string, user bool) error {
 	}
 	show(env.stderr, display.Sprintf("%s has its servers back, and what was changed in it since\n", display.Name(h.file)))
 	if was != nil {
-		show(env.stderr, display.Sprintf("%s is what it was before\n", display.Name(h.backup())))
+		kept, err := setAside(h.backup())
+		if err != nil {
+			return err
+		}
+		show(env.stderr, display.Sprintf("%s is what it was before\n", display.Name(kept)))
 	}
 	return remove(h.moved)
+}
+
+// setAside renames a file, so that another one can have its name, and returns the new name.
+func setAside(name string) (string, error) {
+	for n := 1; ; n++ {
+		free := fmt.Sprintf("%s.%d", name, n)
+		if _, err := os.Lstat(free); errors.Is(err, fs.ErrNotExist) {
+			return free, os.Rename(name, free)
+		}
+	}
 }
 
 // readOptional reads a file; nil is one that is not there.
