@@ -140,7 +140,7 @@ func (env *environment) serve(ctx context.Context, f *serveFlags) error {
 		showf(env.stderr, "serving on the socket %s\n", f.socket)
 	} else {
 		at := f.scheme() + "://" + l.Addr().String()
-		showf(env.stderr, "serving on %s, agents on %s/mcp\nlog in, once, within 10 minutes: %s%s\n", at, at, at, s.Link())
+		showf(env.stderr, "serving on %s\nserving agents on %s/mcp\nlog in, once, within 10 minutes: %s%s\n", at, at, at, s.Link())
 	}
 	return env.serveUntil(ctx, l, s, f)
 }

@@ -110,7 +110,7 @@ func TestFixAll(t *testing.T) {
 		if len(actions) != 1 {
 			t.Fatalf("%s: %+v", only, actions)
 		}
-		want := strings.NewReplacer(`"countCommit"`, `"countCommits"`, "†state.comit\"", "†state.commit\"").Replace(c.texts[uri])
+		want := strings.NewReplacer(`"countCommit"`, `"countCommits"`, "†state.comit\"", "†state.commit\"", `"most": "†state.commit"`, `"most": "†state.commits"`).Replace(c.texts[uri])
 		if got := applied(t, c.texts[uri], actions[0].Edit.Changes[uri]); got != want {
 			t.Errorf("%s: %s\nwant\n%s", only, got, want)
 		}
