@@ -38,7 +38,6 @@ func serving(t *testing.T, args ...string) string {
 	for lines.Scan() {
 		if at, ok := strings.CutPrefix(lines.Text(), "serving on "); ok {
 			go io.Copy(io.Discard, reader)
-			at, _, _ = strings.Cut(at, ",")
 			return at
 		}
 	}
