@@ -92,7 +92,7 @@ func (f *agentFlags) role(name string) (*gateway.Role, error) {
 	return role, nil
 }
 
-// agents returns what serves agents beside a server, to whose pages it leads people.
+// agentsOf returns what serves agents beside a server, to whose pages it leads people.
 func agentsOf(g *gateway.Gateway, roles map[string]*gateway.Role) http.Handler {
 	next := g.Handler(func(r *http.Request) *gateway.Caller {
 		name, role := server.AgentOf(r)
