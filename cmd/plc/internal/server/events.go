@@ -69,6 +69,9 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, after int64) {
 		}
 	}()
 	out := http.NewResponseController(w)
+	if out.Flush() != nil { // the client learns that it is connected, also while nothing happens
+		return
+	}
 	ticker := time.NewTicker(beat)
 	defer ticker.Stop()
 	checked := time.Now()

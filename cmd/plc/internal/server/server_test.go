@@ -793,6 +793,22 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	return copy(p, `{"plan": []}`), nil
 }
 
+// A client learns at once that it is connected to a run in which nothing happens.
+func TestQuietStream(t *testing.T) {
+	g := newRig(t, Options{})
+	run := g.want(201, "POST", "/v1/runs", object{"plan": []object{{"_tool": "wipe", "what": "x"}}})["run"].(string)
+	seqs := g.until(run, "runPaused", 0)
+	ctx, cancel := context.WithTimeout(t.Context(), beat/2)
+	defer cancel()
+	req, _ := http.NewRequestWithContext(ctx, "GET", fmt.Sprintf("%s/v1/runs/%s/events?after=%d", g.http.URL, run, seqs[len(seqs)-1]), nil)
+	req.Header.Set("Authorization", "Bearer "+g.admin)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+}
+
 // There is room for so many large requests at once.
 func TestLargeBodies(t *testing.T) {
 	s := &Server{large: make(chan struct{}, 1)}
