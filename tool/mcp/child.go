@@ -55,6 +55,7 @@ type child struct {
 	timer    *time.Timer // of server/discover; guarded by timing, as all that follows
 	asked    jsonrpc.ID  // the id of server/discover
 	answers  int         // to it: ours, given in the place of the server, and its own
+	stood    bool        // we have answered in its place
 	slow     bool        // it answered after we had done so in its place
 }
 
@@ -213,11 +214,13 @@ func (c *child) answered(msg jsonrpc.Message) {
 	}
 }
 
-// wasSlow reports whether the server answered server/discover after its time was over.
-func (c *child) wasSlow() bool {
+// wasSlow reports whether the server answered server/discover after its time was over, and mayBe
+// whether it was at least not waited for: a server that knows the newer handshake may refuse the
+// older one before its late answer is read.
+func (c *child) wasSlow() (was, mayBe bool) {
 	c.timing.Lock()
 	defer c.timing.Unlock()
-	return c.slow
+	return c.slow, c.stood
 }
 
 func (c *child) stopTimer() {
@@ -252,6 +255,9 @@ func (c *child) Write(_ context.Context, msg jsonrpc.Message) error {
 // answerDiscover says in the server's place that it does not know server/discover, so
 // that the SDK goes on with the older handshake.
 func (c *child) answerDiscover(id string) {
+	c.timing.Lock()
+	c.stood = true
+	c.timing.Unlock()
 	text := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"no answer"}}`, id, jsonrpc.CodeMethodNotFound)
 	select {
 	case c.lines <- line{text: text}:

@@ -160,8 +160,13 @@ func (c *Client) connected(ctx context.Context) (*link, error) {
 	case l == nil || l.broken():
 		var err error
 		l, err = c.connect(ctx, c.patience)
-		if err != nil && l != nil && l.child != nil && l.child.wasSlow() { // the SDK has begun the older handshake
-			l, err = c.connect(ctx, 0)
+		if err != nil && l != nil && l.child != nil { // the SDK may have begun the older handshake
+			switch was, mayBe := l.child.wasSlow(); {
+			case was:
+				l, err = c.connect(ctx, 0)
+			case mayBe:
+				l, err = c.connect(ctx, max(2*c.patience, 5*time.Second))
+			}
 		}
 		if err != nil {
 			return nil, err
