@@ -82,8 +82,9 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			problem(w, r, http.StatusForbidden, "the request comes from another site")
 			return
 		}
+		empty := r.Body == http.NoBody
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-		if c != nil && r.Body != http.NoBody {
+		if c != nil && !empty {
 			release, err := s.receive(r)
 			defer release()
 			if err == nil { // the token may have been revoked since the request began
