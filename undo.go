@@ -70,7 +70,8 @@ func (u *Undoing) flows(prog *compile.Program) (found diag.List) {
 	undone := map[string]bool{}
 	for _, c := range u.Calls {
 		id := c.Path[strings.LastIndexByte(c.Path, '/')+1:]
-		undone[id[:max(strings.IndexByte(id, '['), 0)]], undone[id] = true, true
+		base, _, _ := strings.Cut(id, "[") // of a loop, whose path has the item
+		undone[id], undone[base] = true, true
 	}
 	o := &flow.Options{Undo: func(t *compile.Target, own *tool.Undo) *compile.Undoing {
 		return undo.With(u.checker.options.Catalogue, t, own)
