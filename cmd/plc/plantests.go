@@ -358,11 +358,16 @@ func (r *testRun) verdict() error {
 		}
 	}
 	passed, failed := r.count()
+	return exitOfTests(passed, failed, r.flags.run)
+}
+
+// exitOfTests returns the exit code of a command that ran tests whose names contain a text.
+func exitOfTests(passed, failed int, name string) error {
 	switch {
 	case failed > 0:
 		return exit(exitFailed)
-	case passed == 0 && r.flags.run != "":
-		return fmt.Errorf("--run %q: no test has that in its name", r.flags.run)
+	case passed == 0 && name != "":
+		return fmt.Errorf("--run %q: no test has that in its name", name)
 	}
 	return nil
 }

@@ -127,13 +127,7 @@ func (r *policyTestRun) verdict() error {
 		return exit(exitErrors)
 	}
 	passed, failed := r.count()
-	switch {
-	case failed > 0:
-		return exit(exitFailed)
-	case passed == 0 && r.flags.run != "":
-		return fmt.Errorf("--run %q: no test has that in its name", r.flags.run)
-	}
-	return nil
+	return exitOfTests(passed, failed, r.flags.run)
 }
 
 // required says which requirements of a policy some test needs.
