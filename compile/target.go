@@ -118,14 +118,14 @@ func NewTarget(cat *tool.Catalogue, t *tool.Tool, pick *string) (*Target, bool) 
 	if r.Model != "" {
 		x.Place.Model = r.Model
 	}
-	x.approving(t)
+	x.requireApproval(t)
 	for _, o := range r.Owners {
 		if o.Definition.Name == t.Definition.Name {
 			continue
 		}
 		o, _ = cat.Lookup(o.Definition.Name) // with its whole definition
 		x.Owners = append(x.Owners, o)
-		x.approving(o)
+		x.requireApproval(o)
 		if x.Picked {
 			x.Definitions = append(x.Definitions, o.Definition)
 			if o.Limits != (tool.Limits{}) {
@@ -214,8 +214,9 @@ func effectsOf(t *tool.Tool, r *tool.Resolved) tool.Effects {
 	return own
 }
 
-// approving adds what the const of _approve of a tool's definition says.
-func (t *Target) approving(by *tool.Tool) {
+// requireApproval notes that a tool's definition wants an approval of each call, which it says by a
+// const _approve.
+func (t *Target) requireApproval(by *tool.Tool) {
 	f := by.Definition.Fixed["_approve"]
 	if f == nil || f.Const == nil {
 		return

@@ -13,7 +13,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// answer is what an activity returns.
+// answer holds the result of an attempt, as the activity returns it to the workflow.
 type answer struct {
 	Made exec.Made `json:"made"`
 	// Interrupted reports that the attempt failed when its context was done before its time was

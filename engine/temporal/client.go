@@ -23,11 +23,12 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-// Outcome is what became of a run.
+// Outcome describes how a run ended.
 type Outcome struct {
 	Status exec.Status
 	Reason string
-	// Result is what plc run --format json prints; nil if the run was ended from outside.
+	// Result is the document that plc run --format json prints; nil if the run was ended from
+	// outside.
 	Result json.RawMessage
 	Digest string // of the whiteboard at the end
 	Output bool   // the plan has an output

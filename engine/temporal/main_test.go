@@ -21,7 +21,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-var update = flag.Bool("update", false, "record the histories of testdata/histories anew")
+var update = flag.Bool("update", false, "record the histories in testdata/histories again")
 
 // Tests that need a server start the program that PLC_TEMPORAL_SERVER names: the command temporal,
 // v1.5.1. The workers that they kill are processes of this test binary.

@@ -29,7 +29,7 @@ type Question struct {
 	Reason   string            `json:"reason,omitempty"`
 	Terms    *exec.Terms       `json:"terms"`
 	Failure  *exec.Failure     `json:"failure,omitempty"`
-	// Digest is that of what was shown. An answer must have it.
+	// Digest is the SHA-256 of what was shown, in hexadecimal. An answer must have it.
 	Digest string `json:"digest"`
 }
 

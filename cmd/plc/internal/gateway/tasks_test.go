@@ -20,7 +20,7 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// gotTask is what a client gets of a task.
+// gotTask holds the members of a task that the tests look at.
 type gotTask struct {
 	mcp.ResultBase
 	ResultType    string `json:"resultType"`

@@ -66,7 +66,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return exitUsage
 }
 
-// program is what a command may touch outside the process.
+// program holds the streams, options and client that the commands use.
 type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
