@@ -310,7 +310,13 @@ type PlanError struct {
 
 func (e *PlanError) Error() string {
 	if err := e.Findings.Err(); err != nil {
-		return err.Error()
+		said := err.Error()
+		if e.Plan != nil && e.Plan.checker != nil { // its tools may be those that are not known
+			for i := range e.Plan.checker.LeftOut {
+				said += "; left out: " + e.Plan.checker.LeftOut[i].String()
+			}
+		}
+		return said
 	}
 	return "the plan has warnings, which count as errors"
 }

@@ -1,6 +1,7 @@
 package plc
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -208,6 +209,7 @@ func (s *session) readToolFiles(named Toolset, purpose Purpose, t *Tools) (more 
 		}
 		tf, found := file.Read(f)
 		if src.Notation == "" && !src.inline() {
+			tf, found = s.withSecrets(src, tf, found, file.Read)
 			s.texts.replace(journal.Tools, src.Name, tf.Recorded())
 		}
 		tf.Secrets, tf.Memory = s.secrets(purpose), s.remembers()
@@ -216,6 +218,24 @@ func (s *session) readToolFiles(named Toolset, purpose Purpose, t *Tools) (more 
 		t.Findings = append(t.Findings, found...)
 	}
 	return more, nil
+}
+
+// withSecrets returns what a file says that was read from a record. A record does not have the
+// secrets that are written out in a file, so that they are taken from the file itself, if that is
+// still there and nothing else in it is different.
+func (s *session) withSecrets(src Source, f *file.File, found diag.List, read func(*diag.File) (*file.File, diag.List)) (*file.File, diag.List) {
+	if _, recorded, _ := s.texts.recorded(journal.Tools, src.Name); !recorded || s.sealed {
+		return f, found
+	}
+	text, err := s.engine.readSource(src)
+	if err != nil || bytes.Equal(text, f.Source.Text) {
+		return f, found
+	}
+	own, ownFound := read(diag.NewFile(src.shown(), text))
+	if !bytes.Equal(own.Recorded(), f.Source.Text) {
+		return f, found
+	}
+	return own, ownFound
 }
 
 // readServers reads the configurations of MCP clients.
@@ -227,6 +247,7 @@ func (s *session) readServers(named Toolset, purpose Purpose, t *Tools) error {
 			return err
 		}
 		f, found := file.ReadServers(diag.NewFile(src.shown(), text))
+		f, found = s.withSecrets(src, f, found, file.ReadServers)
 		if named.Partial {
 			t.leaveOut(found, func(f *diag.Finding) bool { return strings.Count(f.Pointer, "/") > 1 }) // about one server
 		}

@@ -141,7 +141,7 @@ func TestServersAreLeftOut(t *testing.T) {
 	if p := check(servers, one, false); p.Err() == nil || len(p.Checker().LeftOut) != 0 {
 		t.Errorf("servers that can't be used are left out unasked: %v", p.Checker().LeftOut)
 	}
-	if p := check(servers, `[{"_tool": "gone.tool"}]`, true); p.Err() == nil || !strings.Contains(p.Err().Error(), `unknown tool "gone.tool"`) {
+	if p := check(servers, `[{"_tool": "gone.tool"}]`, true); p.Err() == nil || !strings.Contains(p.Err().Error(), `unknown tool "gone.tool"`) || !strings.Contains(p.Err().Error(), "/no/such/program") {
 		t.Errorf("a tool of a server that is left out: %v", p.Err())
 	}
 	if p := check(`{"mcpServers": []}`, one, true); p.Err() == nil {

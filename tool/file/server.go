@@ -277,7 +277,7 @@ func (r *reader) literal(v value, better *texttree.Node, variable, set string) {
 	}
 	kept.Span = v.Span
 	r.literals[v.Span] = &kept
-	r.report(diag.BadMember, diag.Warning, v.Span, v.pointer, "%s looks like a secret that is written out; write %s and %s (no record has it, so a run that is resumed needs it there)", v.what(), better.JSON(), set)
+	r.report(diag.BadMember, diag.Warning, v.Span, v.pointer, "%s looks like a secret that is written out; write %s and %s (no record has it; a run that is resumed takes it from this file while that is unchanged, or from that variable)", v.what(), better.JSON(), set)
 	r.findings[len(r.findings)-1].Secret = true
 }
 
