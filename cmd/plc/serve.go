@@ -111,6 +111,7 @@ func (env *environment) serve(ctx context.Context, f *serveFlags) error {
 		return errors.New("plc serve needs a store: runs are kept in it")
 	}
 	defer store.Close()
+	f.spec.Toolset.Partial = true // one server that can't be used must not keep the others from being used
 	config, told := env.gatewayConfig(store)
 	engine := env.newEngine(config)
 	agents, closeAgents, err := f.serveAgents(ctx, engine, l, told)
@@ -136,6 +137,7 @@ func (env *environment) serve(ctx context.Context, f *serveFlags) error {
 		return env.toolsFault(err)
 	}
 	defer s.Close()
+	env.showFindings(s.Findings)
 	if f.socket != "" {
 		showf(env.stderr, "serving on the socket %s\n", f.socket)
 	} else {

@@ -45,6 +45,36 @@ func serving(t *testing.T, args ...string) string {
 	return ""
 }
 
+// A server that can't be used keeps neither the others nor the tools of the files from being served.
+func TestServeWithoutAServer(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	tools := write("tools.yaml", "{tools: {one: {}}, activities: {one: {return: 1}}}")
+	servers := write("servers.json", `{"mcpServers": {"gone": {"command": "/no/such/program"}}}`)
+	tokens := filepath.Join(dir, "tokens.json")
+	code, token := plcHere(t, "token", "create", "ada", "--roles", "read", "--tokens", tokens)
+	if code != exitDone {
+		t.Fatal(token)
+	}
+	at := serving(t, "--tools", tools, "--mcp", servers, "--tokens", tokens, "--store", filepath.Join(dir, "runs.db"))
+	req, _ := http.NewRequest("GET", at+"/v1/catalogue", nil)
+	req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(token))
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if said, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusOK || !strings.Contains(string(said), `"name":"one"`) {
+		t.Errorf("status %d, %s", res.StatusCode, said)
+	}
+}
+
 // Agents are served beside the pages: with their own tokens and roles, in both versions of the
 // protocol. What waits leads to a page, on which a person with a token of their own decides.
 func TestServeAgents(t *testing.T) {

@@ -109,9 +109,14 @@ type Tool struct {
 	Definition  json.RawMessage `json:"definition"`
 }
 
-func (s *Server) catalogue(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) catalogue(w http.ResponseWriter, r *http.Request) {
+	tools, err := s.opts.Engine.Tools(r.Context(), s.opts.Spec.Toolset, plc.ToCheck)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
 	all := []Tool{}
-	for t := range s.tools.Listed() {
+	for t := range tools.Catalogue.Listed() {
 		d := t.Whole().Definition
 		raw := json.RawMessage(d.Raw)
 		if raw == nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/tool"
 )
@@ -55,6 +56,9 @@ const frontend = "http"
 
 // A Server is an http.Handler. Its methods may be called by several goroutines at once.
 type Server struct {
+	// Findings are warnings about the tool files and MCP servers at the start.
+	Findings diag.List
+
 	opts    Options
 	tools   *tool.Catalogue
 	runs    *runner.Runner
@@ -77,7 +81,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if err := tools.Err(); err != nil {
 		return nil, err
 	}
-	s := &Server{slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))), large: make(chan struct{}, maxLarge), opts: o, tools: tools.Catalogue}
+	s := &Server{Findings: tools.Findings, slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))), large: make(chan struct{}, maxLarge), opts: o, tools: tools.Catalogue}
 	mux := http.NewServeMux()
 	for pattern, h := range s.routes() {
 		mux.HandleFunc(pattern, h)
