@@ -76,10 +76,17 @@ can be listened on.`,
 			return env.serveAgents(c.Context(), &f)
 		},
 	}
+	f.add(c)
+	c.Flags().StringVar(&f.http, "http", "", "serve over HTTP on this address, as in 127.0.0.1:8765, instead of standard input and output")
+	c.AddCommand(mcpInstallCommand(env), mcpUninstallCommand(env), mcpSessionsCommand(env))
+	return c
+}
+
+// add adds the flags that say how agents are served, but not where.
+func (f *gatewayFlags) add(c *cobra.Command) {
 	fl, s := c.Flags(), &f.spec
 	addTools(fl, c, &f.tools)
 	addStore(c, &f.store, "where the records of runs are kept: a path")
-	fl.StringVar(&f.http, "http", "", "serve over HTTP on this address, as in 127.0.0.1:8765, instead of standard input and output")
 	addAgents(c, &f.agentFlags, "where plc serve serves the same store, as in https://plc.example: clients are asked to open its page for what waits")
 	fl.StringVar(&f.role, "role", "", "the role of the agent, from the file of --agents")
 	fl.IntVar(&f.runs, "max-runs", gateway.DefaultMaxRuns, "how many runs may be under way")
@@ -93,20 +100,22 @@ can be listened on.`,
 	s.Limits.State = exec.DefaultMaxBytes
 	addSize(c, &s.Limits.State, "max-state", "how much the calls of a run may give, as in 64MiB")
 	complete(c, "approve", "all", "destructive", "none")
-	c.AddCommand(mcpInstallCommand(env), mcpUninstallCommand(env), mcpSessionsCommand(env))
-	return c
+}
+
+// options returns what the flags say that can be wrong without regard to anything else.
+func (f *gatewayFlags) options() (role *gateway.Role, page func(run string) string, err error) {
+	if f.runs < 1 {
+		return nil, nil, fmt.Errorf("--max-runs is %d, and has to be at least 1", f.runs)
+	}
+	if role, err = f.agentFlags.role(f.role); err == nil {
+		page, err = pageOf(f.page)
+	}
+	return role, page, err
 }
 
 // serveAgents serves until the client is gone, or a signal.
 func (env *environment) serveAgents(ctx context.Context, f *gatewayFlags) error {
-	if f.runs < 1 {
-		return fmt.Errorf("--max-runs is %d, and has to be at least 1", f.runs)
-	}
-	role, err := f.agentFlags.role(f.role)
-	if err != nil {
-		return err
-	}
-	page, err := pageOf(f.page)
+	role, page, err := f.options()
 	if err != nil {
 		return err
 	}

@@ -65,6 +65,36 @@ func parseHostConfig(h host, name string, text []byte) (*hostConfig, error) {
 	return c, nil
 }
 
+// elsewhere returns the names of the servers that Claude Code has for the current folder in the
+// configuration of the user. A configuration that can't be read has none.
+func (h host) elsewhere() (names []string) {
+	if h.name != "claude-code" || h.user {
+		return nil
+	}
+	all, err := hosts(true)
+	if err != nil {
+		return nil
+	}
+	i := slices.IndexFunc(all, func(u host) bool { return u.name == h.name })
+	c, err := readHostConfig(all[i])
+	folder, err2 := os.Getwd()
+	if err != nil || err2 != nil {
+		return nil
+	}
+	at := c.root
+	for _, name := range []string{"projects", folder, h.servers} {
+		e, ok := at.Get(name)
+		if !ok || e.Value.Kind != texttree.Object {
+			return nil
+		}
+		at = e.Value
+	}
+	for _, e := range at.Entries {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
 // server returns the entry of a server.
 func (c *hostConfig) server(name string) (texttree.Entry, bool) {
 	return (&texttree.Node{Entries: c.servers}).Get(name)

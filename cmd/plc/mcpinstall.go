@@ -14,11 +14,13 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/internal/durable"
 	"github.com/plc-lang/plc/internal/texttree"
+	"github.com/plc-lang/plc/journal/postgres"
 	"github.com/plc-lang/plc/tool/file"
 )
 
@@ -64,9 +66,14 @@ var hostNames = []string{"claude-code", "claude-desktop", "cursor", "vscode"}
 // gatewayName is the name of the server in a host's configuration.
 const gatewayName = "plc"
 
+// installFlags are the flags of plc mcp install.
+type installFlags struct {
+	user, yes, dryRun bool
+	gatewayFlags      // of plc mcp, as the host starts it
+}
+
 func mcpInstallCommand(env *environment) *cobra.Command {
-	var tools []string
-	var yes, user bool
+	var f installFlags
 	c := &cobra.Command{
 		Use:   "install HOST",
 		Short: "Put plc between an MCP host and its servers",
@@ -75,22 +82,76 @@ func mcpInstallCommand(env *environment) *cobra.Command {
 folders, then has the server plc. The servers that it had move to a file beside it
 (mcp.plc.json), and plc calls them for the host's agent. Those that plc can't call stay.
 
-What changes is shown first, and a person is asked; --yes says yes. Comments, and all that
-has nothing to do with servers, stay as they are. The old configuration is kept beside the
-new one (.before-plc); plc mcp uninstall puts it back.`,
+The other flags are those of plc mcp, with which the host then starts it.
+
+What changes is shown first, and a person is asked; --yes says yes, and --dry-run writes
+nothing. Comments, and all that has nothing to do with servers, stay as they are. The old
+configuration is kept beside the new one (.before-plc); plc mcp uninstall puts it back.`,
 		Example: `  plc mcp install claude-code
+  plc mcp install claude-code --approve all --dry-run
   plc mcp install cursor --tools tools.yaml --yes
   plc mcp install claude-desktop --user`,
 		Args: wants(1, 1, "one host"), ValidArgs: hostNames,
 		RunE: func(c *cobra.Command, args []string) error {
-			return env.install(c.Context(), args[0], user, tools, yes)
+			if err := notNegative(c); err != nil {
+				return err
+			}
+			if _, _, err := f.options(); err != nil {
+				return err
+			}
+			if len(f.tools.MCP) > 0 {
+				return errors.New("--mcp is for plc mcp: install moves the servers that the host has")
+			}
+			return env.install(c.Context(), args[0], &f, c.Flags())
 		},
 	}
-	addUser(c, &user)
-	c.Flags().StringArrayVar(&tools, "tools", nil, "a tool file that plc uses as well (repeatable)")
-	c.Flags().BoolVar(&yes, "yes", false, "write the files without asking")
-	completeFiles(c, "yaml", "tools")
+	f.add(c)
+	must(c.Flags().MarkHidden("mcp"))
+	addUser(c, &f.user)
+	c.Flags().BoolVar(&f.yes, "yes", false, "write the files without asking")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change, and write nothing")
 	return c
+}
+
+// args returns the arguments of plc mcp that the flags say. For a user, files are named by their
+// whole paths, since the host starts plc in a folder of its own.
+func (f *installFlags) args(given *pflag.FlagSet) (args []string, err error) {
+	if f.user {
+		whole := func(name *string) {
+			if *name != "" && err == nil {
+				*name, err = filepath.Abs(*name)
+			}
+		}
+		t := &f.tools
+		for i := range t.Files {
+			if t.Files[i].Name != "math" { // which come with plc
+				whole(&t.Files[i].Name)
+			}
+		}
+		whole(&t.Lock)
+		for i := range t.Policies {
+			whole(&t.Policies[i])
+		}
+		whole(&f.file)
+		if f.store != noStore && !postgres.IsURL(f.store) {
+			whole(&f.store)
+		}
+	}
+	args = f.tools.args()
+	given.Visit(func(g *pflag.Flag) {
+		switch g.Name {
+		case "approve", "page", "role", "max-runs", "max-parallel", "max-steps", "max-tokens", "max-cost", "max-time", "max-state",
+			"session-steps", "session-tokens", "session-cost":
+			args = append(args, "--"+g.Name, g.Value.String())
+		case "store":
+			args = append(args, "--store", f.store)
+		case "agents":
+			args = append(args, "--agents", f.file)
+		case "lazy":
+			args = append(args, "--lazy="+g.Value.String())
+		}
+	})
+	return args, err
 }
 
 func mcpUninstallCommand(env *environment) *cobra.Command {
@@ -136,8 +197,9 @@ func findHost(name string, user bool) (host, error) {
 
 func (h host) backup() string { return h.file + ".before-plc" }
 
-// newSetup returns what is written for a host with these tool files.
-func newSetup(h host, tools []string) (*setup, error) {
+// newSetup returns what is written for a host that starts plc mcp with these arguments besides its
+// servers.
+func newSetup(h host, given []string) (*setup, error) {
 	old, err := readHostConfig(h)
 	if err != nil {
 		return nil, err
@@ -153,15 +215,7 @@ func newSetup(h host, tools []string) (*setup, error) {
 	if len(moves) > 0 {
 		args = append(args, "--mcp", filepath.ToSlash(h.moved))
 	}
-	for _, t := range tools {
-		if h.user { // the host starts plc in a folder of its own
-			if t, err = filepath.Abs(t); err != nil {
-				return nil, err
-			}
-		}
-		args = append(args, "--tools", t)
-	}
-	if len(args) == 1 {
+	if args = append(args, given...); !slices.Contains(args, "--mcp") && !slices.Contains(args, "--tools") {
 		return nil, fmt.Errorf("%s has no servers that plc could call; name a tool file with --tools%s", h.file, strings.Join(stays, ""))
 	}
 	list := &texttree.Node{Kind: texttree.Array}
@@ -271,12 +325,16 @@ func indented(doc []byte) []byte {
 	return append(bytes.TrimSpace(b.Bytes()), '\n')
 }
 
-func (env *environment) install(ctx context.Context, name string, user bool, tools []string, yes bool) error {
-	h, err := findHost(name, user)
+func (env *environment) install(ctx context.Context, name string, f *installFlags, given *pflag.FlagSet) error {
+	h, err := findHost(name, f.user)
 	if err != nil {
 		return err
 	}
-	s, err := newSetup(h, tools)
+	args, err := f.args(given)
+	if err != nil {
+		return err
+	}
+	s, err := newSetup(h, args)
 	if err != nil {
 		return err
 	}
@@ -285,14 +343,12 @@ func (env *environment) install(ctx context.Context, name string, user bool, too
 			return fmt.Errorf("%s exists; move it away first", file)
 		}
 	}
-	show(env.stderr, display.Sprintf("%s:\n%s\n", display.Name(h.file), display.Block("  ", changed(s.old.was, s.config))))
-	if s.behind != nil {
-		show(env.stderr, display.Sprintf("%s:\n%s\n", display.Name(h.moved), display.Block("  ", changed(nil, s.behind))))
+	env.showSetup(h, s)
+	if f.dryRun {
+		show(env.stderr, display.Sprintf("nothing was written\n"))
+		return nil
 	}
-	for _, why := range s.stays {
-		show(env.stderr, display.Sprintf("%s\n", display.Line(strings.TrimSpace(why))))
-	}
-	if !yes {
+	if !f.yes {
 		if !env.canAsk() {
 			return fmt.Errorf("nothing was written, since there is nobody to ask; --yes writes the files")
 		}
@@ -305,6 +361,50 @@ func (env *environment) install(ctx context.Context, name string, user bool, too
 	}
 	show(env.stderr, display.Sprintf("done; restart the host. plc mcp uninstall %s undoes it\n", display.Line(h.named())))
 	return nil
+}
+
+// showSetup shows what install changes, and which servers it leaves where they are. Secrets are not
+// shown.
+func (env *environment) showSetup(h host, s *setup) {
+	was, hidden := hideSecrets(s.old.was)
+	config, _ := hideSecrets(s.config)
+	show(env.stderr, display.Sprintf("%s:\n%s\n", display.Name(h.file), display.Block("  ", changed(was, config))))
+	if s.behind != nil {
+		behind, _ := hideSecrets(s.behind)
+		show(env.stderr, display.Sprintf("%s:\n%s\n", display.Name(h.moved), display.Block("  ", changed(nil, behind))))
+	}
+	if hidden {
+		show(env.stderr, display.Sprintf("%s stands for what looks like a secret; it is written as it is\n", display.Lit(hiddenSecret)))
+	}
+	for _, why := range s.stays {
+		show(env.stderr, display.Sprintf("%s\n", display.Line(strings.TrimSpace(why))))
+	}
+	if local := h.elsewhere(); len(local) > 0 {
+		show(env.stderr, display.Sprintf("warning: for this folder, Claude Code has more servers in ~/.claude.json, whose tools its agent calls without plc: %s; claude mcp remove NAME takes one out\n", display.Line(strings.Join(local, ", "))))
+	}
+}
+
+// hiddenSecret stands for a secret that is not shown.
+const hiddenSecret = `"(hidden)"`
+
+// hideSecrets returns the text of a configuration without the secrets that are written out in it,
+// and whether there are any.
+func hideSecrets(text []byte) (shown []byte, hidden bool) {
+	if text == nil {
+		return nil, false
+	}
+	_, found := file.ReadServers(diag.NewFile("", text))
+	var secrets []diag.Span
+	for _, f := range found {
+		if f.Secret {
+			secrets = append(secrets, f.Loc.Span)
+		}
+	}
+	slices.SortFunc(secrets, func(a, b diag.Span) int { return int(b.Start - a.Start) })
+	for _, s := range secrets {
+		text = slices.Concat(text[:s.Start], []byte(hiddenSecret), text[s.End:])
+	}
+	return text, len(secrets) > 0
 }
 
 // write writes the servers first, then the backup, and the host's own file last. An error leaves

@@ -12,14 +12,17 @@ import (
 
 // WriteFile writes a file. After a crash it has the text that it had before, or the new one. A file
 // that is there keeps its mode, and a link to it stays a link; a new one can be read by its owner
-// only. What is no regular file, such as a device or a pipe, is written to and not replaced.
+// only. What is no regular file, such as a device or a pipe, is written to and not replaced. A file
+// that is read-only is an error.
 func WriteFile(name string, text []byte) error {
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(name); err == nil {
 		if !info.Mode().IsRegular() {
 			return os.WriteFile(name, text, 0)
 		}
-		mode = info.Mode().Perm()
+		if mode = info.Mode().Perm(); mode&0o222 == 0 {
+			return fmt.Errorf("can't write %s: it is read-only; make it writable first", name)
+		}
 		if name, err = filepath.EvalSymlinks(name); err != nil {
 			return err
 		}

@@ -57,3 +57,15 @@ func TestCreate(t *testing.T) {
 		t.Errorf("the file has %q", text)
 	}
 }
+
+// A file that is read-only is neither written nor replaced.
+func TestReadOnlyFilesStay(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a")
+	if err := os.WriteFile(name, []byte("one"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	err := WriteFile(name, []byte("two"))
+	if text, _ := os.ReadFile(name); err == nil || string(text) != "one" {
+		t.Errorf("%v; it has %q", err, text)
+	}
+}
