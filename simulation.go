@@ -110,7 +110,7 @@ func (p *Plan) Simulate(ctx context.Context, o *SimulateOptions) (*Simulation, e
 	}
 	a := &assuming{plan: p, tools: map[string]*assumedTool{}, calls: map[string]*simulate.Behaviour{}, answers: map[string]exec.Answer{}}
 	a.find()
-	if err := a.learn(ctx); err != nil {
+	if err := a.readRecord(ctx); err != nil {
 		return nil, err
 	}
 	if err := a.override(o); err != nil {
@@ -206,8 +206,8 @@ func (t *assumedTool) bound(d simulate.Durations) {
 	}
 }
 
-// learn reads failure rates and durations from the record, for tools whose rate is unknown.
-func (a *assuming) learn(ctx context.Context) error {
+// readRecord reads failure rates and durations from the record, for tools whose rate is unknown.
+func (a *assuming) readRecord(ctx context.Context) error {
 	store, err := a.plan.checker.session.engine.store()
 	if err != nil || store == nil {
 		return err

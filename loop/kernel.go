@@ -416,8 +416,8 @@ func (k *Kernel) Caller(o compile.Options) Caller {
 	return Caller{Compile: o, Exec: k.Loop.Exec, Record: k.Loop.Record, kernel: k}
 }
 
-// told returns an observer of runs that has the loop tell their events, too.
-func (k *Kernel) told(theirs func(*exec.Event)) func(*exec.Event) {
+// observer returns an observer of runs that also emits their events as events of the loop.
+func (k *Kernel) observer(theirs func(*exec.Event)) func(*exec.Event) {
 	return func(e *exec.Event) {
 		if theirs != nil {
 			k.emitting.Lock() // several runs may go on
@@ -432,7 +432,7 @@ func (k *Kernel) told(theirs func(*exec.Event)) func(*exec.Event) {
 // Options.Record, or one around it.
 func (k *Kernel) Run(ctx context.Context, id string, prog *compile.Program, o exec.Options, record func(string, *compile.Program) (exec.Record, error)) (*exec.Result, error) {
 	k.bound(&o)
-	o.OnEvent = k.told(o.OnEvent)
+	o.OnEvent = k.observer(o.OnEvent)
 	r, err := run(ctx, id, prog, o, record)
 	k.ran(id, r)
 	return r, err

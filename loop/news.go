@@ -84,8 +84,8 @@ func (s *solver) fits(list []json.RawMessage) error {
 	return err
 }
 
-// learn takes the news into the next request.
-func (s *solver) learn() {
+// takeNews adds the news to the next request.
+func (s *solver) takeNews() {
 	n := &s.news
 	n.mu.Lock()
 	messages, reasons := n.messages, n.reasons

@@ -246,7 +246,7 @@ func (s *solver) plan(ctx context.Context) (*attempt, error) {
 
 // mayAsk makes ready what a request says; ok is false when the loop has come to its end.
 func (s *solver) mayAsk(ctx context.Context, first bool) (ok bool, err error) {
-	if s.learn(); s.result.Status != "" {
+	if s.takeNews(); s.result.Status != "" {
 		return false, nil
 	}
 	s.warnOfBudget()

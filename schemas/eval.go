@@ -86,8 +86,8 @@ func (e *evaluator) done() {
 // pollSteps are the steps after which the context is looked at again.
 const pollSteps = 4096
 
-// goOn reports whether there are steps left, and leaves none when the context is done.
-func (e *evaluator) goOn() bool {
+// hasSteps reports whether there are steps left, and leaves none when the context is done.
+func (e *evaluator) hasSteps() bool {
 	if e.steps >= 0 && e.meter != nil {
 		if e.meter.ctx.Err() != nil {
 			e.steps = -1
@@ -101,7 +101,7 @@ func (e *evaluator) goOn() bool {
 // are none left, or the context is done.
 func (e *evaluator) spend(n int) bool {
 	e.steps -= n
-	return e.steps >= e.poll || e.goOn()
+	return e.steps >= e.poll || e.hasSteps()
 }
 
 // matchSteps is the cost of matching a pattern.
@@ -110,7 +110,7 @@ const matchSteps = 4
 // match matches a pattern. That costs steps by the lengths of its program and of the text.
 func (e *evaluator) match(p *pattern, text string) verdict {
 	if p.slow(len(text)) {
-		if !e.spend(1) || !e.goOn() {
+		if !e.spend(1) || !e.hasSteps() {
 			return doubt
 		}
 		out, steps := p.matchSlowly(text)

@@ -182,11 +182,11 @@ func (e *exporter) send(batch []span) {
 			return
 		}
 		if err == nil {
-			e.lose(min(rejected, len(batch)), errors.New("the collector rejected them"))
+			e.drop(min(rejected, len(batch)), errors.New("the collector rejected them"))
 			return
 		}
 		if wait < 0 || try == mostTries || !e.pause(max(wait, pause)) {
-			e.lose(len(batch), err)
+			e.drop(len(batch), err)
 			return
 		}
 		pause *= 2
@@ -210,7 +210,7 @@ func (e *exporter) pause(d time.Duration) bool {
 	}
 }
 
-func (e *exporter) lose(n int, why error) {
+func (e *exporter) drop(n int, why error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.lost.Spans += n

@@ -56,7 +56,7 @@ func (env *environment) newBatch(prog *compile.Program, f *runFlags, show *progr
 	}
 	switch {
 	case f.results != "":
-		if err := env.keepsRead("results", f.results); err != nil {
+		if err := env.checkOutput("results", f.results); err != nil {
 			return nil, err
 		}
 		file, err := os.Create(f.results)

@@ -114,7 +114,7 @@ func (env *environment) convert(ctx context.Context, names []string, f *convertF
 		_, err = io.WriteString(env.stdout, *out.Plan)
 		return err
 	}
-	if err := env.keepsRead("out", f.out); err != nil {
+	if err := env.checkOutput("out", f.out); err != nil {
 		return err
 	}
 	if err := os.WriteFile(f.out, []byte(*out.Plan), 0o666); err != nil {

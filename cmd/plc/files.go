@@ -81,8 +81,8 @@ func (env *environment) remember(f *os.File) {
 	}
 }
 
-// keepsRead refuses a file to write that was read, under whatever name, or that belongs to a store.
-func (env *environment) keepsRead(flag, name string) error {
+// checkOutput refuses a file to write that was read, under whatever name, or that belongs to a store.
+func (env *environment) checkOutput(flag, name string) error {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil // it is not there yet, or writing will say what is wrong

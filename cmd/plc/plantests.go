@@ -100,8 +100,8 @@ func (env *environment) testPlans(ctx context.Context, args []string, f *testFla
 		return env.newPlanTest(ctx, args, f)
 	}
 	write, err := choice("format", f.format, map[string]func(*testRun) error{
-		"text": env.writeTests, "json": env.writeTestsJSON, "junit": func(r *testRun) error { return env.writeJUnit(r.told()) },
-		"tap": func(r *testRun) error { return env.writeTAP(r.told()) },
+		"text": env.writeTests, "json": env.writeTestsJSON, "junit": func(r *testRun) error { return env.writeJUnit(r.reported()) },
+		"tap": func(r *testRun) error { return env.writeTAP(r.reported()) },
 	})
 	if err != nil {
 		return err
@@ -315,7 +315,7 @@ func (env *environment) drawCoverage(r *testRun) error {
 	case len(names) > 1:
 		return fmt.Errorf("--graph draws one plan, but the tests are for %d (%s and others): name one test file", len(names), names[0])
 	}
-	if err := env.keepsRead("graph", r.flags.graph); err != nil {
+	if err := env.checkOutput("graph", r.flags.graph); err != nil {
 		return err
 	}
 	var picture bytes.Buffer

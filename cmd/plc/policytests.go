@@ -65,8 +65,8 @@ type testedPolicies struct {
 func (env *environment) testPolicies(ctx context.Context, args []string, f *policyTestFlags) error {
 	write, err := choice("format", f.format, map[string]func(*policyTestRun) error{
 		"text": env.writePolicyTests, "json": env.writePolicyTestsJSON,
-		"junit": func(r *policyTestRun) error { return env.writeJUnit(r.told()) },
-		"tap":   func(r *policyTestRun) error { return env.writeTAP(r.told()) },
+		"junit": func(r *policyTestRun) error { return env.writeJUnit(r.reported()) },
+		"tap":   func(r *policyTestRun) error { return env.writeTAP(r.reported()) },
 	})
 	if err != nil {
 		return err
@@ -189,12 +189,12 @@ func reasonLines(res *plc.PolicyTestResult) (all []string) {
 	return all
 }
 
-// told returns the tests as JUnit and TAP show them.
-func (r *policyTestRun) told() (all []toldFile) {
+// reported returns the tests as JUnit and TAP show them.
+func (r *policyTestRun) reported() (all []reportedFile) {
 	for _, t := range r.files {
-		f := toldFile{name: t.Name, findings: t.Findings}
+		f := reportedFile{name: t.Name, findings: t.Findings}
 		for _, res := range t.Results {
-			test := toldTest{name: res.Test.Name}
+			test := reportedTest{name: res.Test.Name}
 			for _, failure := range res.Failures {
 				test.wrong = append(test.wrong, failureText(failure))
 			}

@@ -165,7 +165,7 @@ func (p *progress) standing() string {
 	if p.total > 0 {
 		s += fmt.Sprintf(" of %d", p.total)
 	}
-	s += fmt.Sprintf(" done, %d running", p.goOn())
+	s += fmt.Sprintf(" done, %d running", p.underWay())
 	if p.failed > 0 {
 		s += fmt.Sprintf(", %d failed", p.failed)
 	}
@@ -200,9 +200,9 @@ func (p *progress) instance(r *exec.InstanceResult) {
 	}
 }
 
-// goOn returns the number of calls that are being made, without those that wait for a person. The
+// underWay returns the number of calls that are being made, without those that wait for a person. The
 // caller holds mu.
-func (p *progress) goOn() int {
+func (p *progress) underWay() int {
 	n := 0
 	for _, a := range p.running {
 		if a.waits == "" {
@@ -265,7 +265,7 @@ func (p *progress) cancelled() {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.sayf("!", yellow, "interrupted: %s told to end; once more ends plc at once", count(p.goOn(), "running call"))
+	p.sayf("!", yellow, "interrupted: %s told to end; once more ends plc at once", count(p.underWay(), "running call"))
 }
 
 // note says something that is not an event.

@@ -167,7 +167,7 @@ func (env *environment) runPlan(c *cobra.Command, name string, f *runFlags) erro
 	if info, err := os.Stat(f.spec.Instances.Name); err == nil && info.Mode().IsRegular() {
 		env.read = append(env.read, info) // which is read as the run goes on
 	}
-	if err := env.keepsRead("events", f.events); err != nil {
+	if err := env.checkOutput("events", f.events); err != nil {
 		return err
 	}
 	if p.invalid != nil {
@@ -206,7 +206,7 @@ func (env *environment) usable(p *prepared) error {
 			return err
 		}
 	}
-	if err := errors.Join(env.keepsRead("events", f.events), env.keepsRead("results", f.results)); err != nil {
+	if err := errors.Join(env.checkOutput("events", f.events), env.checkOutput("results", f.results)); err != nil {
 		return err
 	}
 	if err := canWrite(f.events); err != nil {

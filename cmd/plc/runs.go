@@ -157,7 +157,7 @@ func (env *environment) runTable(all []*journal.Summary, limit int) error {
 	rows := [][]string{{"RUN", "STATUS", "CALLS", "ASKS", "TOOK", "STARTED", "PLAN"}}
 	for _, r := range all {
 		rows = append(rows, []string{
-			r.Run, string(r.Status), callsOf(r), strconv.Itoa(r.Questions), took(r), r.Created.Local().Format("2006-01-02 15:04:05"),
+			r.Run, string(r.Status), callsOf(r), strconv.Itoa(r.Questions), durationOf(r), r.Created.Local().Format("2006-01-02 15:04:05"),
 			display.Line(shownName(r.Plan)).Cut(maxIDs).String(),
 		})
 	}
@@ -198,7 +198,7 @@ func callsOf(r *journal.Summary) string {
 	return fmt.Sprintf("%d/%d", r.Calls[exec.Completed]+r.Calls[exec.Skipped], all)
 }
 
-func took(r *journal.Summary) string {
+func durationOf(r *journal.Summary) string {
 	end := r.Changed
 	if !r.Finished.IsZero() {
 		end = r.Finished

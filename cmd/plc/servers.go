@@ -64,7 +64,7 @@ func (env *environment) writeLock(ctx context.Context, named toolFiles, output s
 			}
 		}
 	}
-	if err := env.keepsRead("output", output); err != nil {
+	if err := env.checkOutput("output", output); err != nil {
 		return err
 	}
 	text, err := json.MarshalIndent(l, "", "  ")

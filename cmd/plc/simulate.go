@@ -117,7 +117,7 @@ func (env *environment) simulate(c *cobra.Command, name string, f *simulateFlags
 
 // simulated simulates a plan. A signal ends it with what there is until then.
 func (env *environment) simulated(c *cobra.Command, l *loaded, f *simulateFlags) (*plc.Simulation, error) {
-	if err := errors.Join(env.keepsRead("svg", f.svg), canWrite(f.svg)); err != nil {
+	if err := errors.Join(env.checkOutput("svg", f.svg), canWrite(f.svg)); err != nil {
 		return nil, err
 	}
 	show := newSimulating(env)
@@ -134,7 +134,7 @@ func (env *environment) simulated(c *cobra.Command, l *loaded, f *simulateFlags)
 	case err != nil:
 		return nil, asFlag(c.Context(), err)
 	}
-	if err := env.keepsRead("svg", f.svg); f.svg != "" && err != nil { // it may be the file of assumptions
+	if err := env.checkOutput("svg", f.svg); f.svg != "" && err != nil { // it may be the file of assumptions
 		return nil, err
 	}
 	return sim, nil

@@ -155,25 +155,25 @@ func faultyOf(f *plantest.Faulty) faultyEntry {
 	return e
 }
 
-// toldFile is a file of tests, as JUnit and TAP show it.
-type toldFile struct {
+// reportedFile is a file of tests, as JUnit and TAP show it.
+type reportedFile struct {
 	name     string
 	findings diag.List
-	tests    []toldTest
+	tests    []reportedTest
 }
 
-// toldTest is a test, and what is wrong with it, a message each.
-type toldTest struct {
+// reportedTest is a test, and what is wrong with it, a message each.
+type reportedTest struct {
 	name  string
 	wrong []string
 }
 
-// told returns the tests as JUnit and TAP show them.
-func (r *testRun) told() (all []toldFile) {
+// reported returns the tests as JUnit and TAP show them.
+func (r *testRun) reported() (all []reportedFile) {
 	for _, t := range r.files {
-		f := toldFile{name: t.Name, findings: t.Findings}
+		f := reportedFile{name: t.Name, findings: t.Findings}
 		for i, res := range t.Results {
-			f.tests = append(f.tests, toldTest{res.Test.Name, r.messages(t, i)})
+			f.tests = append(f.tests, reportedTest{res.Test.Name, r.messages(t, i)})
 		}
 		all = append(all, f)
 	}
@@ -222,7 +222,7 @@ type (
 )
 
 // writeJUnit writes what came of tests as JUnit does.
-func (env *environment) writeJUnit(files []toldFile) error {
+func (env *environment) writeJUnit(files []reportedFile) error {
 	var all junitSuites
 	for _, t := range files {
 		s := junitSuite{Name: t.name}
@@ -256,7 +256,7 @@ func (env *environment) writeJUnit(files []toldFile) error {
 }
 
 // writeTAP writes what came of tests in the Test Anything Protocol, version 14.
-func (env *environment) writeTAP(files []toldFile) error {
+func (env *environment) writeTAP(files []reportedFile) error {
 	lines := 0
 	for _, t := range files {
 		lines += len(t.tests)

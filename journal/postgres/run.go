@@ -26,12 +26,12 @@ type Run struct {
 func (s *Store) newRun(h *hold) *Run {
 	r := &Run{store: s, hold: h}
 	s.queue.Hold(&r.Held, h.id, h.name)
-	h.lost = r.lose
+	h.lost = r.markLost
 	return r
 }
 
-// lose has a run take no more, since another process has it.
-func (r *Run) lose(err error) {
+// markLost makes a run fail, since another process has it.
+func (r *Run) markLost(err error) {
 	r.lost.Store(true)
 	r.Fail(err)
 	r.store.watch.Tell() // who waits for an answer, or for the end of the run, looks again

@@ -186,13 +186,13 @@ func (h *Host) single(ctx context.Context, r *AgentRun, d *Decision) error {
 	r.say(model.Assistant, d.Text)
 	r.Messages = append(r.Messages, said...)
 	if d.Kind != InvokeSkill || o[0].failure != "" {
-		r.remind(told(&s, &o[0]))
+		r.remind(resultText(&s, &o[0]))
 	}
 	return nil
 }
 
-// told returns what a model is told of a call that it decided on.
-func told(s *PlanStep, o *outcome) string {
+// resultText returns what a model is told of a call that it decided on.
+func resultText(s *PlanStep, o *outcome) string {
 	name := map[string]string{CallTool: "tool", CallSubagent: "subagent", InvokeSkill: "skill"}[s.Kind]
 	switch {
 	case o.failure != "":

@@ -294,7 +294,7 @@ func (t *planning) reflect(ctx context.Context, s *PlanState) (*AgentResult, err
 	case FinalMessage:
 		return t.final(ctx, d)
 	case ContinuePlan:
-		return t.goOn(ctx, s, d)
+		return t.proceed(ctx, s, d)
 	case SubmitPlan:
 		if f := planFault(SubmitPlan, d.Plan, nil, s, &t.run.Parameters); f != "" {
 			return t.refuse(ctx, f)
@@ -305,7 +305,7 @@ func (t *planning) reflect(ctx context.Context, s *PlanState) (*AgentResult, err
 	case CallSubagent:
 		if id := t.answers(s, d); id != "" {
 			s.PendingCallbackStepID = id
-			return t.goOn(ctx, s, d)
+			return t.proceed(ctx, s, d)
 		}
 	case CallbackKind:
 		if f := callbackFault(d, s, endOfPlan); f != "" {
@@ -334,9 +334,9 @@ func (t *planning) answers(s *PlanState, d *Decision) string {
 	return ""
 }
 
-// goOn goes on with the plan: it resolves the callback that is pending, if the decision does or
+// proceed goes on with the plan: it resolves the callback that is pending, if the decision does or
 // nothing else can be done.
-func (t *planning) goOn(ctx context.Context, s *PlanState, d *Decision) (*AgentResult, error) {
+func (t *planning) proceed(ctx context.Context, s *PlanState, d *Decision) (*AgentResult, error) {
 	resolution := gjson.GetBytes(d.Parameters, "resolution")
 	ready := len(s.ready()) > 0 && (t.left(s) > 0 || s.TotalStepsExecuted >= t.Config.MaxSteps)
 	switch {

@@ -126,7 +126,7 @@ func (x *execution) revise(ctx context.Context) error {
 			x.k.Emit(loop.Event{Type: loop.Revised, Text: reason})
 		}
 	case DecideContinue:
-		x.goOn()
+		x.skipFailed()
 	case DecideAbort:
 		return loop.Ended(exec.Failed, "the execution was aborted: %s", reason)
 	default:
@@ -189,8 +189,8 @@ func (x *execution) skip(reason string) bool {
 	return true
 }
 
-// goOn leaves the plan as it is: what needs a step that failed is skipped.
-func (x *execution) goOn() {
+// skipFailed leaves the plan as it is: what needs a step that failed is skipped.
+func (x *execution) skipFailed() {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
 	gone := map[string]bool{}

@@ -143,7 +143,7 @@ func (snap *snapshot) check(a *analysis) {
 	a.program = plan.Program
 	a.findings = slices.Clone(a.findings)
 	for _, f := range plan.Findings {
-		if f = f.Origin(); !isSyntax(f) && !told(a.findings, &f) && !a.mended.broken(f.Loc.Span) {
+		if f = f.Origin(); !isSyntax(f) && !contains(a.findings, &f) && !a.mended.broken(f.Loc.Span) {
 			a.findings = append(a.findings, f)
 		}
 	}
@@ -161,8 +161,8 @@ func (snap *snapshot) planName() string {
 // isSyntax reports whether a finding says that a text is no JSON.
 func isSyntax(f diag.Finding) bool { return f.Code == diag.NotJSON }
 
-// told reports whether a list has a finding already.
-func told(l diag.List, f *diag.Finding) bool {
+// contains reports whether a list has a finding already.
+func contains(l diag.List, f *diag.Finding) bool {
 	return slices.ContainsFunc(l, func(have diag.Finding) bool {
 		have = have.Origin()
 		return have.Code == f.Code && have.Loc.Span == f.Loc.Span && have.Message == f.Message
