@@ -43,7 +43,7 @@ type PolicyTestResult struct {
 	Failures []TestFailure
 	Verdict  string         // one of file.Verdicts; "" when the plan could not be judged
 	Reasons  []*flow.Reason // everything that the plan breaks
-	// Needs is the requirement without which the test would fail: that which alone is the reason
+	// Needs is the requirement without which the test would fail: the one that alone is the reason
 	// that the test wants. It is nil if there is none.
 	Needs *flow.Requirement
 }

@@ -2,6 +2,7 @@ package plc_test
 
 import (
 	"go/ast"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,7 +19,7 @@ import (
 const widest = 100
 
 // oldWords are words that nobody says.
-var oldWords = regexp.MustCompile(`(?i)\b(anew|likewise|did you mean it by)\b`)
+var oldWords = regexp.MustCompile(`(?i)\b(anew|likewise|did you mean it by|becomes? of|tells of|in its stead|that which|what says)\b`)
 
 // riddle matches the opening of a comment that does not say what its subject is or does.
 var riddle = regexp.MustCompile(`^\S+ (is|are|was|were|tells) (what|who|which|how)\b`)
@@ -38,6 +39,10 @@ func TestComments(t *testing.T) {
 		}
 		ast.Inspect(f.ast, func(n ast.Node) bool {
 			switch n := n.(type) {
+			case *ast.BasicLit:
+				if word := oldWords.FindString(n.Value); n.Kind == token.STRING && word != "" {
+					t.Errorf("%s: %q; say it plainly", f.set.Position(n.Pos()), word)
+				}
 			case *ast.GenDecl:
 				f.opening(t, n.Doc)
 			case *ast.TypeSpec:
@@ -127,6 +132,9 @@ func TestPagesAreNarrow(t *testing.T) {
 				fenced = !fenced
 			}
 			line = codeSpan.ReplaceAllString(line, "")
+			if word := oldWords.FindString(line); word != "" && !fenced {
+				t.Errorf("%s:%d: %q; say it plainly", name, i+1, word)
+			}
 			if !fenced && columns(line) > widest && strings.Contains(trimmed, " ") && !strings.HasPrefix(trimmed, "|") && !strings.Contains(line, "](") {
 				t.Errorf("%s:%d: a line of %d columns; prose has at most %d", name, i+1, columns(line), widest)
 			}

@@ -147,7 +147,7 @@ type Schedule string
 // OnFailure says what a failure does that the plan does not handle.
 type OnFailure string
 
-// OnUncertain says what becomes of a call whose answer was lost and that may have done
+// OnUncertain says what happens to a call whose answer was lost and that may have done
 // its work, if its tool may not be called twice: AskUncertain, RetryUncertain, FailUncertain or
 // SkipUncertain.
 type OnUncertain string

@@ -85,7 +85,7 @@ func Read(text, key []byte) (*File, error) {
 		Version int    `json:"version"`
 	}
 	text = jsonscan.Canonical(nil, text)
-	_ = json.Unmarshal(text, &head) // what is of another kind has none of them
+	_ = json.Unmarshal(text, &head) // other documents have none of them
 	f := &File{}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -94,7 +94,7 @@ func Read(text, key []byte) (*File, error) {
 	case head.Kind != "approval":
 		return nil, errors.New(`not an approval: it has no "plc": "approval"; plc plan FILE -o APPROVAL writes one`)
 	case head.Version != version:
-		return nil, fmt.Errorf("an approval of version %d, and this plc reads version %d; make it anew with plc plan", head.Version, version)
+		return nil, fmt.Errorf("an approval of version %d, and this plc reads version %d; make a new one with plc plan", head.Version, version)
 	case err != nil:
 		return nil, refuse("the approval was edited: %s", err)
 	}
@@ -108,7 +108,7 @@ func Read(text, key []byte) (*File, error) {
 		key = nil
 	}
 	if !hmac.Equal([]byte(sealOf(text, key)), []byte(f.Seal)) || !bytes.Equal(text, jsonscan.Canonical(nil, f.encode())) {
-		return nil, refuse("the approval was edited after it was written; make it anew with plc plan")
+		return nil, refuse("the approval was edited after it was written; make a new one with plc plan")
 	}
 	m := report.Manifest(jsonscan.Canonical(nil, f.Manifest))
 	if m.Digest() != f.Digest {

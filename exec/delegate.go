@@ -49,7 +49,7 @@ type delegation struct {
 	leftOut  diag.Finding // the first of them that is one too many
 }
 
-// What a call tells of its runs at most. All of them are in the events.
+// How many of its runs a call reports at most. All of them are in the events.
 const (
 	mostRuns     = 1000
 	mostFindings = 100

@@ -19,7 +19,7 @@ type Options struct {
 	MaxParallel int           // calls at once; 0 is 64
 	Limiter     Limiter       // for Adaptive: how many calls at once; nil is MaxParallel
 	OnFailure   Strategy      // of calls that say nothing
-	OnUncertain Uncertain     // what becomes of attempts whose answer was lost
+	OnUncertain Uncertain     // what happens to attempts whose answer was lost
 	Timeout     time.Duration // of an attempt whose call and tool say nothing; 0 is 60 s
 	Retry       *lang.Retry   // of calls that say nothing; nil is none. A Delay below 0 tries again at once
 	Grace       time.Duration // for what was cancelled to end; 0 is 10 s
@@ -171,7 +171,7 @@ func (s Strategy) String() string {
 	return [...]string{"abort", "skip", "continue", "ask", "replan", "undo"}[s]
 }
 
-// Uncertain says what becomes of an attempt whose answer was lost, of a tool
+// Uncertain says what happens to an attempt whose answer was lost, of a tool
 // that may not be called twice unasked (execution §2).
 type Uncertain uint8
 

@@ -67,7 +67,7 @@ type Past struct {
 	Usage tool.Usage // of all its attempts that have an answer
 
 	// Applied reports that it was made in another run, whose whiteboard is the initial one of
-	// this run: what it wrote is there, and is not written over what has become of it since.
+	// this run: what it wrote is there, and does not overwrite what was written since.
 	Applied bool
 
 	// Settled is the status that it has come to; "" when it has none yet.

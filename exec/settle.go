@@ -392,7 +392,7 @@ func (s *scheduler) leaveParked(i int32, w writing, queue []int32, by *worker) [
 }
 
 // writeAgain writes what a call wrote in another run, whose whiteboard is the initial one
-// of this one: what has become of it there since stays. It returns where it wrote.
+// of this one: what was written there since stays. It returns where it wrote.
 func (s *scheduler) writeAgain(p *compile.Call, paths []compile.Write, value json.RawMessage) (written []compile.Write, err error) {
 	for _, w := range paths {
 		now, held := s.board.Read(w.Path, 0, 1)

@@ -364,7 +364,7 @@ func (v *verdict) Error() string { return v.Reason }
 
 func (v *verdict) Is(target error) bool { return v.Rejected && target == ErrRejected }
 
-// Show tells of a plan and puts it to Options.OnPlan, once: what that said is in the record. The
+// Show reports a plan and puts it to Options.OnPlan, once: what that said is in the record. The
 // error is that of OnPlan.
 func (k *Kernel) Show(prog *compile.Program) error {
 	k.Emit(Event{Type: Planned, Program: prog})

@@ -127,7 +127,7 @@ func (s *solver) run(a *attempt) (*exec.Result, error) {
 
 // revise notes that the plan is to be replaced, and why. The loop ends when it was too often.
 func (s *solver) revise(reason string) {
-	s.notes = append(s.notes, "plan anew: "+reason)
+	s.notes = append(s.notes, "make a new plan: "+reason)
 	s.Emit(Event{Type: Revised, Text: reason})
 	if most := s.Loop.MaxRevisions; most < 0 || most > 0 && len(s.result.Revisions) >= most {
 		s.end(exec.Failed, fmt.Sprintf("%s; the plan was revised %d times, and may not be again", reason, len(s.result.Revisions)))

@@ -35,7 +35,7 @@ func TestSomebodyWantsAnotherPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(t, r, exec.Completed, `"old"`, `{"s":"old"}`)
-	if s.calls.count("note") != 0 || s.calls.count("slow") != 1 || !strings.Contains(s.asked[1], "plan anew: go by train") {
+	if s.calls.count("note") != 0 || s.calls.count("slow") != 1 || !strings.Contains(s.asked[1], "make a new plan: go by train") {
 		t.Errorf("%v\n%s", s.calls.made, s.asked[1])
 	}
 	if len(r.Revisions) != 1 || r.Revisions[0].Reason != "go by train" || fmt.Sprint(r.Revisions[0].Kept, r.Revisions[0].Removed) != "[slow] [note]" {
@@ -69,7 +69,7 @@ func TestFailureRate(t *testing.T) {
 		if len(s.calls.made) > 10 || (test.at > 0) != (len(s.calls.made) < 10) || len(r.Revisions) != 1 || r.Status != exec.Completed {
 			t.Errorf("at %g: %d calls, %+v", test.at, len(s.calls.made), r)
 		}
-		if test.at > 0 && !strings.Contains(s.asked[1], "plan anew: ") {
+		if test.at > 0 && !strings.Contains(s.asked[1], "make a new plan: ") {
 			t.Errorf("at %g: asked %s", test.at, s.asked[1])
 		}
 	}

@@ -79,7 +79,7 @@ var rules = []struct {
 		answers: []string{`{"calls":[{"_tool":"bad","q":1,"_outputPath":"†state.x"},{"_tool":"note","v":"†state.x"},{"_tool":"note","v":2,"_outputPath":"†state.n"}],"output":null}`, `{"output":true}`},
 		status:  exec.Completed, output: `true`, state: `{"n":{"v":2}}`, calls: "bad note"},
 	{about: "a result that is not what was expected is a failure", answers: []string{`{"calls":[{"_tool":"look","q":1,"_expect":{"type":"integer"},"_outputPath":"†state.x"}],"output":null}`, `{"output":true}`},
-		status: exec.Completed, output: `true`, state: `{}`, calls: "look", asked: []string{`"code":"unexpected"`, `plan anew: "look" failed`}},
+		status: exec.Completed, output: `true`, state: `{}`, calls: "look", asked: []string{`"code":"unexpected"`, `make a new plan: "look" failed`}},
 	{about: "abort ends the loop at a failure", opts: loop.Options{OnFailure: loop.Abort},
 		answers: []string{`{"calls":[{"_tool":"bad","q":1,"_outputPath":"†state.x"}],"output":null}`}, status: exec.Failed, state: `{}`, calls: "bad", reason: "bad"},
 	{about: "skip and continue", opts: loop.Options{OnFailure: loop.SkipAndContinue},

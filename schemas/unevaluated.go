@@ -3,8 +3,8 @@ package schemas
 import "slices"
 
 // What unevaluatedProperties and unevaluatedItems speak of depends on which of the
-// schemas in place hold. So they are taken apart by cases: in each it is settled
-// which hold, and with that which names or elements are evaluated.
+// schemas in place hold. So they are taken apart by cases: each settles which hold,
+// and thereby the names or elements that are evaluated.
 
 // evaluated is one case.
 type evaluated struct {

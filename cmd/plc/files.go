@@ -81,7 +81,8 @@ func (env *environment) remember(f *os.File) {
 	}
 }
 
-// checkOutput refuses a file to write that was read, under whatever name, or that belongs to a store.
+// checkOutput refuses a file to write that was read, under whatever name, or that belongs to a
+// store.
 func (env *environment) checkOutput(flag, name string) error {
 	info, err := os.Stat(name)
 	if err != nil {

@@ -179,7 +179,7 @@ func toSet(names []string) map[string]bool {
 }
 
 // testFiles returns the files of tests that arguments name: those files, and in folders those whose
-// names have one of the suffixes. what says what a folder has none of.
+// names have one of the suffixes. what names what a folder lacks.
 func testFiles(args, suffixes []string, what string) (names []string, err error) {
 	if len(args) == 0 {
 		args = []string{"."}

@@ -200,8 +200,8 @@ func (p *progress) instance(r *exec.InstanceResult) {
 	}
 }
 
-// underWay returns the number of calls that are being made, without those that wait for a person. The
-// caller holds mu.
+// underWay returns the number of calls that are being made, without those that wait for a person.
+// The caller holds mu.
 func (p *progress) underWay() int {
 	n := 0
 	for _, a := range p.running {

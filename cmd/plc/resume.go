@@ -84,12 +84,12 @@ func resumeCommand(env *environment) *cobra.Command {
 		Short: "Go on with a run that was cut off, paused or failed",
 		Long: `Go on with a run where its record ends. RUN is its id, the beginning of it, or last for the
 newest. What it was given comes from the record and not from the files, which may have
-changed or be gone; secrets are looked up anew, and tools run in the folder in which the run
+changed or be gone; secrets are looked up again, and tools run in the folder in which the run
 was begun.
 
 Calls that are completed are not made again. A call that had started and has no answer may
 have done its work: if its tool may not be called twice, a person is asked, or --on-uncertain
-says what becomes of it; where nobody can be asked, it fails. In a run that had failed, what failed is tried again. Flags that
+says what happens to it; where nobody can be asked, it fails. In a run that had failed, what failed is tried again. Flags that
 are given here hold from now on, for this process.
 
 With --plan the run goes on with another plan: what differs in meaning is shown; calls that did

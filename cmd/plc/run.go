@@ -99,7 +99,7 @@ func (f *runFlags) addAll(c *cobra.Command) {
 	f.addTelling(c)
 }
 
-// addRun adds what is of a run only.
+// addRun adds the flags that only runs have.
 func (f *runFlags) addRun(c *cobra.Command) {
 	fl := c.Flags()
 	fl.BoolVar(&f.spec.Lazy, "lazy", false, "show the plan, what it would do and a forecast, and ask before anything runs")
@@ -114,7 +114,7 @@ func (f *runFlags) addRun(c *cobra.Command) {
 	completeFiles(c, "json", "approval")
 }
 
-// addTelling adds what says what a process tells of a run.
+// addTelling adds the flags that say what a process reports about a run.
 func (f *runFlags) addTelling(c *cobra.Command) {
 	fl := c.Flags()
 	addFormat(c, &f.format, "text or json (one document)")
@@ -122,11 +122,11 @@ func (f *runFlags) addTelling(c *cobra.Command) {
 	addStore(c, &f.store, "where the record of the run is kept: a path, or none")
 	fl.Var(tolerance{&f.within}, "expect-within", "by how much the numbers of --expect may differ from those of the run, instead of by rounding")
 	fl.StringVar(&f.expect, "expect", "", "exit 3 unless the run gives this: JSON, or a string; a number is rounded to as many decimals")
-	fl.StringVar(&f.results, "results", "", "write what becomes of each instance as a JSON line to this file")
+	fl.StringVar(&f.results, "results", "", "write how each instance ended to this file, as a JSON line")
 	completeFiles(c, "jsonl", "events", "results")
 }
 
-// addMeaning adds what says how a plan is run, of a run and of what is said of one.
+// addMeaning adds the flags that say how a plan is run, for runs and for previews of them.
 func (f *runFlags) addMeaning(c *cobra.Command) {
 	fl := c.Flags()
 	f.addPace(c)

@@ -355,6 +355,6 @@ func (env *environment) hintSolve(r *loop.Result, waiting string, broken bool) {
 	case r.Status == exec.Failed && broken:
 		env.hintf("plc solve --resume %s goes on when that is mended; what is done stays done", r.ID)
 	case r.Status == exec.Cancelled:
-		env.hintf("plc solve --resume %s goes on; what is done stays done, and --on-uncertain says what becomes of a call that was cut off and may have done its work", r.ID)
+		env.hintf("plc solve --resume %s goes on; what is done stays done, and --on-uncertain says what happens to a call that was cut off and may have done its work", r.ID)
 	}
 }

@@ -13,6 +13,6 @@
 //
 // Three things differ from the record of a local run. A failure of a tool is a value that the
 // activity returns. Every other error of an activity means that the answer of the attempt is lost,
-// and the stepper decides what becomes of it. And before the history of a workflow is too long, the
+// and the stepper decides what happens to it. And before the history of a workflow is too long, the
 // run goes on in a new workflow, with what the stepper knows of its calls.
 package temporal

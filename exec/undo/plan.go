@@ -130,7 +130,7 @@ const (
 	noParams   = "the record does not have its params, which its undo reads: when it was called, nothing said how it is undone"
 )
 
-// undo decides what becomes of something that was done.
+// undo decides what happens to something that was done.
 func (p *planner) undo(en *entry) *undoing {
 	u := &undoing{entry: en, Call: Call{
 		Instance: en.instance, Path: en.path, Tool: en.tool, Params: en.params, Uncertain: !en.did,

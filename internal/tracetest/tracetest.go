@@ -45,7 +45,7 @@ type Collector struct {
 	faults   []string
 }
 
-// New starts a collector, which ends with the test. answer may answer a request in its stead, and
+// New starts a collector, which ends with the test. answer may answer a request instead, and
 // reports whether it did; nil never does.
 func New(t testing.TB, answer func(w http.ResponseWriter, r *http.Request) bool) *Collector {
 	t.Helper()

@@ -164,7 +164,7 @@ func (n *Numbering) misses(b *Builder, r *NumberRef) *diag.Finding {
 	return b.Errorf(r.At, diag.NotEarlier, "%s is %s; only earlier ones can be referred to", b.Text(r.At), n.what(r))
 }
 
-// what says what a reference refers to.
+// what names the thing that a reference refers to.
 func (n *Numbering) what(r *NumberRef) string {
 	places := n.steps[r.Number]
 	switch {

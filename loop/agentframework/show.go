@@ -16,7 +16,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// show tells of a plan before any step of it is executed, and puts it to Options.OnPlan of the
+// show reports a plan before any step of it is executed, and puts it to Options.OnPlan of the
 // loop: whole, so that its steps are not asked about again. When it is not to be executed, the
 // model is told why: ok is false.
 func (t *planning) show(ctx context.Context, s *PlanState, steps []PlanStep) (ok bool, result *AgentResult, err error) {

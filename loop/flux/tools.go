@@ -267,7 +267,7 @@ func truthy(raw json.RawMessage) bool {
 	return true
 }
 
-// change makes a plan the one that there is, once the memory has it, tells of it and returns the
+// change makes a plan the one that there is, once the memory has it, reports it and returns the
 // answer of the tool. The caller holds mu.
 func (t *Plans) change(ctx context.Context, plan *Plan, answer json.RawMessage) (json.RawMessage, error) {
 	if t.o.Memory != nil {

@@ -148,7 +148,7 @@ func (a *Actions) executed(ctx context.Context) (*Executed, error) {
 	return x, err
 }
 
-// show tells of a plan that is to be executed, as a program of steps in words, to who wants to see
+// show reports a plan that is to be executed, as a program of steps in words, to who wants to see
 // it.
 func (a *Actions) show(plan *Plan) error {
 	if a.k.Loop.OnPlan == nil && a.k.Loop.OnEvent == nil {

@@ -25,8 +25,8 @@ type File struct {
 	// ReadFile reads the documents that the file names (openapi), for the caller to grant; nil
 	// reads none.
 	ReadFile func(path string) ([]byte, error)
-	// Memory is where results are remembered of what says cache; nil is in memory, as long as the
-	// catalogue is there.
+	// Memory is where the results of activities with cache are kept; nil is in memory, as long as
+	// the catalogue is there.
 	Memory guard.Memory
 
 	Models     map[string]json.RawMessage // by name, as they are written

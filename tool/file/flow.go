@@ -358,7 +358,7 @@ func (p *policyReader) section(s *section) {
 		"output":     doc("What the output of the plan may hold.", kept("output", readOutput)),
 		"rules":      doc("What a run may do as a whole: sum(pay.amount) <= 1000.", kept("rules", readRules)),
 		"strict":     doc("Treats what only decides as data.", func(v value) { var strict bool; s.flag(&strict)(v); x.Strict = x.Strict || strict }),
-		"violation":  doc("What becomes of a plan, or of a call, that does what is not allowed (default: reject).", s.violation(&violation)),
+		"violation":  doc("What happens to a plan, or to a call, that does what is not allowed (default: reject).", s.violation(&violation)),
 	})
 	for _, name := range []string{"plan", "default", "given", "tools", "output"} {
 		if s.flow.Kind == texttree.Object {
@@ -518,7 +518,7 @@ func (p *policyReader) tool(s *section, v value, name string, violation label.Vi
 		"endorses":     doc("The name under which results do not carry the trust of the params.", s.named(&t.Endorses)),
 		"declassifies": doc("The name under which results do not carry the secrecy of the params.", s.named(&t.Declassifies)),
 		"leaves":       doc("Whether others than the tool may see its params.", func(v value) { leaves := true; s.flag(&leaves)(v); t.Leaves = &leaves }),
-		"violation":    doc("What becomes of a call that does what is not allowed.", s.violation(&violation)),
+		"violation":    doc("What happens to a call that does what is not allowed.", s.violation(&violation)),
 		"takes":        doc("What params may be given, by name; * is all that are not named.", func(v value) { bounds = v; only(takes)(v) }),
 	})
 	if bounds.Node != nil {
@@ -574,7 +574,7 @@ func (p *policyReader) want(s *section, v value, w *label.Want, param bool) {
 		"trust":      doc("At least this level of trust.", func(v value) { w.HasTrust = true; s.level(&w.Trust, p.policy.Trust)(v) }),
 		"secrecy":    doc("At most this level of secrecy.", func(v value) { w.HasSecrecy = true; s.level(&w.Secrecy, p.policy.Secrecy)(v) }),
 		"categories": doc("The only categories; customer:* is all that begin so.", func(v value) { hasCategories = true; w.Categories = p.names(s, v, true) }),
-		"violation":  doc("What becomes of a call that does what is not allowed.", s.violation(&w.Violation)),
+		"violation":  doc("What happens to a call that does what is not allowed.", s.violation(&w.Violation)),
 	}
 	if param {
 		maps.Copy(known, map[string]set{
@@ -605,7 +605,7 @@ func (p *policyReader) rule(s *section, v value, violation label.Violation) {
 	text := v
 	if v.Kind == texttree.Object {
 		v.needs("rule")
-		s.members(v, map[string]set{"rule": doc("The rule: sum(pay.amount) <= 1000.", func(v value) { text = v; only(s.text(new(string)))(v) }), "violation": doc("What becomes of a plan that breaks it.", s.violation(&violation))})
+		s.members(v, map[string]set{"rule": doc("The rule: sum(pay.amount) <= 1000.", func(v value) { text = v; only(s.text(new(string)))(v) }), "violation": doc("What happens to a plan that breaks it.", s.violation(&violation))})
 		if v.told != nil {
 			return
 		}

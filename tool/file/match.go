@@ -131,7 +131,7 @@ func indexPlaceholder(text, name string) int {
 	return -1
 }
 
-// checkNames tells of an activity that no tool has while the name of a tool without
+// checkNames reports an activity that no tool has while the name of a tool without
 // one is near. Others without a tool are silent: they may be there for _activity.
 func (b *builder) checkNames(c *tool.Catalogue) {
 	used, free := map[string]bool{}, map[string]bool{}

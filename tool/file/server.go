@@ -225,7 +225,7 @@ func (r *reader) server(v value, strict bool) Server {
 		s.Raw = r.withoutLiterals(v.Node).JSON()
 	} else {
 		r.loose(v, known)
-		own := *v.Node // without what is of other clients
+		own := *v.Node // without the members of other clients
 		own.Entries = slices.DeleteFunc(slices.Clone(own.Entries), func(e texttree.Entry) bool { return known[e.Name] == nil })
 		s.Raw = r.withoutLiterals(&own).JSON()
 	}
@@ -768,7 +768,7 @@ func serverOf(t *tool.Tool) string { return strings.TrimPrefix(t.Source, "mcp:")
 // fullName returns the name of a server's tool with that of the server before it.
 func fullName(t *tool.Tool) string { return serverOf(t) + "." + t.Definition.Name }
 
-// clash tells of a name that several have. taken says that one of them is no tool of a server, and
+// clash reports a name that several have. taken says that one of them is no tool of a server, and
 // other that it may be the name of something else.
 func (b *builder) clash(t *tool.Tool, servers []string, taken, other bool) {
 	name, server := t.Definition.Name, serverOf(t)

@@ -177,7 +177,7 @@ func (r *reader) givenMembers(c *TestCase, known map[string]set) {
 func (r *reader) testSettings(v value, s *TestSettings) {
 	r.members(v, map[string]set{
 		"onFailure":   doc("What a failure does that the plan does not handle.", r.oneOf(&s.OnFailure, "abort", "skip", "continue", "ask", "replan", "undo")),
-		"onUncertain": doc("What becomes of a call whose answer was lost.", r.oneOf(&s.OnUncertain, "ask", "retry", "fail", "skip")),
+		"onUncertain": doc("What happens to a call whose answer was lost.", r.oneOf(&s.OnUncertain, "ask", "retry", "fail", "skip")),
 		"approve":     doc("Which calls a person has to approve.", r.oneOf(&s.Approve, "all", "destructive", "none")),
 		"effects":     doc("Which calls are ordered by their effects.", r.oneOf(&s.Effects, "declared", "strict", "none")),
 		"refs":        doc("What a reference does that finds nothing.", r.oneOf(&s.Refs, "strict", "lenient")),
@@ -297,7 +297,7 @@ func (r *reader) expectation(v value, x *Expectation) {
 	r.members(v, map[string]set{
 		"status": doc("How the run ends; refused is a plan with errors.", r.wantOneOf(&x.Status, statuses()...)), "reason": doc("A part of the reason.", r.wantText(&x.Reason)),
 		"output": doc("The output, as a whole.", r.want(&x.Output)), "state": doc("Members of the state that are there.", r.want(&x.State)), "data": doc("Members of the data that are there.", r.want(&x.Data)),
-		"calls": doc("What becomes of calls, by path: a status, or more.", func(v value) {
+		"calls": doc("How calls end, by path: a status, or more.", func(v value) {
 			r.each(v, func(v value) { x.Calls = append(x.Calls, r.callWanted(v)) })
 		}),
 		"effects": doc("All effects in their order: the name of a tool, or more.", func(v value) {

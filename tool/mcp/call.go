@@ -135,7 +135,7 @@ func (a *activity) ready(ctx context.Context) (*link, error) {
 	if how := a.client.changed()[a.name]; how != "" {
 		return nil, a.fail(&tool.Error{
 			Code: "changed", Permanent: true,
-			Message: fmt.Sprintf("the definition of %q has changed (%s); look at it, and start or lock anew", a.name, how),
+			Message: fmt.Sprintf("the definition of %q has changed (%s); look at it, and start or lock again", a.name, how),
 		})
 	}
 	return l, nil

@@ -398,7 +398,7 @@ func digestOf(all []definition) [sha256.Size]byte {
 	return sha256.Sum256([]byte(strings.Join(lines, "\n")))
 }
 
-// cannotUse tells of a tool of the server that there is not.
+// cannotUse reports a tool of the server that there is not.
 func (c *Client) cannotUse(d definition, why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

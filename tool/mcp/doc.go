@@ -19,5 +19,5 @@
 // Values are the text that the server sent: the SDK decodes numbers into float64, so the
 // text of a result is kept beside what the SDK makes of it (see faithful).
 //
-// Look at pool.go for the life of servers, call.go for what becomes of a call.
+// Look at pool.go for the life of servers, call.go for how a call ends.
 package mcp

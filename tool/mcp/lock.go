@@ -93,7 +93,7 @@ func ReadLock(text []byte) (*Lock, error) {
 		for _, t := range s.Get("tools").Array() {
 			d := definitionOf(t.Get("definition"))
 			if d.name == "" || d.name != t.Get("name").Str || d.digest() != t.Get("digest").Str {
-				err = fmt.Errorf("what it says of the tool %q of server %q was edited; write it anew with plc tools lock", t.Get("name").Str, server.Str)
+				err = fmt.Errorf("what it says of the tool %q of server %q was edited; write it again with plc tools lock", t.Get("name").Str, server.Str)
 				return false
 			}
 			list = append(list, d)

@@ -177,7 +177,7 @@ func (w *web) note(req *nethttp.Request, s sent) {
 	}
 }
 
-// callOf returns what becomes of the call that this request is; nil when it is none.
+// callOf returns the state of the call that this request is; nil when it is none.
 func callOf(req *nethttp.Request) *sent {
 	mine, _ := req.Context().Value(sentKey{}).(*sent)
 	if req.Method != nethttp.MethodPost {
@@ -215,7 +215,7 @@ const rejected = -32005
 var errUnsent = errors.New("not sent")
 
 // call calls a tool. A failure that HTTP explains is a *tool.Error. Over HTTP a call is only
-// errUnsent, or "no-server", when nothing of it can have been done: what becomes of other
+// errUnsent, or "no-server", when nothing of it can have been done: what happens to other
 // requests, such as those for the rest of the answer, says nothing of that.
 func (l *link) call(ctx context.Context, params *mcp.CallToolParams) (*mcp.CallToolResult, error) {
 	if l.web == nil {

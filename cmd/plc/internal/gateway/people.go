@@ -113,7 +113,7 @@ func (s *State) asksMore(before *State) bool {
 }
 
 // answer returns the state of a run as a client is told it: a task for one that knows tasks; or,
-// when it waits for a person, after the client was asked to open a page, what has become of it
+// when it waits for a person, after the client was asked to open a page, how it ended
 // until a time.
 func (g *Gateway) answer(ctx context.Context, req *mcp.CallToolRequest, s *State, wait time.Duration) (*mcp.CallToolResult, *State, error) {
 	if !s.waits || wait == 0 {
