@@ -28,8 +28,8 @@ type pinned struct {
 }
 
 // Pin notes the content of the program and of the files that its arguments name, also as a part of
-// an argument (--file=f, -ff, @f, a.jar:b.jar) and in folders that earlier arguments name, as in
-// env -C DIR ./file. Of a program that is known to start others, as env does, it notes those in
+// an argument (--file=f, -ff, -xff, @f, a.jar:b.jar) and in folders that earlier arguments name, as
+// in env -C DIR ./file. Of a program that is known to start others, as env does, it notes those in
 // PATH that arguments name, and where they were found. After that, a call starts the file that was
 // found now, and fails with "changed-program" when one of the files has changed, has appeared, is
 // gone, or is no longer the one that PATH leads to. A file that can't be read is noted as that. Pin
@@ -121,10 +121,12 @@ const (
 	maxPinned  = 4096
 	maxName    = 4096 // bytes of a name
 	maxNames   = 1024 // of one argument
+	maxFlags   = 32   // letters of flags before a name
 )
 
 // namesIn returns the names of files that an argument may have: all of it, its parts between "=",
-// ":", "," and "@", what follows one of these, and what follows its first letter as a flag.
+// ":", ",", "@", "#" and "?", what follows one of these, and what follows letters that may be
+// flags.
 func namesIn(arg string) (names []string) {
 	add := func(name string) {
 		if name != "" && len(name) <= maxName && !slices.Contains(names, name) {
@@ -135,7 +137,9 @@ func namesIn(arg string) (names []string) {
 	part, rest, more := cutName(arg)
 	for _, flag := range []string{arg, part} {
 		if len(flag) > 2 && flag[0] == '-' && flag[1] != '-' {
-			add(flag[2:])
+			for i := 2; i < min(len(flag), maxFlags); i++ {
+				add(flag[i:])
+			}
 		}
 	}
 	for add(part); more && len(names) < maxNames; add(part) {
@@ -147,7 +151,7 @@ func namesIn(arg string) (names []string) {
 
 // cutName cuts an argument at the first character that may stand beside the name of a file.
 func cutName(arg string) (before, after string, ok bool) {
-	if i := strings.IndexAny(arg, "=:,@"); i >= 0 {
+	if i := strings.IndexAny(arg, "=:,@#?"); i >= 0 {
 		return arg[:i], arg[i+1:], true
 	}
 	return arg, "", false

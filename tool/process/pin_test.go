@@ -63,7 +63,7 @@ func TestPinInAnArgument(t *testing.T) {
 	for _, args := range [][]string{
 		{"true", "--file=f"}, {"true", "-ff"}, {"true", "--x=sub/f"}, {"true", "-Csub", "-ff"},
 		{"true", "-cp", "g:f"}, {"true", "-cp", "f:g"}, {"true", "-javaagent:f=opt"}, {"true", "@f"}, {"true", "--data=@f"}, {"true", "-d@f"},
-		{"true", "file:f"}, {"true", "file://DIR/f"}, {"true", "--x=g,f"}, {"true", "-Wl,f"}, {"true", "--set", "a=b=f"}, {"true", "f:main"}, {"true", "-ff:main"},
+		{"true", "file:f"}, {"true", "file://DIR/f"}, {"true", "--x=g,f"}, {"true", "-Wl,f"}, {"true", "--set", "a=b=f"}, {"true", "f:main"}, {"true", "-ff:main"}, {"true", "-xff"}, {"true", "-xvzff"}, {"true", "file:f#main"}, {"true", "f?x=1"}, {"true", "main#f"},
 	} {
 		dir := t.TempDir()
 		if err := os.Mkdir(filepath.Join(dir, "sub"), 0o700); err != nil {
