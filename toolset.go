@@ -1,7 +1,6 @@
 package plc
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -209,10 +208,10 @@ func (s *session) readToolFiles(named Toolset, purpose Purpose, t *Tools) (more 
 		}
 		tf, found := file.Read(f)
 		if src.Notation == "" && !src.inline() {
-			tf, found = s.withSecrets(src, tf, found, file.Read)
 			s.texts.replace(journal.Tools, src.Name, tf.Recorded())
 		}
 		tf.Secrets, tf.Memory = s.secrets(purpose), s.remembers()
+		tf.Secrets.Literals = s.writtenOut(src, file.Read)
 		tf.ReadFile = func(name string) ([]byte, error) { return s.read(journal.Tools, File(src.beside(name))) }
 		t.Files = append(t.Files, tf)
 		t.Findings = append(t.Findings, found...)
@@ -220,22 +219,18 @@ func (s *session) readToolFiles(named Toolset, purpose Purpose, t *Tools) (more 
 	return more, nil
 }
 
-// withSecrets returns what a file says that was read from a record. A record does not have the
-// secrets that are written out in a file, so that they are taken from the file itself, if that is
-// still there and nothing else in it is different.
-func (s *session) withSecrets(src Source, f *file.File, found diag.List, read func(*diag.File) (*file.File, diag.List)) (*file.File, diag.List) {
-	if _, recorded, _ := s.texts.recorded(journal.Tools, src.Name); !recorded || s.sealed {
-		return f, found
+// writtenOut returns the secrets that are written out in a file now. A record does not have those
+// of the file that it has.
+func (s *session) writtenOut(src Source, read func(*diag.File) (*file.File, diag.List)) []string {
+	if _, recorded, _ := s.texts.recorded(journal.Tools, src.Name); !recorded || s.sealed || src.inline() {
+		return nil
 	}
 	text, err := s.engine.readSource(src)
-	if err != nil || bytes.Equal(text, f.Source.Text) {
-		return f, found
+	if err != nil { // it is gone; then variables have the secrets, or it is an error that they don't
+		return nil
 	}
-	own, ownFound := read(diag.NewFile(src.shown(), text))
-	if !bytes.Equal(own.Recorded(), f.Source.Text) {
-		return f, found
-	}
-	return own, ownFound
+	f, _ := read(diag.NewFile(src.shown(), text))
+	return f.Literals()
 }
 
 // readServers reads the configurations of MCP clients.
@@ -247,12 +242,12 @@ func (s *session) readServers(named Toolset, purpose Purpose, t *Tools) error {
 			return err
 		}
 		f, found := file.ReadServers(diag.NewFile(src.shown(), text))
-		f, found = s.withSecrets(src, f, found, file.ReadServers)
 		if named.Partial {
 			t.leaveOut(found, func(f *diag.Finding) bool { return strings.Count(f.Pointer, "/") > 1 }) // about one server
 		}
 		s.texts.replace(journal.Tools, src.Name, f.Recorded())
 		f.Secrets, f.Memory = s.secrets(purpose), s.remembers()
+		f.Secrets.Literals = s.writtenOut(src, file.ReadServers)
 		t.Files, t.Findings = append(t.Files, f), append(t.Findings, found...)
 	}
 	return nil

@@ -28,6 +28,10 @@ type Secrets struct {
 	LookupEnv func(name string) (string, bool)
 	ReadFile  func(path string) ([]byte, error)
 
+	// Literals are secrets that a file has written out, for a text of the file that names variables
+	// instead: File.Recorded gives such a text.
+	Literals []string
+
 	// Optional is for who calls nothing: a secret that can't be read is a warning, and something
 	// that is none stands for it.
 	Optional bool
@@ -416,11 +420,16 @@ func (s *Secrets) secret(e texttree.Entry) (string, error) {
 		}
 		name, sum, bound := strings.Cut(e.Value.Str, sumOfLiteral)
 		secret, ok := s.LookupEnv(name)
-		if !ok {
+		switch {
+		case bound && (!ok || secret != standsFor && digest([]byte(secret)) != sum):
+			for _, l := range s.Literals {
+				if digest([]byte(l)) == sum {
+					return l, nil
+				}
+			}
+			return "", fmt.Errorf("the run began with a secret that was written out in the file and has changed since; set the environment variable %s to the text that stood there, or cancel the run", name)
+		case !ok:
 			return "", fmt.Errorf("the environment variable %s is not set", name)
-		}
-		if bound && secret != standsFor && digest([]byte(secret)) != sum {
-			return "", fmt.Errorf("the environment variable %s does not have the text that was written out in its place", name)
 		}
 		return secret, nil
 	}

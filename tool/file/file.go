@@ -33,12 +33,12 @@ type File struct {
 	MCPServers map[string]json.RawMessage // by name, as they are written
 	Servers    []Server                   // the same, read; in order
 
-	literals map[diag.Span]*texttree.Node // secrets that are written out
-	models   []Model                      // the same as Models, read; in order
-	limits   []value                      // where the limits stand
-	permits  []value                      // the names of tools in policy
-	flow     value                        // the section on the flow of information; nothing if its Node is nil
-	labels   []labelled                   // what definitions say of it
+	literals map[diag.Span]literal // secrets that are written out
+	models   []Model               // the same as Models, read; in order
+	limits   []value               // where the limits stand
+	permits  []value               // the names of tools in policy
+	flow     value                 // the section on the flow of information; nothing if its Node is nil
+	labels   []labelled            // what definitions say of it
 	services []*service
 	builtins []value                // the built-in tools that are granted, by name
 	later    map[string]*tool.Later // the definitions that are read when they are used, by tool

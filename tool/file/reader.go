@@ -45,7 +45,7 @@ type reader struct {
 	file     *diag.File
 	shared   *shared // the schemas that all definitions may refer to; nil for none
 	findings diag.List
-	literals map[diag.Span]*texttree.Node // what should be written for secrets that are written out
+	literals map[diag.Span]literal // secrets that are written out
 }
 
 func (r *reader) loc(span diag.Span) diag.Loc { return diag.Loc{File: r.file, Span: span} }

@@ -261,6 +261,12 @@ func (r *reader) variable(v value, strict bool) {
 	}
 }
 
+// A literal is a secret that is written out, and what should be written instead.
+type literal struct {
+	text   string
+	better *texttree.Node
+}
+
 // literal notes a secret that is written out, and warns of it. It says what to write in its place,
 // and what to set for that. Where the source can't be replaced, records have it.
 func (r *reader) literal(v value, better *texttree.Node, variable, set string) {
@@ -269,15 +275,15 @@ func (r *reader) literal(v value, better *texttree.Node, variable, set string) {
 		return
 	}
 	if r.literals == nil {
-		r.literals = map[diag.Span]*texttree.Node{}
+		r.literals = map[diag.Span]literal{}
 	}
 	kept := *better
 	if variable != "" {
 		kept = *inVariable(variable+sumOfLiteral+digest([]byte(v.Str)), true)
 	}
 	kept.Span = v.Span
-	r.literals[v.Span] = &kept
-	r.report(diag.BadMember, diag.Warning, v.Span, v.pointer, "%s looks like a secret that is written out; write %s and %s (no record has it; a run that is resumed takes it from this file while that is unchanged, or from that variable)", v.what(), better.JSON(), set)
+	r.literals[v.Span] = literal{v.Str, &kept}
+	r.report(diag.BadMember, diag.Warning, v.Span, v.pointer, "%s looks like a secret that is written out; write %s and %s (no record has it; a run that is resumed takes it from this file again, or from that variable)", v.what(), better.JSON(), set)
 	r.findings[len(r.findings)-1].Secret = true
 }
 
@@ -543,8 +549,8 @@ func isLiteral(name, text string) bool {
 
 // withoutLiterals returns a value with variables for secrets that are written out.
 func (r *reader) withoutLiterals(n *texttree.Node) *texttree.Node {
-	if better, ok := r.literals[n.Span]; ok && n.Kind == texttree.String {
-		return better
+	if l, ok := r.literals[n.Span]; ok && n.Kind == texttree.String {
+		return l.better
 	}
 	own := *n
 	own.Entries = slices.Clone(n.Entries)
@@ -560,9 +566,17 @@ func (f *File) Recorded() []byte {
 	text := f.Source.Text
 	spans := slices.SortedFunc(maps.Keys(f.literals), func(a, b diag.Span) int { return int(b.Start - a.Start) })
 	for _, span := range spans {
-		text = slices.Concat(text[:span.Start], f.literals[span].JSON(), text[span.End:])
+		text = slices.Concat(text[:span.Start], f.literals[span].better.JSON(), text[span.End:])
 	}
 	return text
+}
+
+// Literals returns the secrets that are written out in the file.
+func (f *File) Literals() (all []string) {
+	for _, l := range f.literals {
+		all = append(all, l.text)
+	}
+	return all
 }
 
 // placeholder is ${NAME}, ${NAME:-default} or ${env:NAME} in the config of a client.
