@@ -177,6 +177,9 @@ func (f *serveFlags) serveAgents(ctx context.Context, engine *plc.Engine, l net.
 	if err != nil {
 		return nil, nil, err
 	}
+	if f.session != (gateway.Budget{}) && roles == nil {
+		return nil, nil, errors.New("--session-… need --agents: a token without a role of agents may also start runs at /v1, which no budget bounds")
+	}
 	page, err := pageOf(cmp.Or(f.page, f.scheme()+"://"+l.Addr().String()))
 	if err != nil {
 		return nil, nil, err

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"time"
 )
@@ -19,7 +20,29 @@ func (s *Server) agents(w http.ResponseWriter, r *http.Request) {
 	default:
 		// Answers of MCP may take longer than a request may.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-		s.opts.Agents.ServeHTTP(w, r)
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		go s.whileKnown(ctx, r, cancel)
+		s.opts.Agents.ServeHTTP(w, r.WithContext(ctx))
+	}
+}
+
+// checkAgents is the interval at which the token of a request that is being answered is looked at.
+const checkAgents = time.Second
+
+// whileKnown calls end when the token of a request is revoked, and returns when ctx is done.
+func (s *Server) whileKnown(ctx context.Context, r *http.Request, end func()) {
+	ticker := time.NewTicker(checkAgents)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if c, err := s.who(r); err != nil || c == nil {
+				end()
+			}
+		}
 	}
 }
 

@@ -78,6 +78,10 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			fail(w, r, err)
 			return
 		}
+		if c != nil && c.agent != "" && r.URL.Path != agentsPath {
+			problem(w, r, http.StatusForbidden, "the token is an agent's, and agents are served at "+agentsPath+" only, where their role holds")
+			return
+		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead && !s.sameOrigin(r, c) {
 			problem(w, r, http.StatusForbidden, "the request comes from another site")
 			return
@@ -215,6 +219,8 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, err)
 	case !ok || k.Session:
 		problem(w, r, http.StatusForbidden, "there is no such token, or it was revoked")
+	case k.Agent != "":
+		problem(w, r, http.StatusForbidden, "the token is an agent's; the pages are for people")
 	default:
 		s.begin(w, r, Token{Name: k.Name, Roles: k.Roles, Parent: k.Hash})
 	}
@@ -234,9 +240,14 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, k Token) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// logout ends the session of a person.
+// logout ends the session of a person. A token is no session, and stays.
 func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
-	if err := s.opts.Tokens.end(callerOf(r).hash); err != nil {
+	c := callerOf(r)
+	if c.channel != "page" {
+		problem(w, r, http.StatusForbidden, "only a session of a browser can be logged out; plc token revoke ends a token")
+		return
+	}
+	if err := s.opts.Tokens.end(c.hash); err != nil {
 		fail(w, r, err)
 		return
 	}
