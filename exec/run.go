@@ -290,6 +290,9 @@ type CancelError struct {
 }
 
 func (e *CancelError) Error() string {
+	if e.Later {
+		return "the run was interrupted: " + e.Reason
+	}
 	return strings.TrimSuffix("the run was cancelled: "+e.Reason, ": ")
 }
 

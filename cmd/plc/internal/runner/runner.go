@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 	"sync"
 	"time"
 
@@ -45,8 +44,9 @@ const pollEvery = 500 * time.Millisecond
 // ended is the reason of runs that were under way when their runner was closed.
 const ended = "the server ended"
 
-// endedBefore is the reason that earlier versions recorded.
-const endedBefore = "the gateway ended"
+// interrupted is the error of those runs. A run that somebody cancelled has another one, whatever
+// reason was given.
+var interrupted = &exec.CancelError{Reason: ended, Later: true}
 
 // A FullError says that a run can't be accepted now.
 type FullError struct {
@@ -106,7 +106,7 @@ func (r *Runner) Close() {
 	r.mu.Lock()
 	r.closed = true
 	r.mu.Unlock()
-	r.stop(&exec.CancelError{Reason: ended, Later: true})
+	r.stop(interrupted)
 	<-r.watch
 	for _, j := range r.Jobs() {
 		<-j.Done
@@ -236,8 +236,7 @@ func (r *Runner) Nudge() {
 
 // Left reports whether a run was under way when its runner ended, so that the next one resumes it.
 func Left(sum *journal.Summary) bool {
-	return sum.Status == journal.Interrupted ||
-		sum.Status == exec.Cancelled && (strings.Contains(sum.Reason, ended) || strings.Contains(sum.Reason, endedBefore))
+	return sum.Status == journal.Interrupted || sum.Status == exec.Cancelled && sum.Reason == interrupted.Error()
 }
 
 // watchStore continues runs as people answer, and those that another process left.

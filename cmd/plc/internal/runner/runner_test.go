@@ -79,3 +79,22 @@ func TestContinuesAfterFailures(t *testing.T) {
 		}
 	}
 }
+
+// A run that somebody cancelled stays cancelled, whatever the reason says. One that was under way when
+// its server ended goes on.
+func TestCancelledStaysCancelled(t *testing.T) {
+	for _, c := range []struct {
+		by   *exec.CancelError
+		left bool
+	}{
+		{&exec.CancelError{Reason: "the server ended the last run twice"}, false},
+		{&exec.CancelError{Reason: "the server ended"}, false},
+		{&exec.CancelError{Reason: "the run was interrupted: the server ended"}, false},
+		{&exec.CancelError{}, false},
+		{&exec.CancelError{Reason: "the server ended", Later: true}, true},
+	} {
+		if got := runner.Left(&journal.Summary{Status: exec.Cancelled, Reason: c.by.Error()}); got != c.left {
+			t.Errorf("%q: left is %v", c.by.Error(), got)
+		}
+	}
+}
