@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,8 +35,12 @@ func (g *Gateway) invitation(x *exchange, s *State) mcp.InputRequestMap {
 
 func (g *Gateway) elicitation(s *State) *mcp.ElicitParams {
 	what := "The plan as a whole waits for your approval"
-	if len(s.Waiting) > 0 { // what the plan calls its calls may be meant to mislead
-		what = fmt.Sprintf("Calls of the tools %s wait for your decision", strings.Join(s.asksFor, ", "))
+	if len(s.Waiting) > 0 { // what the plan calls its calls and tools may be meant to mislead
+		of := s.asksFor
+		if s.asksOthers {
+			of = append(slices.Clone(of), "tools that the plan defines")
+		}
+		what = fmt.Sprintf("Calls of %s wait for your decision", strings.Join(of, ", "))
 	}
 	return &mcp.ElicitParams{
 		Mode: "url", URL: g.opts.Page(s.Run),
@@ -112,9 +117,8 @@ func (s *State) asksMore(before *State) bool {
 	return false
 }
 
-// answer returns the state of a run as a client is told it: a task for one that knows tasks; or,
-// when it waits for a person, after the client was asked to open a page, how it ended
-// until a time.
+// answer returns the state of a run for a client. Of a run that waits for a person, the client is
+// asked to open the page, and the state is that at the end of the wait.
 func (g *Gateway) answer(ctx context.Context, req *mcp.CallToolRequest, s *State, wait time.Duration) (*mcp.CallToolResult, *State, error) {
 	if !s.waits || wait == 0 {
 		return nil, s, nil

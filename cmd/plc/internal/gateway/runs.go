@@ -44,9 +44,10 @@ type State struct {
 	Findings []string       `json:"findings,omitempty"`
 	More     int            `json:"more,omitempty" jsonschema:"findings left out"`
 
-	waits   bool     // for a person
-	asksFor []string // the tools of the calls that wait, quoted
-	sum     *journal.Summary
+	waits      bool     // for a person
+	asksFor    []string // the tools of the catalogue whose calls wait, quoted
+	asksOthers bool     // there are calls of others as well
+	sum        *journal.Summary
 }
 
 // ToRun holds the params of the tool run.
@@ -66,18 +67,24 @@ func (g *Gateway) run(ctx context.Context, req *mcp.CallToolRequest, in ToRun) (
 	if err != nil {
 		return nil, nil, err
 	}
-	if begun := req.Params.RequestState; begun != "" {
-		return g.again(ctx, req, begun, wait)
+	if run := req.Params.RequestState; run != "" {
+		return g.again(ctx, req, run, wait)
 	}
 	x := exchangeOf(ctx)
 	spec, asText, err := g.spec(x.caller, in.Planned)
 	if err != nil {
 		return nil, nil, err
 	}
-	lent, err := x.session.ledger.lend(&spec.Limits)
-	if err != nil {
-		return nil, nil, err
+	id, ledger := exec.NewID(), &x.session.ledger
+	if err := ledger.lend(id, &spec.Limits); err != nil {
+		return nil, nil, errors.Join(err, g.notePlan(ctx, "run", in.Planned, &Checked{Findings: []string{err.Error()}}))
 	}
+	begun := false
+	defer func() {
+		if !begun {
+			ledger.release(id)
+		}
+	}()
 	spec.Labels = map[string]string{runner.Label: frontend, FolderLabel: g.opts.Folder, plc.SessionLabel: x.session.id}
 	if x.caller.Name != "" {
 		spec.Labels[StartedBy] = x.caller.Name
@@ -93,10 +100,11 @@ func (g *Gateway) run(ctx context.Context, req *mcp.CallToolRequest, in ToRun) (
 	if !c.OK {
 		return nil, &State{Status: "invalid", Findings: c.Findings, More: c.More}, g.notePlan(ctx, "run", in.Planned, c)
 	}
-	r, err := g.begin(ctx, x.session, p, c, lent)
+	r, err := g.begin(ctx, ledger, p, c, id)
 	if err != nil {
 		return nil, nil, err
 	}
+	begun = true
 	if x.knowsTasks() {
 		wait = min(wait, soon)
 	}
@@ -114,18 +122,17 @@ func (g *Gateway) run(ctx context.Context, req *mcp.CallToolRequest, in ToRun) (
 	return g.answer(ctx, req, state, wait)
 }
 
-// begin begins a run of a session, which may use what was lent to it.
-func (g *Gateway) begin(ctx context.Context, s *session, p *plc.Plan, c *Checked, lent Budget) (*runner.Job, error) {
+// begin begins a run with this id, which may use what the ledger holds for it.
+func (g *Gateway) begin(ctx context.Context, l *ledger, p *plc.Plan, c *Checked, id string) (*runner.Job, error) {
 	return g.runs.Begin("", func(of context.Context) (*plc.Run, error) {
-		run, err := p.Begin(of)
+		run, err := p.BeginAs(of, id)
 		if err != nil {
 			return nil, err
 		}
 		if err := g.note(ctx, Noted{Tool: "run", Run: run.ID(), OK: &c.OK, Findings: c.Findings}); err != nil {
 			return nil, errors.Join(err, run.Close())
 		}
-		s.ledger.keep(run.ID(), lent)
-		g.ledgers.Store(run.ID(), &s.ledger)
+		g.ledgers.Store(id, l)
 		return run, nil
 	})
 }
@@ -234,7 +241,9 @@ func (g *Gateway) state(ctx context.Context, id string) (*State, error) {
 	}
 	for _, q := range questions {
 		s.Waiting = append(s.Waiting, fmt.Sprintf("%s (%s): %s", q.Path, q.Tool, q.Reason))
-		if name := strconv.Quote(q.Tool); !slices.Contains(s.asksFor, name) {
+		if _, known := g.tools.Lookup(q.Tool); !known { // the plan has defined it, and chosen its name
+			s.asksOthers = true
+		} else if name := strconv.Quote(q.Tool); !slices.Contains(s.asksFor, name) {
 			s.asksFor = append(s.asksFor, name)
 		}
 	}
@@ -242,7 +251,7 @@ func (g *Gateway) state(ctx context.Context, id string) (*State, error) {
 		s.Reason = "" // says the same
 	}
 	s.waits = len(s.Waiting) > 0 || plc.WaitsForPlan(sum) && !g.opts.Engine.PlanApproved(ctx, sum)
-	if s.waits || s.Status == string(exec.Paused) {
+	if s.waits {
 		s.Answer = g.opts.Approve(id)
 	}
 	if len(s.Calls) == 1 && s.Calls[string(exec.Completed)] > 0 && s.Status == string(exec.Completed) {

@@ -134,9 +134,9 @@ type ledger struct {
 	held map[string]Budget // what runs that have not ended may still use
 }
 
-// lend lowers the limits of a run to what is left of the budget. It returns what the run may use of
-// each bounded kind, which keep holds for it.
-func (l *ledger) lend(limits *plc.Limits) (Budget, error) {
+// lend lowers the limits of a run to what is left of the budget, and holds for the run what it may
+// use of that until settle says that it has ended.
+func (l *ledger) lend(run string, limits *plc.Limits) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	steps := float64(limits.Steps)
@@ -152,7 +152,7 @@ func (l *ledger) lend(limits *plc.Limits) (Budget, error) {
 	tokens, err2 := share("tokens", l.most.Tokens, l.used.Tokens, of.Tokens, limits.Tokens)
 	cost, err3 := share("units of cost", l.most.Cost, l.used.Cost, of.Cost, limits.Cost)
 	if err := errors.Join(err1, err2, err3); err != nil {
-		return lent, err
+		return err
 	}
 	if l.most.Steps > 0 {
 		lent.Steps, limits.Steps = int(n), int(n)
@@ -163,7 +163,11 @@ func (l *ledger) lend(limits *plc.Limits) (Budget, error) {
 	if l.most.Cost > 0 {
 		lent.Cost, limits.Cost = cost, cost
 	}
-	return lent, nil
+	if l.held == nil {
+		l.held = map[string]Budget{}
+	}
+	l.held[run] = lent
+	return nil
 }
 
 // share returns what a run may use of a budget: its own limit, or what is left if that is less. 0
@@ -183,14 +187,11 @@ func share(what string, most, used, held, limit float64) (float64, error) {
 	return limit, nil
 }
 
-// keep holds for a run what it may use.
-func (l *ledger) keep(run string, lent Budget) {
+// release gives back what is held for a run that did not begin.
+func (l *ledger) release(run string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.held == nil {
-		l.held = map[string]Budget{}
-	}
-	l.held[run] = lent
+	delete(l.held, run)
 }
 
 // settle books what a job of a run has used. A run that has ended holds nothing any more.

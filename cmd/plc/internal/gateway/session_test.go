@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -219,25 +221,49 @@ func TestReadRoles(t *testing.T) {
 	}
 }
 
+// Requests that come at once use no more than the budget together.
+func TestBudgetOfRequestsAtOnce(t *testing.T) {
+	for _, way := range ways {
+		t.Run(way.transport+" "+way.version, func(t *testing.T) {
+			store := open(t, filepath.Join(t.TempDir(), "runs.db"))
+			c := connect(t, serveWith(t, &world{}, store, Options{Session: Budget{Steps: 5}}), way.transport, way.version, nil)
+			var all sync.WaitGroup
+			var ran atomic.Int64
+			for range 16 {
+				all.Go(func() {
+					s, refused := call[*State](t, c, "run", list(object{"_tool": "double", "n": 1}, object{"_tool": "double", "n": 2}, object{"_tool": "double", "n": 3}))
+					if refused == "" && s.Status == string(exec.Completed) {
+						ran.Add(3)
+					}
+				})
+			}
+			all.Wait()
+			if n := ran.Load(); n != 3 {
+				t.Errorf("%d calls of a budget of 5", n)
+			}
+		})
+	}
+}
+
 // What runs may use of tokens and cost is lent from what is left, and comes back when they end.
 func TestLedger(t *testing.T) {
 	l := &ledger{most: Budget{Tokens: 100, Cost: 1}}
 	first := plc.Limits{Tokens: 60}
-	lent, err := l.lend(&first)
-	if err != nil || first.Tokens != 60 || first.Cost != 1 || first.Steps != 0 || lent != (Budget{Tokens: 60, Cost: 1}) {
-		t.Fatalf("%+v %+v %v", first, lent, err)
+	err := l.lend("a", &first)
+	if err != nil || first.Tokens != 60 || first.Cost != 1 || first.Steps != 0 || l.held["a"] != (Budget{Tokens: 60, Cost: 1}) {
+		t.Fatalf("%+v %+v %v", first, l.held, err)
 	}
-	l.keep("a", lent)
 	second := plc.Limits{}
-	if _, err := l.lend(&second); err == nil || !strings.Contains(err.Error(), "wait for one") {
+	if err := l.lend("b", &second); err == nil || !strings.Contains(err.Error(), "wait for one") {
 		t.Errorf("all of the cost is lent: %+v %v", second, err)
 	}
 	l.settle(&runner.Job{ID: "a"}, true) // which has used nothing
-	if lent, err := l.lend(&second); err != nil || lent != (Budget{Tokens: 100, Cost: 1}) || second.Tokens != 100 {
-		t.Errorf("%+v %+v %v", lent, second, err)
+	if err := l.lend("b", &second); err != nil || l.held["b"] != (Budget{Tokens: 100, Cost: 1}) || second.Tokens != 100 {
+		t.Errorf("%+v %+v %v", l.held, second, err)
 	}
+	l.release("b") // it did not begin
 	l.used.Tokens = 100
-	if _, err := l.lend(&second); err == nil || !strings.Contains(err.Error(), "used up: 100 of 100 tokens") {
+	if err := l.lend("c", &second); err == nil || !strings.Contains(err.Error(), "used up: 100 of 100 tokens") {
 		t.Errorf("with nothing left: %v", err)
 	}
 }
