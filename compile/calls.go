@@ -166,6 +166,10 @@ func (c *lowerer) lowerParams(d *draft) {
 // checkParams checks the params of a call, and of its own fallback, against its
 // tool's definition.
 func (c *lowerer) checkParams(d *draft) {
+	if d.denied { // what the tool takes and gives is not for whoever may not use it
+		d.Tool = nil
+		return
+	}
 	d.unfit = !c.checkArgs(d, d.Tool, d.Source.Params, d.Source.ToolNode, &d.Params, nil)
 	if d.Target != nil && d.Target.Picked && !d.bad {
 		for _, o := range d.Target.Owners {

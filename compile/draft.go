@@ -30,6 +30,7 @@ type draft struct {
 
 	inherits bool      // its tool fixes what it delegates to
 	unfit    bool      // its params are not what its tool takes
+	denied   bool      // the policy does not permit a tool that it names
 	certain  bool      // it writes if it does not fail
 	instance *instance // that it works on; nil is the global whiteboard
 	document *document // that it delegates to; nil when there is none that can be used

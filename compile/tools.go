@@ -200,6 +200,7 @@ func (c *toolbox) activities() iter.Seq[string] {
 func (c *toolbox) permitted(d *draft, t *Target, n lang.Node) bool {
 	what := c.permission().refused(t)
 	if what != "" {
+		d.denied = true
 		c.errorf(diag.NotPermitted, d.loc(n), "the policy does not permit %s", what).inside(d, d.span(n.Span()))
 	}
 	return what == ""

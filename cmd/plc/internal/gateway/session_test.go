@@ -57,6 +57,9 @@ func TestRole(t *testing.T) {
 					t.Errorf("%v: %+v %s", plan, s, refused)
 				}
 			}
+			if c, _ := call[*Checked](t, c, "check", list(object{"_tool": "many", "n": "x", "_outputPath": "†state.a"}, object{"_tool": "double", "n": "†state.a.b", "_outputPath": "†state.c"})); len(c.Findings) != 1 {
+				t.Errorf("what a tool takes and gives that the role does not have is told: %v", c.Findings)
+			}
 			if c, _ := call[*Checked](t, c, "check", list(object{"_tool": "wip"})); strings.Contains(fmt.Sprint(c.Findings), "wipe") {
 				t.Errorf("a tool that the role does not have is suggested: %v", c.Findings)
 			}
