@@ -112,11 +112,31 @@ func (g *Gateway) Handler(caller func(*http.Request) *Caller) http.Handler {
 		r = g.from(r, c)
 		switch {
 		case r.Header.Get("Mcp-Protocol-Version") < withoutSessions:
+			if r.Header.Get("Mcp-Session-Id") == "" { // it begins one, which keeps what the client says of itself
+				if g.isFull() {
+					http.Error(w, "there are as many sessions as may be; end one, or try again later", http.StatusServiceUnavailable)
+					return
+				}
+				r.Body = http.MaxBytesReader(w, r.Body, maxInitialize)
+			}
 			sessions.ServeHTTP(w, r)
 		case namesTask(w, r):
 			single.ServeHTTP(w, r)
 		}
 	}))
+}
+
+// How many sessions over HTTP there may be at once, and how large a request may be that begins one.
+const (
+	maxSessions   = 1000
+	maxInitialize = 64 << 10
+)
+
+// isFull reports whether there are as many sessions as may be.
+func (g *Gateway) isFull() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.sessions) >= maxSessions
 }
 
 // Close interrupts the runs that are under way and waits for them. Their records stay, and

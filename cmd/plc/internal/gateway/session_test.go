@@ -3,6 +3,8 @@ package gateway
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -268,5 +270,40 @@ func TestLedger(t *testing.T) {
 	l.used.Tokens = 100
 	if err := l.lend("c", &second); err == nil || !strings.Contains(err.Error(), "used up: 100 of 100 tokens") {
 		t.Errorf("with nothing left: %v", err)
+	}
+}
+
+// A session over HTTP begins with a small request, and there are not more than a bound.
+func TestSessionsAreBounded(t *testing.T) {
+	store := open(t, filepath.Join(t.TempDir(), "runs.db"))
+	g := serveWith(t, &world{}, store, Options{})
+	server := httptest.NewServer(g.Handler(nil))
+	defer server.Close()
+	begin := func(name string) int {
+		text := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":%q,"version":"1"}}}`, name)
+		req, err := http.NewRequestWithContext(t.Context(), "POST", server.URL, strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		return res.StatusCode
+	}
+	if status := begin("test"); status != http.StatusOK {
+		t.Errorf("a small request: status %d", status)
+	}
+	if status := begin(strings.Repeat("n", maxInitialize)); status < 400 || len(g.sessions) != 1 {
+		t.Errorf("a large request: status %d, %d sessions", status, len(g.sessions))
+	}
+	for i := range maxSessions {
+		g.sessions[i] = &session{}
+	}
+	if status := begin("test"); status != http.StatusServiceUnavailable {
+		t.Errorf("one session too many: status %d", status)
 	}
 }
