@@ -51,6 +51,9 @@ func (k *Cache) client(ctx context.Context, s Server, opts *Options) *Client {
 	if opts.Offline && opts.Lock.Has(s.Name) {
 		return k.start(ctx, s, opts)
 	}
+	if c := k.unlocked(ctx, &s, opts.Lock); c != nil {
+		return c
+	}
 	key := keyOf(&s, opts.Lock)
 	k.mu.Lock()
 	if k.kept == nil {
@@ -76,6 +79,40 @@ func (k *Cache) client(ctx context.Context, s Server, opts *Options) *Client {
 		k.mu.Unlock()
 	}
 	return c
+}
+
+// unlocked returns the client of a server that runs without a lock and has the tools of the lock, no
+// more and no less; nil if there is none. So a run that is resumed goes on with the server that it
+// began with.
+func (k *Cache) unlocked(ctx context.Context, s *Server, l *Lock) *Client {
+	locked, held := l.server(s.Name)
+	if !held {
+		return nil
+	}
+	k.mu.Lock()
+	one := k.kept[keyOf(s, nil)]
+	k.mu.Unlock()
+	if one == nil {
+		return nil
+	}
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	if c := one.client; c != nil && one.failed.IsZero() && c.asBefore(ctx) && c.hasJust(locked) {
+		return c
+	}
+	return nil
+}
+
+// hasJust reports whether a server has told these definitions and no others.
+func (c *Client) hasJust(locked []definition) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, d := range locked {
+		if text, ok := c.texts[d.name]; !ok || (definition{text: text}).digest() != d.digest() {
+			return false
+		}
+	}
+	return len(locked) == len(c.texts)
 }
 
 // start returns a new client, which Close ends.

@@ -41,6 +41,18 @@ func TestCache(t *testing.T) {
 	if pid(pool(stdio("good", "OTHER=1"))) == first {
 		t.Error("a server with another environment is the same one")
 	}
+	lock, err := pools[0].Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	locked := func() *Pool { return k.Open(t.Context(), []Server{stdio("good")}, &Options{Environ: os.Environ(), Lock: lock}) }
+	if got := pid(locked()); got != first {
+		t.Errorf("the server with the tools of a lock is %s, and %s runs", got, first)
+	}
+	lock.servers["test"] = lock.servers["test"][1:]
+	if got := pid(locked()); got == first {
+		t.Error("a server with other tools than those of a lock is the same one")
+	}
 	if _, err := call(t, pools[0], "grow", `{}`); err != nil {
 		t.Fatal(err)
 	}
