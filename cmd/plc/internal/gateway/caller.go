@@ -134,5 +134,11 @@ func (g *Gateway) catalogue(ctx context.Context, c *Caller) (*tool.Catalogue, di
 			usable = append(usable, t)
 		}
 	}
-	return tool.NewCatalogue(usable...), tools.LeftOut, nil
+	missing := tools.LeftOut
+	for _, f := range tools.Findings {
+		if f.Severity == diag.Error {
+			missing = append(missing, f)
+		}
+	}
+	return tool.NewCatalogue(usable...), missing, nil
 }

@@ -30,6 +30,9 @@ type Checked struct {
 	More     int      `json:"more,omitempty" jsonschema:"findings left out"`
 }
 
+// planName is the name that findings have for the file of a plan which is a text.
+const planName = "<text>"
+
 // maxFindings is the maximum number of findings in an answer.
 const maxFindings = 50
 
@@ -66,11 +69,13 @@ func marshal(v any) ([]byte, error) {
 
 // verdict returns what is wrong with a plan.
 func verdict(p *plc.Plan, asText bool) (*Checked, error) {
-	about := p.Findings
-	if p.Err() != nil { // the reason may be that of the tools
-		about = p.AllFindings()
+	var about diag.List
+	for _, f := range p.Checker().Findings {
+		if f.Severity == diag.Error { // warnings about tool files are for people
+			about = append(about, f)
+		}
 	}
-	list, err := findings(about, asText)
+	list, err := findings(append(about, p.Findings...), asText)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +86,8 @@ func verdict(p *plc.Plan, asText bool) (*Checked, error) {
 	return c, nil
 }
 
-// findings returns findings as an agent is told them. The place is a line and a column in a
-// plan that came as text, and else a JSON Pointer.
+// findings returns findings as an agent is told them. The place is a line and a column in another
+// file than the plan and in a plan that came as text, and else a JSON Pointer.
 func findings(list diag.List, asText bool) ([]string, error) {
 	var lines bytes.Buffer
 	if err := diag.WriteJSON(&lines, list); err != nil {
@@ -91,8 +96,8 @@ func findings(list diag.List, asText bool) ([]string, error) {
 	found := []string{}
 	for dec := json.NewDecoder(&lines); dec.More(); {
 		var f struct {
-			Code, Severity, Message, Pointer string
-			Line, Column                     int
+			Code, Severity, Message, Pointer, File string
+			Line, Column                           int
 			Fix                              *struct {
 				Message string
 				Choice  bool
@@ -103,6 +108,8 @@ func findings(list diag.List, asText bool) ([]string, error) {
 		}
 		place := ""
 		switch {
+		case f.File != "" && f.File != planName && f.Line > 0:
+			place = fmt.Sprintf(" in %s at line %d, column %d", f.File, f.Line, f.Column)
 		case asText && f.Line > 0:
 			place = fmt.Sprintf(" at line %d, column %d", f.Line, f.Column)
 		case f.Pointer != "":

@@ -89,7 +89,11 @@ func (g *Gateway) search(ctx context.Context, _ *mcp.CallToolRequest, in Query) 
 	}
 	out := &Found{Tools: []Entry{}}
 	for _, f := range leftOut {
-		out.Missing = append(out.Missing, f.Message)
+		where := ""
+		if !f.Loc.IsZero() {
+			where = f.Loc.File.Name + ": "
+		}
+		out.Missing = append(out.Missing, where+f.Message)
 	}
 	for _, name := range in.Names {
 		if t, ok := tools.Lookup(name); ok {
