@@ -43,7 +43,7 @@ func TestFaultyAssumptions(t *testing.T) {
 		`tols: {}`:                          `the file of assumptions has no member "tols"; did you mean "tools"?`,
 		`tools: {a: {fails: 1.5}}`:          "must be a number from 0 to 1, such as 0.05",
 		`tools: {a: {fails: -0.1}}`:         "must be a number from 0 to 1",
-		`tools: {a: {fails: often}}`:        "is a number, not a string",
+		`tools: {a: {fails: often}}`:        "has to be a number, not a string",
 		`tools: {a: {takes: soon}}`:         "it is a duration like 1.5s, or a range like 1s..3s",
 		`tools: {a: {takes: 3s..1s}}`:       "the range ends before it begins",
 		`tools: {a: {takes: 1s..}}`:         "it is a duration like 1.5s, or a range",
@@ -52,7 +52,7 @@ func TestFaultyAssumptions(t *testing.T) {
 		`tools: {a: {takes: [1s, x]}}`:      "is a duration like",
 		`tools: {a: {takes: {from: 1s}}}`:   "is a duration like",
 		`answers: {a: maybe}`:               "approve, reject",
-		`tools: [a]`:                        "is an object, not a list",
+		`tools: [a]`:                        "has to be an object, not a list",
 		`tools: {a: {fail: {codes: busy}}}`: `did you mean "code"?`,
 	} {
 		_, findings := file.ReadAssumptions(diag.NewFile("a.yaml", []byte(text)))

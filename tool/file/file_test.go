@@ -255,14 +255,14 @@ var findingsIn = []struct{ name, text, want string }{
 1:1: error: the tool file has no member "x"; it has $defs, $schema, activities, builtin, flow, limits, mcpServers, models, openapi, policy and tools [PLC203]`},
 	{"wrong types", "tools: 1\nactivities: []\nlimits: a\npolicy: {approve: some, hosts: a, paths: [1]}\nmodels: {a: b}\nmcpServers: {a: []}", `
 1:8: error: "tools" is an object of definitions by name or a list of definitions, not a number [PLC207]
-2:13: error: "activities" is an object, not a list [PLC207]
-3:9: error: "limits" is an object, not a string [PLC207]
+2:13: error: "activities" has to be an object, not a list [PLC207]
+3:9: error: "limits" has to be an object, not a string [PLC207]
 4:19: error: "policy.approve" is all, destructive and none, not "some" [PLC207]
-4:32: error: "policy.hosts" is a list, not a string [PLC207]
-4:43: error: "policy.paths.0" is a string, not a number [PLC207]
-5:13: error: "models.a" is an object, not a string [PLC207]
-6:17: error: "mcpServers.a" is an object, not a list [PLC207]`},
-	{"not an object", "- a", `1:1: error: the tool file is an object, not a list [PLC207]`},
+4:32: error: "policy.hosts" has to be a list, not a string [PLC207]
+4:43: error: "policy.paths.0" has to be a string, not a number [PLC207]
+5:13: error: "models.a" has to be an object, not a string [PLC207]
+6:17: error: "mcpServers.a" has to be an object, not a list [PLC207]`},
+	{"not an object", "- a", `1:1: error: the tool file has to be an object, not a list [PLC207]`},
 	{"a definition's faults in their places", "tools:\n  f:\n    effects: {readonly: true}\n    properties:\n      _outputPath: {const: 5}", `
 3:25: error: tool "f": there is no effect "readonly"; did you mean "readOnly"? [PLC507]
 5:20: error: tool "f": _outputPath can't be 5 [PLC208]`},
@@ -296,12 +296,12 @@ var findingsIn = []struct{ name, text, want string }{
 1:14: warning: "search" is a tool of an MCP server, and no servers are given; its calls are latent [PLC209]`},
 	{"a config of a program", "activities: {a: {process: {comand: [x], dir: 5}}, b: {process: []}, c: {process: [x, 1]}, d: {process: {command: [x], grace: soon}}}", `
 1:28: error: "activities.a.process" has no member "comand"; did you mean "command"? [PLC203]
-1:46: error: "activities.a.process.dir" is a string, not a number [PLC207]
+1:46: error: "activities.a.process.dir" has to be a string, not a number [PLC207]
 1:64: error: "b": command is empty; give the program and its arguments [PLC207]
-1:86: error: "activities.c.process.1" is a string, not a number [PLC207]
+1:86: error: "activities.c.process.1" has to be a string, not a number [PLC207]
 1:104: error: "d": time: invalid duration "soon" [PLC207]`},
 	{"a config of a request", "activities: {a: {http: {url: 5, header: {}}}, b: {http: {url: ftp://x}}, c: {http: {url: https://x, headers: {A: {envs: B}, C: [1]}}}}", `
-1:30: error: "activities.a.http.url" is a string, not a number [PLC207]
+1:30: error: "activities.a.http.url" has to be a string, not a number [PLC207]
 1:33: error: "activities.a.http" has no member "header"; did you mean "headers"? [PLC203]
 1:63: error: "b": url "ftp://x": it does not begin with https:// or http:// [PLC207]
 1:115: error: "activities.c.http.headers.A" has no member "envs"; did you mean "env"? [PLC203]

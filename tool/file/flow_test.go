@@ -86,7 +86,7 @@ func TestFlowFindings(t *testing.T) {
 		{"an unknown member", `{tools: {pay: {take: {}}}}`, `4:22: error: "flow.tools.pay" has no member "take"; did you mean "takes"? [PLC203]`},
 		{"an unknown annotation", `{tools: {"@openworld": {}}}`, `4:16: error: @openworld is not an annotation; the annotations are @destructive, @openWorld, @readOnly; did you mean "openWorld"? [PLC806]`},
 		{"no rule", `{rules: [pay soon]}`, `4:16: error: "pay soon": expected "never after", "before" or "only if" after "pay", found "soon" [PLC806]`},
-		{"no object", `[]`, `4:7: error: "flow" is an object, not a list [PLC207]`},
+		{"no object", `[]`, `4:7: error: "flow" has to be an object, not a list [PLC207]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f, _, findings := read(t, "tools.yaml", flowTools+"flow: "+c.flow+"\n")

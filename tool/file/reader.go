@@ -65,7 +65,7 @@ func (r *reader) errorf(v value, format string, args ...any) {
 func (r *reader) is(v value, k texttree.Kind) bool {
 	if v.Kind != k {
 		v.refuse()
-		r.errorf(v, "%s is %s, not %s", v.what(), k, v.Kind)
+		r.errorf(v, "%s has to be %s, not %s", v.what(), k, v.Kind)
 	}
 	return v.Kind == k
 }
