@@ -194,7 +194,7 @@ func (c *Checker) CheckFile(f *diag.File, name string) (plan *Plan) {
 	}()
 	doc, findings := c.reader.parse(f)
 	opts := *c.options
-	docs := &documents{texts: &c.session.texts}
+	docs := &documents{given: c.spec.Documents, texts: &c.session.texts}
 	if name != textName {
 		if folder, err := c.session.engine.openFolder(folderOf(name)); err == nil {
 			defer folder.Close()

@@ -26,6 +26,10 @@ type Spec struct {
 	Values    Values  `json:"values,omitzero"`
 	Instances Source  `json:"instances,omitzero"` // a JSON object per line: the plan runs once for each
 
+	// Documents are the texts of documents that the plan delegates to, by name. They come before
+	// those of the folder of the plan.
+	Documents map[string]string `json:"-"`
+
 	// DelegateHosts are the hosts from which documents of delegates may be fetched:
 	// api.example or *.example. Nil means those that the tool files' policies list.
 	DelegateHosts []string `json:"delegateHosts,omitzero"`

@@ -110,7 +110,8 @@ func digestOf(text []byte) string {
 // documents are the files of a folder that plans delegate to: read, and kept, or those of a
 // record.
 type documents struct {
-	folder fs.FS // nil: there is none
+	given  map[string]string // come before those of the folder
+	folder fs.FS             // nil: there is none
 	texts  *texts
 	read   []fs.FileInfo // of the folder
 }
@@ -118,6 +119,10 @@ type documents struct {
 // Open implements fs.FS.
 func (d *documents) Open(name string) (fs.File, error) {
 	text, ok, err := d.texts.recorded(journal.Document, name)
+	if given, here := d.given[name]; here && !ok {
+		text, ok = []byte(given), true
+		d.texts.keep(journal.Document, name, "", text)
+	}
 	switch {
 	case ok && err != nil:
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
@@ -144,7 +149,8 @@ func (d *documents) Open(name string) (fs.File, error) {
 
 // Stat implements fs.StatFS: it opens nothing, since a pipe would wait.
 func (d *documents) Stat(name string) (fs.FileInfo, error) {
-	if _, ok, _ := d.texts.recorded(journal.Document, name); ok || d.folder == nil {
+	_, given := d.given[name]
+	if _, ok, _ := d.texts.recorded(journal.Document, name); ok || given || d.folder == nil {
 		f, err := d.Open(name)
 		if err != nil {
 			return nil, err

@@ -15,7 +15,7 @@ const BuiltIn = "built-in"
 // stand in for them, and they have no activity: package exec knows what they do.
 const builtIn = `{
 "forEach": {
-	"description": "Runs the document of _delegate once for each of the items, which is its input. The result is the list of the results, in order.",
+	"description": "Runs the document of _delegate once for each of the items. Its input is the item, or {\"item\": …} for one that is not an object. The result is the list of the results, in order.",
 	"properties": {
 		"items": {"type": "array"},
 		"concurrency": {"type": "integer", "minimum": 1, "description": "how many run at once"},

@@ -110,7 +110,11 @@ func (g *Gateway) settings(c *Caller) plc.Spec {
 	if r := c.Role; r != nil {
 		t := &spec.Toolset
 		if r.Tools != nil {
-			t.Only = append(slices.Clone(t.Only), r.Tools)
+			list := slices.Clone(r.Tools)
+			for _, b := range tool.BuiltIns() { // what they do by themselves is nothing
+				list = append(list, b.Definition.Name)
+			}
+			t.Only = append(slices.Clone(t.Only), list)
 		}
 		t.Deny = slices.Concat(t.Deny, r.Deny)
 		spec.Lazy = spec.Lazy || r.Lazy

@@ -20,6 +20,8 @@ import (
 type Planned struct {
 	Plan  any            `json:"plan" jsonschema:"list of calls, object with calls and output, or either as text"`
 	Input map[string]any `json:"input,omitempty" jsonschema:"the plan's †input"`
+	// Documents are the plans that forEach and others run.
+	Documents map[string]any `json:"documents,omitempty" jsonschema:"plans by the names that _delegate gives"`
 }
 
 // Checked is the answer of check. A finding is one line: its severity, its code, its place and
@@ -55,6 +57,18 @@ func (g *Gateway) spec(c *Caller, p Planned) (spec plc.Spec, asText bool, err er
 			return spec, asText, err
 		}
 		spec.Values.Input = append(spec.Values.Input[:len(spec.Values.Input):len(spec.Values.Input)], plc.Text(string(raw)))
+	}
+	spec.Documents = map[string]string{}
+	for name, doc := range p.Documents {
+		text, ok := doc.(string)
+		if !ok {
+			raw, err := marshal(doc)
+			if err != nil {
+				return spec, asText, err
+			}
+			text = string(raw)
+		}
+		spec.Documents[name] = text
 	}
 	return spec, asText, nil
 }
@@ -98,7 +112,7 @@ func findings(list diag.List, asText bool) ([]string, error) {
 		var f struct {
 			Code, Severity, Message, Pointer, File string
 			Line, Column                           int
-			Fix                              *struct {
+			Fix                                    *struct {
 				Message string
 				Choice  bool
 			}
@@ -133,7 +147,7 @@ func (g *Gateway) check(ctx context.Context, _ *mcp.CallToolRequest, in Planned)
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := g.opts.Engine.Check(ctx, spec)
+	p, err := g.opts.Engine.Prepare(ctx, spec)
 	if err != nil {
 		return nil, nil, err
 	}

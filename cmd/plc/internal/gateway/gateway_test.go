@@ -200,6 +200,21 @@ func TestPlanIsCorrectedAndRun(t *testing.T) {
 	if checked.OK || len(checked.Findings) != 1 || checked.Findings[0] != `error PLC201 at /0/_tool: unknown tool "dubble"; did you mean "double"?; fix: replace it by "double"` {
 		t.Fatalf("checked %+v", checked)
 	}
+	loop := object{
+		"plan":      object{"calls": []any{object{"_tool": "forEach", "items": "†input.list", "_delegate": "one.json", "_outputPath": "†state.all"}}, "output": object{"all": "†state.all"}},
+		"input":     object{"list": []int{1, 2}},
+		"documents": object{"one.json": object{"calls": []any{object{"_tool": "double", "n": "†input.item", "_outputPath": "†state.x"}}, "output": "†state.x"}},
+	}
+	if state, refused := call[*State](t, c, "run", loop); refused != "" || state.Output == nil || fmt.Sprint(state.Output.Value) != "map[all:[2 4]]" {
+		t.Errorf("a loop over a document is %+v %s", state, refused)
+	}
+	if found, _ := call[*Found](t, c, "search_tools", object{"names": []string{"forEach"}}); len(found.Tools) != 1 || len(found.Unknown) != 0 {
+		t.Errorf("a tool of the language is found as %+v", found)
+	}
+	delete(loop, "documents")
+	if checked, _ := call[*Checked](t, c, "check", loop); checked.OK {
+		t.Error("a loop over a document that is not there may run")
+	}
 	if state, _ := call[*State](t, c, "run", faulty); state.Status != "invalid" || state.Run != "" {
 		t.Errorf("a plan with an error is %+v", state)
 	}

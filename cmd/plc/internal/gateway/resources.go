@@ -81,7 +81,7 @@ func (g *Gateway) addTexts(s *mcp.Server) {
 			if err != nil {
 				return nil, err
 			}
-			t, ok := tools.Lookup(strings.TrimPrefix(r.Params.URI, toolsURI+"/"))
+			t, ok := lookup(tools, strings.TrimPrefix(r.Params.URI, toolsURI+"/"))
 			if !ok {
 				return nil, mcp.ResourceNotFoundError(r.Params.URI)
 			}

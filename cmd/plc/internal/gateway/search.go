@@ -96,7 +96,7 @@ func (g *Gateway) search(ctx context.Context, _ *mcp.CallToolRequest, in Query) 
 		out.Missing = append(out.Missing, where+f.Message)
 	}
 	for _, name := range in.Names {
-		if t, ok := tools.Lookup(name); ok {
+		if t, ok := lookup(tools, name); ok {
 			out.Tools = append(out.Tools, entry(t, true))
 		} else {
 			out.Unknown = append(out.Unknown, name)
@@ -114,6 +114,16 @@ func (g *Gateway) search(ctx context.Context, _ *mcp.CallToolRequest, in Query) 
 		out.Tools = append(out.Tools, entry(t, false))
 	}
 	return nil, out, nil
+}
+
+// lookup returns the tool of a name, also one of the language.
+func lookup(cat *tool.Catalogue, name string) (*tool.Tool, bool) {
+	for _, t := range tool.BuiltIns() {
+		if t.Definition.Name == name {
+			return t, true
+		}
+	}
+	return cat.Lookup(name)
 }
 
 // ranked returns the tools that have any of the words, those with the most first: a word in

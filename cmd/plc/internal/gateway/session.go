@@ -75,13 +75,14 @@ func (s *session) first(what string) bool {
 // Noted is an entry of the record of a session: what the agent asked for, and what it was told. The
 // plan of a run is in the record of the run.
 type Noted struct {
-	Time     time.Time       `json:"time"`
-	Tool     string          `json:"tool"`
-	Run      string          `json:"run,omitempty"`
-	Plan     json.RawMessage `json:"plan,omitempty"`
-	Input    json.RawMessage `json:"input,omitempty"`
-	OK       *bool           `json:"ok,omitempty"`
-	Findings []string        `json:"findings,omitempty"`
+	Time      time.Time       `json:"time"`
+	Tool      string          `json:"tool"`
+	Run       string          `json:"run,omitempty"`
+	Plan      json.RawMessage `json:"plan,omitempty"`
+	Input     json.RawMessage `json:"input,omitempty"`
+	Documents json.RawMessage `json:"documents,omitempty"`
+	OK        *bool           `json:"ok,omitempty"`
+	Findings  []string        `json:"findings,omitempty"`
 }
 
 // note adds an entry to the record of the session.
@@ -118,6 +119,11 @@ func (g *Gateway) notePlan(ctx context.Context, tool string, in Planned, c *Chec
 	}
 	if in.Input != nil {
 		if n.Input, err = marshal(in.Input); err != nil {
+			return err
+		}
+	}
+	if in.Documents != nil {
+		if n.Documents, err = marshal(in.Documents); err != nil {
 			return err
 		}
 	}
