@@ -137,9 +137,9 @@ func (c *hostConfig) indented(value []byte, member int) []byte {
 	return b.Bytes()
 }
 
-// changed shows the lines that one text has and the other has not, and those around them.
+// changed shows the lines that one text has and the other has not. Others are not shown, since they
+// may hold secrets.
 func changed(old, now []byte) string {
-	const around = 3
 	a, b := strings.SplitAfter(string(old), "\n"), strings.SplitAfter(string(now), "\n")
 	head := 0
 	for head < min(len(a), len(b)) && a[head] == b[head] {
@@ -157,9 +157,7 @@ func changed(old, now []byte) string {
 			}
 		}
 	}
-	write("  ", a[max(0, head-around):head])
 	write("- ", a[head:len(a)-tail])
 	write("+ ", b[head:len(b)-tail])
-	write("  ", a[len(a)-tail:len(a)-max(0, tail-around)])
 	return out.String()
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -283,11 +284,20 @@ func (c *hostConfig) movable() (moves []texttree.Entry, stays []string) {
 	return moves, stays
 }
 
+// hostVariable matches what stands for something that only a host knows.
+var hostVariable = regexp.MustCompile(`\$\{(?:(?:workspaceFolder|fileWorkspaceFolder|workspaceFolderBasename|userHome|pathSeparator|/)|(?:config|command):[^}]*)\}`)
+
 // unusable returns why plc can't call a server, whatever the environment is; "" if it can.
 func unusable(e texttree.Entry) string {
 	text := serversFile([]texttree.Entry{e})
 	if bytes.Contains(text, []byte("${input:")) {
 		return "the host asks for its inputs"
+	}
+	if what := hostVariable.Find(text); what != nil {
+		return "only the host knows " + string(what)
+	}
+	if _, ok := e.Value.Get("envFile"); ok {
+		return "plc does not read its envFile"
 	}
 	_, found := file.ReadServers(diag.NewFile("", text))
 	for _, f := range found {
@@ -374,7 +384,7 @@ func (env *environment) showSetup(h host, s *setup) {
 		show(env.stderr, display.Sprintf("%s:\n%s\n", display.Name(h.moved), display.Block("  ", changed(nil, behind))))
 	}
 	if hidden {
-		show(env.stderr, display.Sprintf("%s stands for what looks like a secret; it is written as it is\n", display.Lit(hiddenSecret)))
+		show(env.stderr, display.Sprintf("%s stands for a value that may be a secret; it is written as it is\n", display.Lit(hiddenSecret)))
 	}
 	for _, why := range s.stays {
 		show(env.stderr, display.Sprintf("%s\n", display.Line(strings.TrimSpace(why))))
@@ -400,11 +410,35 @@ func hideSecrets(text []byte) (shown []byte, hidden bool) {
 			secrets = append(secrets, f.Loc.Span)
 		}
 	}
+	if root, fault := texttree.ParseJSON(text, maxConfigDepth); fault == nil {
+		for _, servers := range root.Entries {
+			for _, s := range servers.Value.Entries {
+				for _, name := range []string{"env", "headers"} {
+					held, _ := s.Value.Get(name)
+					secrets = append(secrets, writtenOut(held.Value)...)
+				}
+			}
+		}
+	}
 	slices.SortFunc(secrets, func(a, b diag.Span) int { return int(b.Start - a.Start) })
+	secrets = slices.Compact(secrets)
 	for _, s := range secrets {
 		text = slices.Concat(text[:s.Start], []byte(hiddenSecret), text[s.End:])
 	}
 	return text, len(secrets) > 0
+}
+
+// writtenOut returns the texts of the members of an object that name no variable.
+func writtenOut(n *texttree.Node) (all []diag.Span) {
+	if n == nil {
+		return nil
+	}
+	for _, e := range n.Entries {
+		if e.Value.Kind == texttree.String && !strings.Contains(e.Value.Str, "${") {
+			all = append(all, diag.Span(e.Value.Span))
+		}
+	}
+	return all
 }
 
 // write writes the servers first, then the backup, and the host's own file last. An error leaves

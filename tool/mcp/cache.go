@@ -81,9 +81,8 @@ func (k *Cache) client(ctx context.Context, s Server, opts *Options) *Client {
 	return c
 }
 
-// unlocked returns the client of a server that runs without a lock and has the tools of the lock, no
-// more and no less; nil if there is none. So a run that is resumed goes on with the server that it
-// began with.
+// unlocked returns the client of a server that runs without a lock and has just the tools of it;
+// nil if there is none. So a run that is resumed goes on with the server that it began with.
 func (k *Cache) unlocked(ctx context.Context, s *Server, l *Lock) *Client {
 	locked, held := l.server(s.Name)
 	if !held {
