@@ -70,7 +70,7 @@ func AllBranches(ctx context.Context, prog *compile.Program, opts *Options, limi
 func (w *walk) with(branch map[string]string) *walk {
 	opts := w.opts
 	opts.Branch = branch
-	return &walk{prog: w.prog, opts: opts, of: w.of, need: w.need, meter: w.meter, repeated: w.repeated, bytes: w.bytes, trials: map[site]*trial{}, given: map[site]value{}, doubts: map[site][]doubt{}}
+	return &walk{prog: w.prog, opts: opts, of: w.of, need: w.need, meter: w.meter, repeated: w.repeated, bytes: w.bytes, trials: map[site]*trial{}, given: map[site]value{}, doubts: map[site][]doubt{}, made: w.made}
 }
 
 // combine returns what a dry run did, and the branches that it did not take: for each call

@@ -214,6 +214,7 @@ type walk struct {
 	trials map[site]*trial
 	given  map[site]value   // the params of what started
 	doubts map[site][]doubt // what did not fit of what was made up
+	made   map[result]made  // the first of each
 }
 
 // value is a value to be shown; json is nil when it is too large.
@@ -248,7 +249,7 @@ type trial struct {
 }
 
 func newWalk(prog *compile.Program, opts *Options) (*walk, error) {
-	w := &walk{prog: prog, repeated: maxRepeated, bytes: new(atomic.Int64), of: map[*compile.Call]*compile.Program{}, trials: map[site]*trial{}, given: map[site]value{}, doubts: map[site][]doubt{}}
+	w := &walk{prog: prog, repeated: maxRepeated, bytes: new(atomic.Int64), of: map[*compile.Call]*compile.Program{}, trials: map[site]*trial{}, given: map[site]value{}, doubts: map[site][]doubt{}, made: map[result]made{}}
 	w.bytes.Store(maxBytes)
 	if opts != nil {
 		w.opts = *opts
@@ -290,7 +291,7 @@ func delegateOf(c *compile.Call) *compile.Delegate {
 // more for each call that it tries: much more than ordinary schemas take.
 const (
 	drySteps  = 16 << 20
-	callSteps = 4 << 10
+	callSteps = 256
 )
 
 const (
@@ -414,11 +415,11 @@ func (w *walk) try(_ context.Context, t *exec.Trial) (tool.Result, error) {
 		}
 	}
 	w.meter.Add(callSteps)
-	made, why := w.sample(t, outcome)
-	if at.why = why; why != "" {
+	m := w.sample(t, outcome)
+	if at.why = m.why; m.why != "" {
 		at.mark = Unknown
 	}
-	return tool.Result{Value: made, Outcome: name}, nil
+	return tool.Result{Value: m.value, Outcome: name}, nil
 }
 
 // choose takes the outcome that is assumed of a choose; else its conditions decide.

@@ -28,7 +28,15 @@ const (
 	maxNeedsOf  = 64      // of one call
 	maxSamples  = 8       // of one result
 	maxNewIndex = 15      // of a list that is made up
+	maxPaths    = 64      // that a need is made for
 	maxSteps    = 1000    // of a path (plan-language §4)
+)
+
+// What reading and changing a value costs, in steps of a meter and in room.
+const (
+	stepsPerSegment = 4
+	bytesPerStep    = 8
+	bytesPerSegment = 8
 )
 
 // needsOf finds what is read of the results of calls.
@@ -129,9 +137,23 @@ func within(read, write state.Path, m state.Method) (state.Path, bool) {
 	return rel, true
 }
 
-// sample makes up a result: the one among a few that fits best what is known of it. When even that
-// does not meet the schema of the result, it says why.
-func (w *walk) sample(t *exec.Trial, outcome int) (made json.RawMessage, why string) {
+// made is a result that was made up.
+type made struct {
+	value json.RawMessage
+	why   string // no value that fits could be made up, if so
+	same  bool   // nothing in it is drawn: every seed makes it
+}
+
+// result names what a call gives. Its schema is that of the call or of its fallback.
+type result struct {
+	call    *compile.Call
+	schema  *schemas.Schema
+	outcome int
+}
+
+// sample makes up a result, and keeps it in mind: one that every seed makes is made once, and when
+// nothing is left of the meter, the first one that fitted stands for all others.
+func (w *walk) sample(t *exec.Trial, outcome int) made {
 	s := sampler{meter: w.meter, call: t.Call, schema: t.Call.ResultSchema(outcome), needs: w.need[t.Call], outcome: outcome}
 	if t.Request.Tool != t.Call.Tool.Definition.Name && t.Request.Definition != nil { // its fallback
 		s.schema = t.Request.Definition.Output
@@ -139,30 +161,22 @@ func (w *walk) sample(t *exec.Trial, outcome int) (made json.RawMessage, why str
 	if outcome > 0 {
 		s.needs = nil
 	}
+	of := result{t.Call, s.schema, outcome}
+	w.mu.Lock()
+	first, known := w.made[of]
+	w.mu.Unlock()
+	if known && (first.same || w.meter.Err() != nil) {
+		return first
+	}
 	h := fnv.New64a()
 	h.Write([]byte(t.Instance + "\x00" + t.Path))
-	seed := h.Sum64() ^ w.opts.Seed
-	best, most := json.RawMessage("null"), -1
-	for k := range uint64(maxSamples) {
-		for v := range s.candidates(seed + k) {
-			score, all := s.score(v)
-			if score > most {
-				best, most = v, score
-			}
-			if all {
-				return best, ""
-			}
-		}
+	m := s.best(h.Sum64() ^ w.opts.Seed)
+	if !known && (m.same || m.why == "") {
+		w.mu.Lock()
+		w.made[of] = m
+		w.mu.Unlock()
 	}
-	switch err := s.meter.Err(); {
-	case err != nil:
-		return best, "no result that fits could be made up: " + err.Error()
-	case s.schema == nil || s.meter.Validate(s.schema, best) == nil:
-		return best, ""
-	case s.large:
-		return best, "no result that fits could be made up: " + schemas.ErrTooLarge.Error()
-	}
-	return best, "no result that fits could be made up"
+	return m
 }
 
 // sampler makes up results of one call.
@@ -173,6 +187,41 @@ type sampler struct {
 	needs   []need
 	outcome int
 	large   bool // a value that fits would be too large
+	drawn   bool // the seed decides what is made
+}
+
+// best returns the value among a few that fits best what is known of the result. When even that
+// does not meet the schema of the result, it says why.
+func (s *sampler) best(seed uint64) made {
+	best, most := json.RawMessage("null"), -1
+	for k := range uint64(maxSamples) {
+		for v := range s.candidates(seed + k) {
+			score, all := s.score(v)
+			if score > most {
+				best, most = v, score
+			}
+			if s.meter.Err() != nil {
+				break // the score may be that of a part
+			}
+			if all {
+				return made{best, "", !s.drawn}
+			}
+		}
+		if s.meter.Err() != nil || !s.drawn {
+			break
+		}
+	}
+	why := ""
+	switch err := s.meter.Err(); {
+	case err != nil:
+		return made{best, "no result that fits could be made up: " + err.Error(), false}
+	case s.schema == nil || s.meter.Validate(s.schema, best) == nil:
+	case s.large:
+		why = "no result that fits could be made up: " + schemas.ErrTooLarge.Error()
+	default:
+		why = "no result that fits could be made up"
+	}
+	return made{best, why, !s.drawn}
 }
 
 // candidates yields values that may fit: of the schema of the result, of what is expected, of
@@ -190,7 +239,7 @@ func (s *sampler) candidates(seed uint64) func(func(json.RawMessage) bool) {
 			if schema == nil {
 				continue
 			}
-			v, err := s.meter.Sample(schema, seed)
+			v, err := s.draw(schema, seed)
 			s.large = s.large || errors.Is(err, schemas.ErrTooLarge)
 			if err == nil {
 				if !yield(v) || !yield(s.shaped(v, seed)) {
@@ -200,6 +249,12 @@ func (s *sampler) candidates(seed uint64) func(func(json.RawMessage) bool) {
 		}
 		yield(s.shaped(nil, seed))
 	}
+}
+
+// draw makes a value of a schema.
+func (s *sampler) draw(schema *schemas.Schema, seed uint64) (json.RawMessage, error) {
+	s.drawn = true
+	return s.meter.Sample(schema, seed)
 }
 
 // writes returns where the result goes as it is.
@@ -212,65 +267,73 @@ func (s *sampler) writes() []compile.Write {
 
 // shaped returns a value with what others read of it.
 func (s *sampler) shaped(v json.RawMessage, seed uint64) json.RawMessage {
-	const head, tail = `{"v":`, `}`
-	doc := json.RawMessage(`{}`)
-	if v != nil {
-		doc = json.RawMessage(head + string(v) + tail)
-	}
+	d := s.draft(v)
 	for _, n := range s.needs {
 		leaf := json.RawMessage(`"sample"`)
 		if n.schema != nil {
-			if made, err := s.meter.Sample(n.schema, seed); err == nil {
+			if made, err := s.draw(n.schema, seed); err == nil {
 				leaf = made
 			}
 		}
-		for _, path := range concrete(v, n.path) {
-			if _, there := find(v, path); there {
-				continue
+		for _, path := range d.concrete(n.path) {
+			if s.meter.Err() != nil {
+				break
 			}
-			if grown, err := state.Apply(doc, append(state.Path{{Name: "v"}}, path...), state.Set, leaf); err == nil {
-				doc = grown
-				v = doc[len(head) : len(doc)-len(tail)]
-			}
-		}
-	}
-	if v == nil {
-		return json.RawMessage(`"sample"`)
-	}
-	return v
-}
-
-// concrete returns the paths that have to be there for a path to find something: of [*] those
-// of all elements that there are, or of one, and of an index those before it as well.
-func concrete(v json.RawMessage, path state.Path) []state.Path {
-	const most = 64
-	all := []state.Path{{}}
-	for _, seg := range path {
-		var longer []state.Path
-		for _, p := range all {
-			first, last := 0, seg.Index
-			switch {
-			case seg.Kind == state.Star:
-				last = max(0, length(v, p)-1)
-			case seg.Kind != state.Index:
-				longer = append(longer, append(slices.Clone(p), seg))
-				continue
-			case seg.Index < 0:
-				last = max(0, length(v, p)+seg.Index)
-				first = last
-			}
-			for i := first; i <= min(last, maxNewIndex) && len(longer) < most; i++ {
-				longer = append(longer, append(slices.Clone(p), state.Segment{Kind: state.Index, Index: i}))
+			if _, there := d.find(path); !there {
+				d.set(path, leaf)
 			}
 		}
-		all = longer
 	}
-	return all
+	if v, ok := d.find(nil); ok {
+		return v
+	}
+	return json.RawMessage(`"sample"`)
 }
 
-// length returns how many elements the list at a path of a value has.
-func length(v json.RawMessage, path state.Path) int {
-	at, _ := find(v, path)
+// draft is a value that is read and changed at many places.
+type draft struct {
+	meter *schemas.Meter
+	board *state.Whiteboard // it is below draftPath
+	sets  state.Place       // that were made
+	room  int               // bytes that sets may still add
+}
+
+var draftPath = state.Path{{Name: "state"}, {Name: "v"}}
+
+// draft returns a draft of a value; nil is nothing.
+func (s *sampler) draft(v json.RawMessage) *draft {
+	initial := json.RawMessage(`{}`)
+	if v != nil {
+		initial = slices.Concat([]byte(`{"v":`), v, []byte(`}`))
+	}
+	s.meter.Take(len(v) / bytesPerStep)
+	board, err := state.New(map[string]json.RawMessage{"state": initial})
+	if err != nil {
+		panic(err) // of a whiteboard with a state that is an object
+	}
+	return &draft{meter: s.meter, board: board, room: maxShown}
+}
+
+// find returns what stands at a path of the value.
+func (d *draft) find(path state.Path) (json.RawMessage, bool) {
+	v, ok := d.board.Read(slices.Concat(draftPath, path), 0, state.End)
+	d.meter.Take(stepsPerSegment*len(path) + len(v)/bytesPerStep)
+	return v, ok
+}
+
+// set puts a leaf at a path of the value, if it can stand there and there is room for it.
+func (d *draft) set(path state.Path, leaf json.RawMessage) {
+	if d.room -= bytesPerSegment*len(path) + len(leaf); d.room < 0 {
+		return
+	}
+	d.sets++
+	d.meter.Take(stepsPerSegment*len(path) + len(leaf)/bytesPerStep)
+	_ = d.board.Write(d.sets, slices.Concat(draftPath, path), state.Set, leaf) // it may not fit what is there
+}
+
+// length returns how many elements the list at a path of the value has.
+func (d *draft) length(path state.Path) int {
+	at, _ := d.find(path)
 	var list []json.RawMessage
 	if json.Unmarshal(at, &list) != nil {
 		return 0
@@ -278,19 +341,57 @@ func length(v json.RawMessage, path state.Path) int {
 	return len(list)
 }
 
-// find returns what stands at a path of a value.
-func find(v json.RawMessage, path state.Path) (json.RawMessage, bool) {
-	if v == nil {
-		return nil, false
+// stem is a path that others go on from; nil is the empty one.
+type stem struct {
+	above *stem
+	seg   state.Segment
+	steps int
+}
+
+func (s *stem) path() state.Path {
+	if s == nil {
+		return nil
 	}
-	if len(path) == 0 {
-		return v, true
+	p := make(state.Path, s.steps)
+	for ; s != nil; s = s.above {
+		p[s.steps-1] = s.seg
 	}
-	board, err := state.New(map[string]json.RawMessage{"state": json.RawMessage(`{"v":` + string(v) + `}`)})
-	if err != nil {
-		return nil, false
+	return p
+}
+
+// concrete returns the paths that have to be there for a path to find something: of [*] those
+// of all elements that there are, or of one, and of an index those before it as well.
+func (d *draft) concrete(path state.Path) []state.Path {
+	all := []*stem{nil}
+	for i, seg := range path {
+		if d.meter.Err() != nil {
+			return nil
+		}
+		var longer []*stem
+		for _, s := range all {
+			first, last := 0, seg.Index
+			switch {
+			case seg.Kind == state.Star:
+				last = max(0, d.length(s.path())-1)
+			case seg.Kind != state.Index:
+				longer = append(longer, &stem{s, seg, i + 1})
+				continue
+			case seg.Index < 0:
+				last = max(0, d.length(s.path())+seg.Index)
+				first = last
+			}
+			for k := first; k <= min(last, maxNewIndex) && len(longer) < maxPaths; k++ {
+				longer = append(longer, &stem{s, state.Segment{Kind: state.Index, Index: k}, i + 1})
+			}
+		}
+		d.meter.Take(len(longer))
+		all = longer
 	}
-	return board.Read(append(state.Path{{Name: "state"}, {Name: "v"}}, path...), 0, state.End)
+	paths := make([]state.Path, len(all))
+	for i, s := range all {
+		paths[i] = s.path()
+	}
+	return paths
 }
 
 // score returns how well a value does, and whether nothing better can come.
@@ -314,8 +415,12 @@ func (s *sampler) score(v json.RawMessage) (score int, all bool) {
 			judge(s.meter.Validate(schema, v) == nil, 100)
 		}
 	}
+	d := s.draft(v)
 	for _, n := range s.needs {
-		at, there := find(v, n.path)
+		if s.meter.Err() != nil {
+			return score, false
+		}
+		at, there := d.find(n.path)
 		judge(there, 1)
 		if there && n.schema != nil {
 			judge(s.meter.Validate(n.schema, at) == nil, 1)
