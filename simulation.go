@@ -138,7 +138,6 @@ func (p *Plan) Simulate(ctx context.Context, o *SimulateOptions) (*Simulation, e
 type assuming struct {
 	plan    *Plan
 	tools   map[string]*assumedTool
-	paths   map[string]*compile.Call
 	calls   map[string]*simulate.Behaviour
 	single  []AssumedTool // about calls, in the order of the file
 	answers map[string]exec.Answer
@@ -151,9 +150,14 @@ type assumedTool struct {
 	ways bool // Failures are given
 }
 
-// find finds the tools and calls of the plan.
+// at returns the call at a path; nil when there is none.
+func (a *assuming) at(path string) *compile.Call {
+	c, _ := forecast.CallAt(a.plan.Program, path)
+	return c
+}
+
+// find finds the tools of the plan.
 func (a *assuming) find() {
-	a.paths = forecast.Paths(a.plan.Program)
 	undone := a.plan.mayBeUndone()
 	undo := func(u *tool.Undo) {
 		if undone && u != nil && u.Tool != "" {
@@ -267,13 +271,13 @@ func (a *assuming) override(o *SimulateOptions) error {
 	a.estimated()
 	for i := range said.Calls {
 		if !a.call(&said.Calls[i]) {
-			wrong(said.Calls[i].Loc, "the plan has no call %q%s", said.Calls[i].Name, didYouMean(said.Calls[i].Name, maps.Keys(a.paths)))
+			wrong(said.Calls[i].Loc, "the plan has no call %q%s", said.Calls[i].Name, didYouMean(said.Calls[i].Name, forecast.AllPaths(a.plan.Program)))
 		}
 	}
 	for _, x := range said.Answers {
 		stem, undo := strings.CutSuffix(x.Call, "/undo")
-		if c := a.paths[stem]; a.paths[x.Call] == nil && !(undo && c != nil && c.Target != nil && undoTool(c) != "") {
-			wrong(x.Loc, "the plan has no call %q%s", x.Call, didYouMean(x.Call, maps.Keys(a.paths)))
+		if c := a.at(stem); a.at(x.Call) == nil && !(undo && c != nil && c.Target != nil && undoTool(c) != "") {
+			wrong(x.Loc, "the plan has no call %q%s", x.Call, didYouMean(x.Call, forecast.AllPaths(a.plan.Program)))
 		}
 		a.answers[x.Call] = answerOf(x.Answer)
 	}
@@ -358,16 +362,28 @@ func apply(b *simulate.Behaviour, x *file.Assumption, given bool) {
 // estimated applies _estimatedTime to calls whose tools have no given or recorded durations.
 func (a *assuming) estimated() {
 	instant := map[*assumedTool]bool{} // tools that other calls have without an estimate
-	for path, c := range a.paths {
-		if c.Target == nil {
-			continue
-		}
+	// unsaid returns the tool of a call, if nobody has said how long it takes
+	unsaid := func(c *compile.Call) *assumedTool {
 		t := a.tools[c.Target.Tool.Definition.Name]
 		if t == nil || t.TakesFrom != BasisNone && t.TakesFrom != BasisDeclared {
+			return nil
+		}
+		return t
+	}
+	estimates := func(c *compile.Call) bool {
+		return c.Target != nil && c.Source.Rest != nil && c.Source.Rest.EstTime > 0
+	}
+	for c, target := range a.plan.Program.Targets() {
+		if target != c.Target || estimates(c) {
 			continue
 		}
-		if c.Source.Rest == nil || c.Source.Rest.EstTime <= 0 {
+		if t := unsaid(c); t != nil {
 			instant[t] = instant[t] || !t.Takes.Said()
+		}
+	}
+	for path, c := range forecast.Paths(a.plan.Program, estimates) {
+		t := unsaid(c)
+		if t == nil {
 			continue
 		}
 		b := t.Behaviour
@@ -387,15 +403,15 @@ func (a *assuming) estimated() {
 // call applies an assumption about a call. It reports whether the plan has the call.
 func (a *assuming) call(x *file.Assumption) bool {
 	path, name := x.Name, ""
-	if stem, ok := strings.CutSuffix(path, "/fallback"); ok && a.paths[path] == nil {
-		if c := a.paths[stem]; c != nil && c.Rare != nil && c.Fallback != nil {
+	if stem, ok := strings.CutSuffix(path, "/fallback"); ok && a.at(path) == nil {
+		if c := a.at(stem); c != nil && c.Rare != nil && c.Fallback != nil {
 			name = c.Fallback.Target.Tool.Definition.Name
 		}
-	} else if stem, ok := strings.CutSuffix(path, "/undo"); ok && a.paths[path] == nil {
-		if c := a.paths[stem]; c != nil && c.Target != nil {
+	} else if stem, ok := strings.CutSuffix(path, "/undo"); ok && a.at(path) == nil {
+		if c := a.at(stem); c != nil && c.Target != nil {
 			name = undoTool(c)
 		}
-	} else if c := a.paths[path]; c != nil && c.Target != nil {
+	} else if c := a.at(path); c != nil && c.Target != nil {
 		name = c.Target.Tool.Definition.Name
 	}
 	t := a.tools[name]
@@ -454,15 +470,15 @@ func (a *assuming) list() []AssumedTool {
 // oneOutcome returns the calls that have several outcomes besides failure.
 func (a *assuming) oneOutcome() []string {
 	all := []string{}
-	for _, path := range slices.Sorted(maps.Keys(a.paths)) {
-		c := a.paths[path]
+	for path := range forecast.Paths(a.plan.Program, func(c *compile.Call) bool {
 		n := len(c.Alternatives)
 		if c.Tool != nil && len(c.Tool.Definition.Outcomes) == 0 && c.ErrorPath == nil { // the last one is for failures
 			n--
 		}
-		if n > 1 && (c.Rare == nil || c.Choose == nil) {
-			all = append(all, path)
-		}
+		return n > 1 && (c.Rare == nil || c.Choose == nil)
+	}) {
+		all = append(all, path)
 	}
+	slices.Sort(all)
 	return all
 }

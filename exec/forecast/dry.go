@@ -512,13 +512,12 @@ func (w *walk) checkBranches() error {
 	if len(w.opts.Branch) == 0 {
 		return nil
 	}
-	known := Paths(w.prog)
 	for _, path := range slices.Sorted(maps.Keys(w.opts.Branch)) {
 		name := w.opts.Branch[path]
-		c, ok := known[withoutItems(path)]
+		c, ok := CallAt(w.prog, withoutItems(path))
 		if !ok {
 			hint := ""
-			if near, ok := spell.Nearest(path, maps.Keys(known)); ok {
+			if near, ok := spell.Nearest(path, AllPaths(w.prog)); ok {
 				hint = fmt.Sprintf("; did you mean %q?", near)
 			}
 			return fmt.Errorf("there is no call %q to take a branch of%s", path, hint)
@@ -534,26 +533,107 @@ func (w *walk) checkBranches() error {
 	return nil
 }
 
-// Paths returns the calls of a program, and of those that it delegates to, by their paths without
-// the items of loops. A program that delegates to itself is there once.
-func Paths(prog *compile.Program) map[string]*compile.Call {
-	known := map[string]*compile.Call{}
-	paths(prog, "", known, map[*compile.Program]bool{})
-	return known
-}
-
-func paths(prog *compile.Program, prefix string, known map[string]*compile.Call, above map[*compile.Program]bool) {
-	if above[prog] {
-		return
-	}
-	above[prog] = true
-	defer delete(above, prog)
-	for i := range prog.Calls {
-		c := &prog.Calls[i]
-		path := prefix + exec.PathOf(c.ID)
-		known[path] = c
-		if d := delegateOf(c); d != nil && d.Program != nil {
-			paths(d.Program, path+"/", known, above)
+// CallAt returns the call at a path without the items of loops, in time linear in the path.
+func CallAt(prog *compile.Program, path string) (c *compile.Call, ok bool) {
+	for step := range strings.SplitSeq(path, "/") {
+		if prog == nil {
+			return nil, false
+		}
+		if c, ok = prog.Call(exec.CallID(step)); !ok {
+			return nil, false
+		}
+		prog = nil
+		if d := delegateOf(c); d != nil {
+			prog = d.Program
 		}
 	}
+	return c, ok
+}
+
+// maxPathBytes bounds the bytes of the paths that Paths yields: documents that several calls
+// delegate to have a path for each way there, and these may be very many.
+const maxPathBytes = 4 << 20
+
+// Paths yields the calls of a program and of those that it delegates to for which want returns
+// true, by their paths without the items of loops: the first ones in plan order, which have 4 MiB
+// of paths together. A program that delegates to itself is there once on each path.
+func Paths(prog *compile.Program, want func(*compile.Call) bool) iter.Seq2[string, *compile.Call] {
+	return func(yield func(string, *compile.Call) bool) {
+		p := &pathWalk{want: want, yield: yield, holds: holding(prog, want), above: map[*compile.Program]bool{}}
+		p.walk(prog, "")
+	}
+}
+
+// AllPaths yields the paths that Paths yields when every call is wanted.
+func AllPaths(prog *compile.Program) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for path := range Paths(prog, func(*compile.Call) bool { return true }) {
+			if !yield(path) {
+				return
+			}
+		}
+	}
+}
+
+// pathWalk is one walk of Paths.
+type pathWalk struct {
+	want  func(*compile.Call) bool
+	yield func(string, *compile.Call) bool
+	holds map[*compile.Program]bool // a call that is wanted
+	above map[*compile.Program]bool
+	bytes int
+}
+
+// walk reports false when no more is wanted.
+func (p *pathWalk) walk(prog *compile.Program, prefix string) bool {
+	if p.above[prog] || !p.holds[prog] {
+		return true
+	}
+	p.above[prog] = true
+	defer delete(p.above, prog)
+	for i := range prog.Calls {
+		c := &prog.Calls[i]
+		d := delegateOf(c)
+		below := d != nil && d.Program != nil && p.holds[d.Program]
+		if !below && !p.want(c) {
+			continue
+		}
+		path := prefix + exec.PathOf(c.ID)
+		if p.bytes += len(path); p.bytes > maxPathBytes {
+			return false
+		}
+		if p.want(c) && !p.yield(path, c) || below && !p.walk(d.Program, path+"/") {
+			return false
+		}
+	}
+	return true
+}
+
+// holding returns the programs that hold a call that is wanted, or delegate to one that does.
+func holding(prog *compile.Program, want func(*compile.Call) bool) map[*compile.Program]bool {
+	holds := map[*compile.Program]bool{}
+	above := map[*compile.Program][]*compile.Program{}
+	var todo []*compile.Program
+	for _, p := range programs(prog) {
+		wanted := false
+		for i := range p.Calls {
+			c := &p.Calls[i]
+			wanted = wanted || want(c)
+			if d := delegateOf(c); d != nil && d.Program != nil {
+				above[d.Program] = append(above[d.Program], p)
+			}
+		}
+		if wanted {
+			todo = append(todo, p)
+		}
+	}
+	for len(todo) > 0 {
+		p := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if !holds[p] {
+			holds[p] = true
+			todo = append(todo, above[p]...)
+		}
+	}
+	return holds
 }
