@@ -59,10 +59,10 @@ const (
 	bytesOfWarn = 1 << 10
 )
 
-// built counts bytes that a dry run puts together. If that is too much, the run stops and built
+// built counts bytes that the run puts together. If that is too much, the run stops and built
 // returns false. held reports whether the caller holds mu.
 func (s *scheduler) built(n int, held bool) bool {
-	if s.opts.Dry == nil || s.opts.DryBytes == nil || s.opts.DryBytes.Add(-int64(n)) >= 0 {
+	if s.opts.Room == nil || s.opts.Room.Add(-int64(n)) >= 0 {
 		return true
 	}
 	if !held {
@@ -70,14 +70,14 @@ func (s *scheduler) built(n int, held bool) bool {
 		defer s.mu.Unlock()
 	}
 	if s.root.stopped.status == "" {
-		s.overBudget("the dry run puts together more than it may")
+		s.overBudget("the run puts together more params and results than it may")
 	}
 	return false
 }
 
 // builtItems counts the items of a list before a loop takes it apart.
 func (s *scheduler) builtItems(list json.RawMessage) bool {
-	if s.opts.Dry == nil {
+	if s.opts.Room == nil {
 		return true
 	}
 	return s.built(bytesOfItem*bytes.Count(list, []byte(",")), false)

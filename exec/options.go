@@ -98,11 +98,12 @@ type Options struct {
 	// made up, and not of Dry, fails no call: an event of the type Warned says it. Nil runs the
 	// activities.
 	Dry func(ctx context.Context, t *Trial) (tool.Result, error)
-	// DryBytes holds how many bytes a dry run may still put together: params, the parts of the
-	// whiteboard that _scopes copies, inputs of documents, results and outputs. Each run of a
-	// document and each warning counts for 1 KiB more. When nothing is left, the run fails with
-	// PLC603. Several runs may share it. Nil is no bound.
-	DryBytes *atomic.Int64
+
+	// Room holds how many bytes the run may still put together: params, the parts of the whiteboard
+	// that _scopes copies, inputs of documents, results and outputs. Each run of a document and each
+	// warning counts for 1 KiB more. When nothing is left, the run fails with PLC603. Several runs
+	// may share it. Nil is no bound.
+	Room *atomic.Int64
 
 	// Duration returns the expected duration of a call, in any one unit; if it is nil, all calls
 	// count the same. Of the calls that are ready, the one with the longest way below it goes

@@ -328,7 +328,7 @@ func (w *walk) run(ctx context.Context) (*DryRun, error) {
 	// on the clock.
 	res, err := exec.Run(ctx, w.prog, &exec.Options{
 		ID: "dry", MaxSteps: w.maxCalls(), Schedule: exec.Sequential, MaxBytes: w.opts.MaxBytes, OnFailure: exec.Continue, Seed: w.opts.Seed,
-		Approve: w.opts.Approve, Approver: w.approve, Dry: w.try, DryBytes: w.bytes, OnEvent: w.note, ReuseEvents: true, Instances: w.opts.Instances,
+		Approve: w.opts.Approve, Approver: w.approve, Dry: w.try, Room: w.bytes, OnEvent: w.note, ReuseEvents: true, Instances: w.opts.Instances,
 	})
 	if err != nil {
 		return nil, err
