@@ -450,6 +450,9 @@ func (env *environment) showExplored(r *testRun, t *testedFile, res *plc.PlanTes
 	}
 	showf(env.stdout, "\n")
 	env.showEnds(x.Single)
+	if x.MoreSingle > 0 {
+		showf(env.stdout, "        and %s with one fault, whose ends are too large to keep\n", count(x.MoreSingle, "more run"))
+	}
 	for _, v := range x.Violations {
 		showf(env.stdout, "      broken: %s\n", v.Property.String())
 		if v.Err != nil {

@@ -51,6 +51,7 @@ type (
 		Ends       map[exec.Status]int `json:"ends"`
 		Asked      int                 `json:"asked"`
 		Single     []faultyEntry       `json:"single"`
+		MoreSingle int                 `json:"moreSingle"`
 		Violations []violationEntry    `json:"violations"`
 	}
 	faultyEntry struct {
@@ -116,7 +117,7 @@ func (r *testRun) testEntryOf(t *testedFile, i int) testEntry {
 	if x == nil {
 		return e
 	}
-	e.Faults = &faultsEntry{Runs: x.Runs, Untried: x.Untried, Ends: x.Ends, Asked: x.Asked, Single: []faultyEntry{}, Violations: []violationEntry{}}
+	e.Faults = &faultsEntry{Runs: x.Runs, Untried: x.Untried, Ends: x.Ends, Asked: x.Asked, MoreSingle: x.MoreSingle, Single: []faultyEntry{}, Violations: []violationEntry{}}
 	for _, f := range x.Single {
 		e.Faults.Single = append(e.Faults.Single, faultyOf(f))
 	}

@@ -2,6 +2,7 @@ package plantest
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -26,8 +27,10 @@ type Exploring struct {
 	Untried int                 `json:"untried"` // sequences that were not drawn
 	Ends    map[exec.Status]int `json:"ends"`    // how many runs ended so
 	Asked   int                 `json:"asked"`   // runs that wait for a person
-	// Single are the runs without a fault, which is first, and with one.
-	Single []*Faulty `json:"single"`
+	// Single are the runs without a fault, which is first, and with one: the first ones, whose
+	// effects have 64 MiB together. Their outcomes have no attempts, calls and values.
+	Single     []*Faulty `json:"single"`
+	MoreSingle int       `json:"moreSingle"` // that are left out
 	// Violations are, for each property that does not hold, a run in which it does not, with as few
 	// faults as any that was tried.
 	Violations []*Violation `json:"violations"`
@@ -50,7 +53,7 @@ type Violation struct {
 // and several together, each in a run that has those before it. What a run with a fault brings
 // about, a retry or a refund, has faults as well. The error is that of Run.
 func Explore(prog *compile.Program, o *Options, e *Exploration) (*Exploring, error) {
-	x := &explorer{prog: prog, opts: *o, Exploration: *e, found: &Exploring{Ends: map[exec.Status]int{}}, violated: map[*Property]bool{}}
+	x := &explorer{prog: prog, opts: *o, Exploration: *e, found: &Exploring{Ends: map[exec.Status]int{}}, violated: map[*Property]bool{}, room: maxKept}
 	if x.Kinds == nil {
 		x.Kinds = Kinds()
 	}
@@ -58,29 +61,34 @@ func Explore(prog *compile.Program, o *Options, e *Exploration) (*Exploring, err
 	x.Samples = cmp.Or(x.Samples, 1_000)
 	level := []*node{{}}
 	for depth := 0; depth <= x.Depth && len(level) > 0; depth++ {
-		var next []*node
+		next := &draw{most: math.MaxInt}
+		if depth > 0 {
+			next = &draw{most: max(x.Samples, 0), rand: rand.New(rand.NewPCG(x.Seed, 0xfa))}
+		}
 		for _, n := range level {
-			if err := x.run(n, depth); err != nil {
+			attempts, err := x.run(n, depth)
+			if err != nil {
 				return nil, err
 			}
 			if depth < x.Depth {
-				next = append(next, x.more(n)...)
+				x.more(n, attempts, next)
 			}
 		}
-		if depth > 0 {
-			next = x.draw(next)
-		}
-		level = next
+		x.found.Untried += next.seen - len(next.nodes)
+		level = next.inOrder()
 	}
 	return x.found, nil
 }
 
 // node is a sequence of faults, in the order in which their attempts begin.
 type node struct {
-	faults   []Fault
-	from     int // the attempts from here on have none
-	attempts []Attempt
+	faults []Fault
+	from   int // the attempts from here on have none
+	number int // of all sequences of its length
 }
+
+// maxKept bounds the bytes of the runs of Exploring.Single.
+const maxKept = 64 << 20
 
 type explorer struct {
 	prog *compile.Program
@@ -88,17 +96,17 @@ type explorer struct {
 	Exploration
 	found    *Exploring
 	violated map[*Property]bool
+	room     int // bytes of runs that may still be kept
 }
 
-// run runs the program with a sequence of faults.
-func (x *explorer) run(n *node, depth int) error {
+// run runs the program with a sequence of faults, and returns its attempts.
+func (x *explorer) run(n *node, depth int) ([]Attempt, error) {
 	o := x.opts
 	o.Faults = slices.Concat(x.opts.Faults, n.faults)
 	out, err := Run(x.prog, &o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	n.attempts = out.Attempts
 	x.found.Runs++
 	x.found.Ends[out.Status]++
 	if len(out.Questions) > 0 {
@@ -106,7 +114,7 @@ func (x *explorer) run(n *node, depth int) error {
 	}
 	f := Faulty{Faults: n.faults, Outcome: out}
 	if depth < 2 {
-		x.found.Single = append(x.found.Single, &f)
+		x.keep(f)
 	}
 	for _, p := range x.Properties {
 		if x.violated[p] {
@@ -117,13 +125,30 @@ func (x *explorer) run(n *node, depth int) error {
 			x.found.Violations = append(x.found.Violations, &Violation{Property: p, Faulty: f, Err: err})
 		}
 	}
-	return nil
+	return out.Attempts, nil
 }
 
-// more returns the sequences that have one fault more, of a later attempt.
-func (x *explorer) more(n *node) (more []*node) {
-	for i := n.from; i < len(n.attempts); i++ {
-		a := &n.attempts[i]
+// keep keeps what is told of a run, if there is room for it.
+func (x *explorer) keep(f Faulty) {
+	const each = 128 // bytes of an effect besides what is counted
+	for i := range f.Outcome.Effects {
+		e := &f.Outcome.Effects[i]
+		x.room -= each + len(e.Call) + len(e.Params) + len(e.Result)
+	}
+	if x.room -= each; x.room < 0 {
+		x.found.MoreSingle++
+		return
+	}
+	out := *f.Outcome
+	out.Result = &exec.Result{Status: out.Status, Reason: out.Reason, Questions: out.Questions}
+	out.Attempts, out.unwanted = nil, nil
+	x.found.Single = append(x.found.Single, &Faulty{f.Faults, &out})
+}
+
+// more draws from the sequences that have one fault more, of a later attempt.
+func (x *explorer) more(n *node, attempts []Attempt, into *draw) {
+	for i := n.from; i < len(attempts); i++ {
+		a := &attempts[i]
 		if a.real || a.Fault != "" {
 			continue
 		}
@@ -131,25 +156,36 @@ func (x *explorer) more(n *node) (more []*node) {
 			if !k.fits(a) {
 				continue
 			}
-			f := Fault{Call: a.Call, Fallback: a.Fallback, Attempt: a.Number, Kind: k}
-			more = append(more, &node{faults: append(slices.Clone(n.faults), f), from: i + 1})
+			if to := into.place(); to != nil {
+				f := Fault{Call: a.Call, Fallback: a.Fallback, Attempt: a.Number, Kind: k}
+				*to = &node{faults: append(slices.Clone(n.faults), f), from: i + 1, number: into.seen}
+			}
 		}
 	}
-	n.attempts = nil
-	return more
 }
 
-// draw returns at most Samples of the sequences, in their order.
-func (x *explorer) draw(all []*node) []*node {
-	most := max(x.Samples, 0)
-	if len(all) <= most {
-		return all
+// draw takes so many sequences at most of those that it sees, each with the same chance, and holds
+// no others.
+type draw struct {
+	most, seen int
+	rand       *rand.Rand
+	nodes      []*node
+}
+
+// place counts a sequence and returns where it goes; nil when it is not taken.
+func (d *draw) place() **node {
+	d.seen++
+	i := len(d.nodes)
+	if i < d.most {
+		d.nodes = append(d.nodes, nil)
+	} else if i = d.rand.IntN(d.seen); i >= d.most {
+		return nil
 	}
-	x.found.Untried += len(all) - most
-	drawn := rand.New(rand.NewPCG(x.Seed, 0xfa)).Perm(len(all))[:most]
-	slices.Sort(drawn)
-	for i, k := range drawn {
-		all[i] = all[k]
-	}
-	return all[:most]
+	return &d.nodes[i]
+}
+
+// inOrder returns the sequences that were taken, in the order in which they were seen.
+func (d *draw) inOrder() []*node {
+	slices.SortFunc(d.nodes, func(a, b *node) int { return a.number - b.number })
+	return d.nodes
 }

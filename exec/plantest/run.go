@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/plc-lang/plc/compile"
@@ -54,6 +55,11 @@ type Options struct {
 	// MaxAttempts limits the attempts of a run; 0 is 100,000. A run that makes more has an error:
 	// it may never end.
 	MaxAttempts int
+	// MaxBytes limits the bytes of params, results and other values that a run puts together, as
+	// exec.Options.Room counts them; 0 is 256 MiB. A run that puts together more has an error.
+	MaxBytes int64
+	// Brief leaves the Attempts out of the Outcome, and the params and results out of its Effects.
+	Brief bool
 }
 
 // Outcome is the result of a run, with all that happened in it.
@@ -104,7 +110,6 @@ type Effect struct {
 	// Stands reports whether it was not undone and is not itself an undo.
 	Stands bool `json:"stands"`
 
-	key    string
 	undoes string // the path of the call that it undoes; "" for none
 }
 
@@ -124,15 +129,18 @@ func (e Effect) String() string {
 }
 
 // Run runs a program. The error is for programs that can't run, and runs that do not end.
-func Run(prog *compile.Program, o *Options) (*Outcome, error) {
+func Run(prog *compile.Program, o *Options) (out *Outcome, err error) {
 	if o == nil {
 		o = &Options{}
 	}
 	p := &player{
 		prog: prog, opts: o.Exec, play: o, faults: map[site]FaultKind{}, left: o.MaxAttempts,
 		now: epoch, begun: map[*standin.Script]int{}, made: map[site]int{}, waiting: map[string]*pending{}, lost: map[string]int{}, replies: map[string]int{},
-		out: &Outcome{prog: prog, unwanted: map[string]bool{}},
+		done: map[effectKey]int{}, out: &Outcome{prog: prog, unwanted: map[string]bool{}},
 	}
+	bytes := cmp.Or(o.MaxBytes, maxBytes)
+	p.opts.Room = new(atomic.Int64)
+	p.opts.Room.Store(bytes)
 	for _, f := range o.Faults {
 		p.faults[f.site()] = f.Kind
 	}
@@ -150,6 +158,11 @@ func Run(prog *compile.Program, o *Options) (*Outcome, error) {
 			hook(e)
 		}
 	}
+	defer func() {
+		if p.opts.Room.Load() < 0 { // whatever came of it
+			out, err = nil, fmt.Errorf("plantest: the run puts together more than %d MiB of params and results", bytes>>20)
+		}
+	}()
 	if err := p.run(); err != nil {
 		return nil, err
 	}
@@ -185,9 +198,10 @@ func (o *Outcome) stand() {
 }
 
 const (
-	maxAttempts = 100_000 // the default of Options.MaxAttempts
-	maxLost     = 100     // answers to a call that are lost one after the other: it is made again after each
-	maxReplies  = 10      // answers of a person to questions about a call; later ones stay open
+	maxAttempts = 100_000   // the default of Options.MaxAttempts
+	maxBytes    = 256 << 20 // the default of Options.MaxBytes
+	maxLost     = 100       // answers to a call that are lost one after the other: it is made again after each
+	maxReplies  = 10        // answers of a person to questions about a call; later ones stay open
 )
 
 // epoch is when runs begin.
@@ -207,6 +221,7 @@ type player struct {
 	made    map[site]int            // attempts of each call; numbers are 0
 	replies map[string]int          // to questions, by the paths of their calls
 	lost    map[string]int          // answers that never came, by the paths of their calls
+	done    map[effectKey]int       // indexes of the effects of tools that are idempotent
 	waiting map[string]*pending     // by the ids of their attempts
 	count   int
 	open    []string // questions that nobody answers; nothing has begun since
@@ -216,9 +231,13 @@ type player struct {
 	names map[string]string // of calls that undo, by their paths; nil in the run itself
 }
 
+// effectKey names what a tool that is idempotent does once.
+type effectKey struct{ tool, key string }
+
 // pending is an attempt whose answer will come.
 type pending struct {
 	id     string
+	made   Attempt
 	at     time.Time
 	number int // among those of the run
 	tool   *tool.Definition
@@ -275,7 +294,7 @@ func (p *player) undo(o *compile.Options) error {
 	}
 	p.opts = exec.Options{
 		ID: p.opts.ID + undoSuffix, Seed: p.opts.Seed, OnFailure: exec.Ask, Approve: p.opts.Approve, Timeout: p.opts.Timeout,
-		MaxParallel: p.opts.MaxParallel, OnEvent: p.opts.OnEvent,
+		MaxParallel: p.opts.MaxParallel, OnEvent: p.opts.OnEvent, Room: p.opts.Room,
 	}
 	if err := p.run(); err != nil {
 		return err
@@ -435,9 +454,11 @@ func (p *player) start(a *exec.Attempt) {
 		made.Fault = kind
 		kind.strike(w, a, &made)
 	}
-	w.at = p.now.Add(w.After)
+	w.at, w.made = p.now.Add(w.After), made
 	p.waiting[a.ID] = w
-	p.out.Attempts = append(p.out.Attempts, made)
+	if !p.play.Brief {
+		p.out.Attempts = append(p.out.Attempts, made)
+	}
 }
 
 // fault returns the fault of an attempt.
@@ -538,11 +559,10 @@ func (p *player) arrive(w *pending) error {
 	}
 	p.happens(w, !uncertain && !w.Lost)
 	if !w.Lost {
-		delete(p.lost, p.out.Attempts[w.number-1].Call)
+		delete(p.lost, w.made.Call)
 	} else {
-		made := &p.out.Attempts[w.number-1]
-		if p.lost[made.Call]++; p.lost[made.Call] > maxLost {
-			return fmt.Errorf("plantest: %d answers to %q were lost, and the run does not end; end the stand-in's sequence with an answer", maxLost, made.Call)
+		if p.lost[w.made.Call]++; p.lost[w.made.Call] > maxLost {
+			return fmt.Errorf("plantest: %d answers to %q were lost, and the run does not end; end the stand-in's sequence with an answer", maxLost, w.made.Call)
 		}
 		delete(p.waiting, w.id)
 		return p.m.Lost(w.id)
@@ -557,21 +577,24 @@ func (p *player) take(w *pending, res tool.Result, err error) error {
 
 // happens notes the effect of an attempt.
 func (p *player) happens(w *pending, known bool) {
-	made := &p.out.Attempts[w.number-1]
+	made := &w.made
 	if w.undone || !made.effect {
 		return
 	}
 	if w.tool.Effects.Idempotent == tool.Yes {
-		for i := range p.out.Effects {
-			if e := &p.out.Effects[i]; e.key == w.key && e.Tool == made.Tool {
-				e.Known = e.Known || known
-				return
-			}
+		key := effectKey{made.Tool, w.key}
+		if i, ok := p.done[key]; ok {
+			p.out.Effects[i].Known = p.out.Effects[i].Known || known
+			return
 		}
+		p.done[key] = len(p.out.Effects)
 	}
-	e := Effect{Call: made.Call, Tool: made.Tool, Params: made.Params, Result: w.Result.Value, Known: known, key: w.key}
-	if e.Result == nil {
-		e.Result = json.RawMessage("null")
+	e := Effect{Call: made.Call, Tool: made.Tool, Known: known}
+	if !p.play.Brief {
+		e.Params, e.Result = made.Params, w.Result.Value
+		if e.Result == nil {
+			e.Result = json.RawMessage("null")
+		}
 	}
 	if p.names != nil {
 		e.undoes = strings.TrimSuffix(made.Call, undoSuffix)

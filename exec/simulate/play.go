@@ -72,7 +72,7 @@ func (p *played) attempts() (n int) {
 // play runs the program once.
 func (s *simulator) play(ctx context.Context, run int, change alteration) (*played, error) {
 	p := &played{calls: map[string]*tally{}, effects: map[string]*standing{}}
-	o := plantest.Options{Exec: s.opts.Exec, World: s.opts.World, Results: s.opts.Results, Undo: s.opts.Undo, Stop: ctx.Err}
+	o := plantest.Options{Exec: s.opts.Exec, World: s.opts.World, Results: s.opts.Results, Undo: s.opts.Undo, Stop: ctx.Err, Brief: true}
 	o.Exec.Seed = mixed(mixed(s.opts.Seed) + uint64(run) + 1)
 	o.Reply = func(path string, q *exec.Question) (exec.Answer, bool) {
 		if q.Kind != exec.ApprovalQuestion {
