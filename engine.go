@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -90,11 +91,12 @@ type Engine struct {
 	config  Config
 	store   func() (journal.Store, error) // nil: none
 	servers mcp.Cache                     // that were started
+	dryRuns chan struct{}                 // that are under way
 }
 
 // New returns an engine.
 func New(c Config) *Engine {
-	e := &Engine{config: c}
+	e := &Engine{config: c, dryRuns: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
 	e.store = sync.OnceValues(func() (journal.Store, error) {
 		if c.Store != nil || c.OpenStore == nil {
 			return c.Store, nil

@@ -526,6 +526,11 @@ func (p *Plan) Preview(ctx context.Context) (*Preview, error) {
 	if err != nil {
 		return nil, err
 	}
+	end, err := p.checker.session.engine.dryRun(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	d, err := forecast.Run(ctx, p.Program, trial)
 	if err != nil {
 		return nil, err
@@ -544,7 +549,23 @@ func (p *Plan) AllBranches(ctx context.Context) (*forecast.Branches, error) {
 	if err != nil {
 		return nil, err
 	}
+	end, err := p.checker.session.engine.dryRun(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	return forecast.AllBranches(ctx, p.Program, trial, 0)
+}
+
+// dryRun waits until the engine may make another dry run, which ends with end: each may take much
+// memory, so there are as many at once as there are processors, and two at least.
+func (e *Engine) dryRun(ctx context.Context) (end func(), err error) {
+	select {
+	case e.dryRuns <- struct{}{}:
+		return func() { <-e.dryRuns }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // trial returns the options of a dry run of the plan.

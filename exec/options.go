@@ -100,9 +100,9 @@ type Options struct {
 	Dry func(ctx context.Context, t *Trial) (tool.Result, error)
 
 	// Room holds how many bytes the run may still put together: params, the parts of the whiteboard
-	// that _scopes copies, inputs of documents, results and outputs. Each run of a document and each
-	// warning counts for 1 KiB more. When nothing is left, the run fails with PLC603. Several runs
-	// may share it. Nil is no bound.
+	// that _scopes copies, inputs of documents, results and outputs. Each run of a document and
+	// each warning counts for 1 KiB more. When nothing is left, the run fails with PLC603. Several
+	// runs may share it. Nil is no bound.
 	Room *atomic.Int64
 
 	// Duration returns the expected duration of a call, in any one unit; if it is nil, all calls
