@@ -73,6 +73,13 @@ type Predicate interface {
 	Holds(ctx context.Context, vars map[string]json.RawMessage) (bool, error)
 }
 
+// MeteredPredicate is a Predicate whose evaluations take steps of a meter.
+type MeteredPredicate interface {
+	Predicate
+	// HoldsWithin does what Holds does. The error is that of the meter when it has one.
+	HoldsWithin(ctx context.Context, m *schemas.Meter, vars map[string]json.RawMessage) (bool, error)
+}
+
 // Predicates checks conditions. It is an option, so that this package links no
 // library for them.
 type Predicates interface {

@@ -138,7 +138,7 @@ func (d *delegation) begin(scopes json.RawMessage) *Failure {
 // check checks what a run would begin with against the schemas of its document.
 func (d *delegation) check(kind string, v json.RawMessage) *Failure {
 	for _, schema := range d.to.Program.Schemas[kind] {
-		if err := schema.ValidateWithin(d.s.ctx, v); err != nil {
+		if err := d.s.validate(schema, v); err != nil {
 			if calledOffBy(d.s.ctx, err) {
 				return calledOff
 			}
@@ -511,6 +511,9 @@ func (s *scheduler) holds(ctx context.Context, p compile.Predicate, vars map[str
 			ok, err = true, nil
 		}
 	}()
+	if metered, ok := p.(compile.MeteredPredicate); ok && s.opts.Meter != nil {
+		return metered.HoldsWithin(ctx, s.opts.Meter, vars)
+	}
 	return p.Holds(ctx, vars)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/schemas"
 )
 
 // In a dry run values are made up, and the result of that says nothing about the run: params that
@@ -81,6 +82,14 @@ func (s *scheduler) builtItems(list json.RawMessage) bool {
 		return true
 	}
 	return s.built(bytesOfItem*bytes.Count(list, []byte(",")), false)
+}
+
+// validate validates a value, with steps of the run's meter if it has one.
+func (s *scheduler) validate(schema *schemas.Schema, v json.RawMessage) error {
+	if s.opts.Meter != nil {
+		return s.opts.Meter.Validate(schema, v)
+	}
+	return schema.ValidateWithin(s.ctx, v)
 }
 
 // given reports whether a read of a dry run is of the input of a document, which may hold what

@@ -261,7 +261,7 @@ func (s *scheduler) output(res *Result) {
 		return
 	}
 	if s.prog().OutputSchema != nil && s.opts.Dry == nil {
-		if err := s.prog().OutputSchema.ValidateWithin(s.ctx, v); err != nil {
+		if err := s.validate(s.prog().OutputSchema, v); err != nil {
 			if calledOffBy(s.ctx, err) {
 				s.failUnchecked(res)
 				return
@@ -316,7 +316,7 @@ func (s *scheduler) checkKinds(res *Result, whose string, seen view) {
 		}
 		v := seen.of(kind)
 		for _, schema := range s.prog().Schemas[kind] {
-			if err := schema.ValidateWithin(s.ctx, v); err != nil {
+			if err := s.validate(schema, v); err != nil {
 				if calledOffBy(s.ctx, err) {
 					s.failUnchecked(res)
 					return

@@ -9,6 +9,7 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -104,6 +105,10 @@ type Options struct {
 	// each warning counts for 1 KiB more. When nothing is left, the run fails with PLC603. Several
 	// runs may share it. Nil is no bound.
 	Room *atomic.Int64
+	// Meter bounds the work of checking values against schemas, and of conditions. When it has an
+	// error, no value fits and no condition can be evaluated, so that the run says nothing any
+	// more. Several runs may share it. Nil is no bound.
+	Meter *schemas.Meter
 
 	// Duration returns the expected duration of a call, in any one unit; if it is nil, all calls
 	// count the same. Of the calls that are ready, the one with the longest way below it goes

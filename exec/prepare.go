@@ -175,7 +175,7 @@ func (s *scheduler) checkParams(t *compile.Target, params json.RawMessage) *Fail
 		if def.Params == nil {
 			continue
 		}
-		if err := def.Params.ValidateWithin(s.ctx, def.Sent(params)); err != nil {
+		if err := s.validate(def.Params, def.Sent(params)); err != nil {
 			if s.ctx.Err() != nil {
 				return calledOff
 			}

@@ -208,7 +208,7 @@ func alternatives(p *compile.Call) string {
 // checkResult validates a result against the definition and the call's _expect.
 func (s *scheduler) checkResult(p *compile.Call, outcome int, value json.RawMessage) *Failure {
 	if schema := p.ResultSchema(outcome); schema != nil {
-		if err := schema.ValidateWithin(s.ctx, value); err != nil {
+		if err := s.validate(schema, value); err != nil {
 			if s.ctx.Err() != nil {
 				return calledOff
 			}
@@ -216,7 +216,7 @@ func (s *scheduler) checkResult(p *compile.Call, outcome int, value json.RawMess
 		}
 	}
 	if p.Expect != nil {
-		if err := p.Expect.ValidateWithin(s.ctx, value); err != nil {
+		if err := s.validate(p.Expect, value); err != nil {
 			if s.ctx.Err() != nil {
 				return calledOff
 			}
@@ -599,7 +599,7 @@ func (s *scheduler) allowed(p *compile.Call, w *compile.Write, m state.Method, v
 		s.built(len(next), false)
 	}
 	for _, schema := range w.Schemas {
-		if err := schema.ValidateWithin(s.ctx, value); err != nil {
+		if err := s.validate(schema, value); err != nil {
 			return fmt.Errorf("the schema does not allow this at %s: %w", w.Path, err)
 		}
 	}

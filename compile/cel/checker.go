@@ -1,6 +1,7 @@
 package cel
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -102,7 +103,18 @@ type predicate struct {
 // Holds evaluates the condition. The error says that the values are not such that it
 // could be, that it takes too much work, or is the context's.
 func (p *predicate) Holds(ctx context.Context, vars map[string]json.RawMessage) (bool, error) {
-	if err := ctx.Err(); err != nil {
+	return p.HoldsWithin(ctx, nil, vars)
+}
+
+// What an evaluation takes of a meter, as measured.
+const (
+	stepsPerCost = 2
+	bytesPerStep = 8 // of a variable
+)
+
+// HoldsWithin implements compile.MeteredPredicate.
+func (p *predicate) HoldsWithin(ctx context.Context, m *schemas.Meter, vars map[string]json.RawMessage) (bool, error) {
+	if err := cmp.Or(ctx.Err(), m.Err()); err != nil {
 		return false, err
 	}
 	values := make(map[string]any, len(p.uses))
@@ -111,13 +123,17 @@ func (p *predicate) Holds(ctx context.Context, vars map[string]json.RawMessage) 
 		if !ok {
 			return false, fmt.Errorf("there is no %q for the condition", name)
 		}
+		m.Take(len(raw) / bytesPerStep)
 		v, err := read(raw, p.vars[name])
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", name, err)
 		}
 		values[name] = v
 	}
-	out, _, err := p.prog.ContextEval(ctx, values)
+	out, details, err := p.prog.ContextEval(ctx, values)
+	if cost := details.ActualCost(); cost != nil {
+		m.Take(stepsPerCost * int(min(*cost, maxCost)))
+	}
 	switch b, ok := out.(types.Bool); {
 	case ctx.Err() != nil && err != nil:
 		return false, ctx.Err()
