@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"context"
+	"errors"
 	"maps"
 
 	"github.com/plc-lang/plc/compile"
@@ -39,7 +40,7 @@ func AllBranches(ctx context.Context, prog *compile.Program, opts *Options, limi
 	if err != nil {
 		return nil, err
 	}
-	base.meter = schemas.NewMeter(ctx, drySteps)
+	base.meter, base.checks = schemas.NewMeter(ctx, drySteps), schemas.NewMeter(ctx, checkSteps)
 	all := &Branches{Combinations: []Combination{}}
 	todo := []map[string]string{base.opts.Branch}
 	for len(todo) > 0 {
@@ -49,14 +50,16 @@ func AllBranches(ctx context.Context, prog *compile.Program, opts *Options, limi
 		}
 		branch := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		dry, err := base.with(branch).run(ctx)
-		if err == errTooLarge && len(all.Combinations) > 0 {
+		w := base.with(branch)
+		dry, err := w.run(ctx)
+		if errors.Is(err, ErrGivenUp) && len(all.Combinations) > 0 {
 			all.More = true
 			break
 		}
 		if err != nil {
 			return nil, err
 		}
+		base.repeated = max(0, base.repeated-max(0, w.started-len(base.of)))
 		combination, open := combine(dry, branch)
 		all.Combinations = append(all.Combinations, combination)
 		for i := len(open) - 1; i >= 0; i-- { // of a call, the later ones with those before it settled
@@ -70,7 +73,7 @@ func AllBranches(ctx context.Context, prog *compile.Program, opts *Options, limi
 func (w *walk) with(branch map[string]string) *walk {
 	opts := w.opts
 	opts.Branch = branch
-	return &walk{prog: w.prog, opts: opts, of: w.of, need: w.need, meter: w.meter, repeated: w.repeated, bytes: w.bytes, trials: map[site]*trial{}, given: map[site]value{}, doubts: map[site][]doubt{}, made: w.made}
+	return &walk{prog: w.prog, opts: opts, of: w.of, need: w.need, meter: w.meter, checks: w.checks, repeated: w.repeated, bytes: w.bytes, trials: map[site]*trial{}, given: map[site]value{}, doubts: map[site][]doubt{}, made: w.made}
 }
 
 // combine returns what a dry run did, and the branches that it did not take: for each call

@@ -207,14 +207,16 @@ type walk struct {
 	// repeated is the maximum number of calls beyond one for each call of the plan and instance.
 	repeated int
 
-	meter  *schemas.Meter // for making up values and judging them
-	bytes  *atomic.Int64  // what may still be put together
-	mu     sync.Mutex
-	kept   int // bytes of values that are kept to be shown
-	trials map[site]*trial
-	given  map[site]value   // the params of what started
-	doubts map[site][]doubt // what did not fit of what was made up
-	made   map[result]made  // the first of each
+	meter   *schemas.Meter // for making up values and judging them
+	checks  *schemas.Meter // for what the run checks
+	bytes   *atomic.Int64  // what may still be put together
+	mu      sync.Mutex
+	started int // calls
+	kept    int // bytes of values that are kept to be shown
+	trials  map[site]*trial
+	given   map[site]value   // the params of what started
+	doubts  map[site][]doubt // what did not fit of what was made up
+	made    map[result]made  // the first of each
 }
 
 // value is a value to be shown; json is nil when it is too large.
@@ -292,6 +294,8 @@ func delegateOf(c *compile.Call) *compile.Delegate {
 const (
 	drySteps  = 16 << 20
 	callSteps = 256
+
+	checkSteps = 32 << 20 // for what a run checks, which includes conditions
 )
 
 const (
@@ -320,15 +324,17 @@ var ErrGivenUp = errors.New("the dry run was given up")
 
 var errTooLarge = fmt.Errorf("%w: it would put together more than %d MiB of params and results", ErrGivenUp, maxBytes>>20)
 
+var errTooMuchWork = fmt.Errorf("%w: checking its values and conditions takes too much work", ErrGivenUp)
+
 func (w *walk) run(ctx context.Context) (*DryRun, error) {
 	if w.meter == nil {
-		w.meter = schemas.NewMeter(ctx, drySteps)
+		w.meter, w.checks = schemas.NewMeter(ctx, drySteps), schemas.NewMeter(ctx, checkSteps)
 	}
 	// One call at a time holds one large value at a time, and which values are kept does not depend
 	// on the clock.
 	res, err := exec.Run(ctx, w.prog, &exec.Options{
 		ID: "dry", MaxSteps: w.maxCalls(), Schedule: exec.Sequential, MaxBytes: w.opts.MaxBytes, OnFailure: exec.Continue, Seed: w.opts.Seed,
-		Approve: w.opts.Approve, Approver: w.approve, Dry: w.try, Room: w.bytes, OnEvent: w.note, ReuseEvents: true, Instances: w.opts.Instances,
+		Approve: w.opts.Approve, Approver: w.approve, Dry: w.try, Room: w.bytes, Meter: w.checks, OnEvent: w.note, ReuseEvents: true, Instances: w.opts.Instances,
 	})
 	if err != nil {
 		return nil, err
@@ -338,6 +344,9 @@ func (w *walk) run(ctx context.Context) (*DryRun, error) {
 	}
 	if w.bytes.Load() < 0 {
 		return nil, errTooLarge
+	}
+	if w.checks.Err() != nil {
+		return nil, errTooMuchWork
 	}
 	if slices.ContainsFunc(res.Findings, func(f diag.Finding) bool { return f.Code == diag.OverBudget }) {
 		return nil, fmt.Errorf("%w after %d calls: the plan's loops make more than can be shown", ErrGivenUp, w.maxCalls())
@@ -381,6 +390,7 @@ func (w *walk) note(e *exec.Event) {
 	at := site{e.Instance, e.Call}
 	switch e.Type {
 	case exec.CallStarted:
+		w.started++
 		w.given[at] = w.keep(e.Value)
 	case exec.Warned:
 		d := doubt{reason: e.Reason, path: e.Path}

@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"runtime"
 	"strings"
@@ -34,18 +35,23 @@ func each(n int, below string) (paths []string) {
 }
 
 // compiled compiles a plan for a test.
-func compiled(t *testing.T, plan string, docs fstest.MapFS, tools map[string]string) *compile.Program {
+func compiled(t *testing.T, plan string, docs fstest.MapFS, tools map[string]string, more ...func(*compile.Options)) *compile.Program {
 	t.Helper()
 	var list []*tool.Tool
-	var findings diag.List
 	for name, text := range tools {
 		def, found := tool.ParseDefinition([]byte(text), name, diag.Loc{})
-		findings = append(findings, found...)
+		if err := found.Err(); err != nil {
+			t.Fatal(err)
+		}
 		list = append(list, &tool.Tool{Definition: def, Activity: tool.ActivityFunc(nil)})
 	}
-	doc, more := lang.Parse(diag.NewFile("plan.json", []byte(plan)), nil)
-	prog, found := compile.Compile(doc, &compile.Options{Catalogue: tool.NewCatalogue(list...), Delegates: docs})
-	if err := append(append(findings, more...), found...).Err(); err != nil {
+	doc, faults := lang.Parse(diag.NewFile("plan.json", []byte(plan)), nil)
+	o := &compile.Options{Catalogue: tool.NewCatalogue(list...), Delegates: docs}
+	for _, f := range more {
+		f(o)
+	}
+	prog, found := compile.Compile(doc, o)
+	if err := append(faults, found...).Err(); err != nil {
 		t.Fatal(err)
 	}
 	return prog
@@ -74,7 +80,7 @@ func TestBudgetOfNeeds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.meter = schemas.NewMeter(t.Context(), most)
+			w.meter, w.checks = schemas.NewMeter(t.Context(), most), schemas.NewMeter(t.Context(), checkSteps)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			if _, err = w.run(t.Context()); err != nil {
@@ -104,5 +110,54 @@ func TestSamplesEndWithTheContext(t *testing.T) {
 	cancel()
 	if s.best(1); w.meter.Used()-whole > whole/100 {
 		t.Errorf("it takes %d steps behind the end of its context, of %d", w.meter.Used()-whole, whole)
+	}
+}
+
+// costly is a checker of conditions that take many steps, and counts how often they are evaluated.
+type costly struct{ evaluated *int }
+
+func (c costly) Check(string, map[string]*schemas.Schema, *schemas.Meter) (compile.Predicate, error) {
+	return c, nil
+}
+
+func (c costly) Holds(ctx context.Context, vars map[string]json.RawMessage) (bool, error) {
+	return c.HoldsWithin(ctx, nil, vars)
+}
+
+func (c costly) HoldsWithin(_ context.Context, m *schemas.Meter, _ map[string]json.RawMessage) (bool, error) {
+	if err := m.Err(); err != nil {
+		return false, err
+	}
+	*c.evaluated++
+	m.Take(1000)
+	return true, nil
+}
+
+// What a dry run checks, values and conditions, has one budget; a dry run that uses it up is given up.
+func TestBudgetOfChecks(t *testing.T) {
+	look := map[string]string{"look": `{"outputSchema": {"type": "array", "minItems": 100, "items": {"anyOf": [{"type": "number", "multipleOf": 2}, {"type": "string", "pattern": "a"}]}}, "annotations": {"readOnlyHint": true}}`}
+	const most = 10_000
+	evaluated := 0
+	for name, calls := range map[string]string{
+		"values":     `{"_tool": "look"}`,
+		"conditions": `{"_tool": "choose", "value": 1, "when": {"a": "x"}, "_outputPath": "†state.a || †state.b"}`,
+	} {
+		items := `"items": [` + strings.Repeat("1,", 29) + `1]`
+		docs := fstest.MapFS{
+			"d1.json": {Data: []byte(`[{"_tool": "forEach", ` + items + `, "_delegate": "d2.json"}]`)},
+			"d2.json": {Data: []byte("[" + calls + "]")},
+		}
+		prog := compiled(t, `[{"_tool": "forEach", `+items+`, "_delegate": "d1.json"}]`, docs, look, func(o *compile.Options) { o.Predicates = costly{&evaluated} })
+		w, err := newWalk(prog, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.meter, w.checks = schemas.NewMeter(t.Context(), drySteps), schemas.NewMeter(t.Context(), most)
+		if _, err := w.run(t.Context()); err != errTooMuchWork || w.checks.Used() > 2*most {
+			t.Errorf("%s: %v; %d steps", name, err, w.checks.Used())
+		}
+	}
+	if evaluated != 10 {
+		t.Errorf("conditions were evaluated %d times", evaluated)
 	}
 }
