@@ -1,6 +1,7 @@
 package plantest_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -52,5 +53,14 @@ func TestRunsThatAreKept(t *testing.T) {
 	}
 	if single := len(x.Single) + x.MoreSingle; bytes > 64<<20 || bytes < 60<<20 || x.Runs != single+3 || x.MoreSingle == 0 {
 		t.Errorf("%d runs, %d with one fault, of which %d are kept with %d MiB", x.Runs, single, len(x.Single), bytes>>20)
+	}
+}
+
+// A run is stopped also where it makes no attempt.
+func TestStopWithoutAttempts(t *testing.T) {
+	prog := program(`[{"_tool": "choose", "value": 1, "when": {"a": "value == 1"}, "_outputPath": "†state.a || †state.b"}]`, anyParams)
+	stopped := errors.New("stopped")
+	if _, err := plantest.Run(prog, &plantest.Options{Stop: func() error { return stopped }}); err != stopped {
+		t.Errorf("%v", err)
 	}
 }

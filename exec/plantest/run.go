@@ -49,8 +49,8 @@ type Options struct {
 	// Undo are the options with which the program was compiled. With them a run that is to be
 	// undone when it has ended is undone in the same World. Nil leaves it Undoing.
 	Undo *compile.Options
-	// Stop, if not nil, is called before each attempt. If it returns an error, Run stops and
-	// returns that error.
+	// Stop, if not nil, is called before each attempt, and often while values are checked. If it
+	// returns an error, Run stops and returns that error.
 	Stop func() error
 	// MaxAttempts limits the attempts of a run; 0 is 100,000. A run that makes more has an error:
 	// it may never end.
@@ -158,9 +158,19 @@ func Run(prog *compile.Program, o *Options) (out *Outcome, err error) {
 			hook(e)
 		}
 	}
-	defer func() {
-		if p.opts.Room.Load() < 0 { // whatever came of it
+	stop := o.Stop
+	if stop == nil {
+		stop = func() error { return nil }
+	}
+	p.opts.Meter = schemas.NewMeter(stopping{context.Background(), stop}, maxSteps)
+	defer func() { // whatever came of it
+		switch spent := p.opts.Meter.Err(); {
+		case p.opts.Room.Load() < 0:
 			out, err = nil, fmt.Errorf("plantest: the run puts together more than %d MiB of params and results", bytes>>20)
+		case errors.Is(spent, schemas.ErrSpent):
+			out, err = nil, errors.New("plantest: checking the values and conditions of the run takes too much work")
+		case spent != nil:
+			out, err = nil, spent
 		}
 	}()
 	if err := p.run(); err != nil {
@@ -200,6 +210,7 @@ func (o *Outcome) stand() {
 const (
 	maxAttempts = 100_000   // the default of Options.MaxAttempts
 	maxBytes    = 256 << 20 // the default of Options.MaxBytes
+	maxSteps    = 256 << 20 // of a meter, for checking values and conditions: some ten seconds
 	maxLost     = 100       // answers to a call that are lost one after the other: it is made again after each
 	maxReplies  = 10        // answers of a person to questions about a call; later ones stay open
 )
@@ -230,6 +241,14 @@ type player struct {
 	did   *undo.Ledger      // nil when the run is not undone
 	names map[string]string // of calls that undo, by their paths; nil in the run itself
 }
+
+// stopping is a context that is done when the run is to be stopped.
+type stopping struct {
+	context.Context
+	stop func() error
+}
+
+func (s stopping) Err() error { return s.stop() }
 
 // effectKey names what a tool that is idempotent does once.
 type effectKey struct{ tool, key string }
@@ -294,7 +313,7 @@ func (p *player) undo(o *compile.Options) error {
 	}
 	p.opts = exec.Options{
 		ID: p.opts.ID + undoSuffix, Seed: p.opts.Seed, OnFailure: exec.Ask, Approve: p.opts.Approve, Timeout: p.opts.Timeout,
-		MaxParallel: p.opts.MaxParallel, OnEvent: p.opts.OnEvent, Room: p.opts.Room,
+		MaxParallel: p.opts.MaxParallel, OnEvent: p.opts.OnEvent, Room: p.opts.Room, Meter: p.opts.Meter,
 	}
 	if err := p.run(); err != nil {
 		return err
