@@ -94,6 +94,7 @@ func Of(prog *compile.Program, dry *DryRun, opts *Options) *Forecast {
 // the tools of which it is only declared.
 func (t *timing) durations(dry *DryRun, known func(*compile.Call) []time.Duration) (unknown, estimated []string) {
 	perTool := map[string]*toolSlots{}
+	measured := map[*compile.Call][]float64{} // a call of a document may have many nodes
 	for n, i := range t.calls {
 		if i < 0 {
 			continue
@@ -105,16 +106,13 @@ func (t *timing) durations(dry *DryRun, known func(*compile.Call) []time.Duratio
 			}
 			t.tools[n] = perTool[c.Tool]
 		}
-		if known != nil {
-			for _, d := range known(c.call) {
-				t.seconds[n] = append(t.seconds[n], d.Seconds())
-			}
+		own, ok := measured[c.call]
+		if !ok && known != nil {
+			own = inSeconds(known(c.call))
+			measured[c.call] = own
 		}
-		if t.seconds[n] == nil {
-			for _, d := range declared(c.call) {
-				t.seconds[n] = append(t.seconds[n], d.Seconds())
-			}
-			if t.seconds[n] != nil {
+		if t.seconds[n] = own; own == nil {
+			if t.seconds[n] = inSeconds(declared(c.call)); t.seconds[n] != nil {
 				estimated = append(estimated, c.Tool)
 			}
 		}
@@ -133,6 +131,14 @@ func (t *timing) durations(dry *DryRun, known func(*compile.Call) []time.Duratio
 		return unknown, nil
 	}
 	return nil, slices.Compact(estimated)
+}
+
+// inSeconds returns durations in seconds; nil for none.
+func inSeconds(durations []time.Duration) (seconds []float64) {
+	for _, d := range durations {
+		seconds = append(seconds, d.Seconds())
+	}
+	return seconds
 }
 
 // declared returns how long a call may take, as the plan, else the definition of its tool, else
