@@ -3,6 +3,7 @@ package plc_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -210,4 +211,29 @@ func createLike(t *testing.T, store journal.Store, run string, change func(*jour
 		t.Fatal(err)
 	}
 	return id
+}
+
+// A fork sets values whatever the ids of the calls have in them: what a call writes is refused when
+// its result is taken over, and only then.
+func TestForkSetsWhatIsMadeAgain(t *testing.T) {
+	for _, id := range []string{"b", "a/b", "a[0]", "a#2", "a~1b"} {
+		store := memory.New()
+		defer store.Close()
+		name, _ := json.Marshal(id)
+		plan := fmt.Sprintf(`[{"_tool": "mail", "_id": "first", "_outputPath": "†state.x"}, {"_tool": "mail", "_id": %s, "_outputPath": "†state.y", "_dependsOn": ["first"]}]`, name)
+		eng, r, _ := doneRun(t, store, plan, "")
+		for at, want := range map[string]bool{"first": true, exec.PathOf(id): true} {
+			fork, err := eng.Fork(t.Context(), plc.Fork{Run: r.ID(), At: at, Set: map[string]json.RawMessage{"state.y": json.RawMessage("1")}}, plc.Change{})
+			if (err == nil) != want {
+				t.Errorf("%s: a fork at %q: %v", id, at, err)
+			}
+			if err == nil {
+				doRun(t, fork)
+			}
+		}
+		_, err := eng.Fork(t.Context(), plc.Fork{Run: r.ID(), At: exec.PathOf(id), Set: map[string]json.RawMessage{"state.x": json.RawMessage("1")}}, plc.Change{})
+		if setting, ok := errors.AsType[*plc.SpecError](err); !ok || setting.Setting != "set" {
+			t.Errorf("%s: a result is overwritten: %v", id, err)
+		}
+	}
 }

@@ -403,7 +403,7 @@ func overwritten(p *Plan, how *journal.Fork) error {
 	for path := range how.Set {
 		for i := range p.Program.Calls {
 			call := &p.Program.Calls[i]
-			if call.ID == how.At || how.Drop(how.Instance, call.ID) {
+			if at := exec.PathOf(call.ID); at == how.At || how.Drop(how.Instance, at) {
 				continue
 			}
 			for _, a := range call.Alternatives {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/plc-lang/plc/compile"
@@ -65,24 +63,33 @@ func (u *Undoing) err(p *Plan) error {
 }
 
 // flows finds what the policies on the flow of information forbid of undoing a program with the
-// tools that there are now. Where a value comes from is known of the program that is undone only.
+// tools that there are now. Where a value comes from is known of the calls of the program only, so
+// a policy that wants to know permits no other.
 func (u *Undoing) flows(prog *compile.Program) (found diag.List) {
-	undone := map[string]bool{}
-	for _, c := range u.Calls {
-		id := c.Path[strings.LastIndexByte(c.Path, '/')+1:]
-		base, _, _ := strings.Cut(id, "[") // of a loop, whose path has the item
-		undone[id], undone[base] = true, true
+	undone := map[*compile.Call]bool{}
+	unknown := ""
+	for i := range u.Calls {
+		call, ok := exec.CallAt(prog, u.Calls[i].Path)
+		if !ok {
+			unknown = u.Calls[i].Name()
+		}
+		undone[call] = true
 	}
 	o := &flow.Options{Undo: func(t *compile.Target, own *tool.Undo) *compile.Undoing {
 		return undo.With(u.checker.options.Catalogue, t, own)
 	}}
+	labels := false
 	for _, policy := range u.checker.Flow {
+		labels = labels || policy.Said().Labels
 		r, _ := flow.Check(prog, policy, o)
 		for _, s := range r.Sinks {
-			if s.Undoes && undone[s.Call.ID] && s.Verdict() == flow.Forbidden {
+			if s.Undoes && undone[s.Call] && s.Verdict() == flow.Forbidden {
 				found = append(found, s.Findings()...)
 			}
 		}
+	}
+	if labels && unknown != "" {
+		found = append(found, diag.Finding{Code: diag.NotTrusted, Severity: diag.Error, Message: fmt.Sprintf("the plan of the run, as it is now, has errors or no call %q, so where its values come from is not known, and a policy wants to know", unknown)})
 	}
 	return found
 }
@@ -227,9 +234,7 @@ func (e *Engine) planUndo(ctx context.Context, s *session, sum *journal.Summary,
 	u.checker = c
 	u.plan = undo.Of(prog, c.options, d.ledger, undo.Options{All: sum.Status != exec.Undoing, End: exec.Failure{Code: string(sum.Status), Message: sum.Reason}})
 	u.Calls, u.Stands = u.plan.Calls, u.plan.Stands
-	if u.refused = u.flows(prog); faulty != nil && slices.ContainsFunc(c.Flow, func(p *flow.Policy) bool { return p.Said().Labels }) {
-		u.refused = diag.List{{Code: diag.NotTrusted, Severity: diag.Error, Message: "the plan of the run has errors now, so where its values come from is not known, and a policy wants to know"}}
-	}
+	u.refused = u.flows(prog)
 	if err := e.planRest(ctx, u, sum.Status); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/plc-lang/plc"
@@ -202,5 +205,59 @@ func TestUndoOfACompletedRun(t *testing.T) {
 	}
 	if params.ID != "b-1" || params.What != "room" {
 		t.Errorf("undone with %+v", params)
+	}
+}
+
+// What a policy on the flow of information forbids of an undo does not depend on how the id of the
+// call is spelled.
+func TestUndoFollowsTheFlow(t *testing.T) {
+	const (
+		before = `
+tools:
+  readMail: {properties: {}, effects: {readOnly: true, openWorld: false}}
+  book: {properties: {note: {}}, effects: {readOnly: false, openWorld: false}, undo: {tool: send, params: {to: "†params.note"}}}
+  send: {properties: {to: {}}, effects: {readOnly: false, idempotent: true, openWorld: false}}
+activities: {readMail: {return: evil}, book: {return: 1}, send: {return: 1}}
+`
+		policy = `
+flow:
+  given: {input: {trust: user}}
+  tools:
+    readMail: {gives: {trust: untrusted, secrecy: secret}}
+    send: {takes: {to: {trust: user}}}
+`
+	)
+	for _, id := range []string{"ab", "a/b", "a[b", "a[0]", "a#b", "a#2", "a~b", "~1"} {
+		t.Run(id, func(t *testing.T) {
+			store := memory.New()
+			defer store.Close()
+			eng := plc.New(plc.Config{Store: store})
+			defer eng.Close()
+			tools := filepath.Join(t.TempDir(), "tools.yaml")
+			write := func(text string) {
+				if err := os.WriteFile(tools, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(before)
+			name, _ := json.Marshal(id)
+			plan := fmt.Sprintf(`[{"_tool": "readMail", "_outputPath": "†state.m"}, {"_tool": "book", "_id": "other", "note": "x"}, {"_tool": "book", "_id": %s, "note": "†state.m"}]`, name)
+			res, err := eng.Run(t.Context(), plc.Spec{Plan: plc.Text(plan), Toolset: plc.Toolset{Files: []plc.Source{plc.File(tools)}}})
+			if err != nil || res.Status != exec.Completed {
+				t.Fatalf("%v, %+v", err, res)
+			}
+			write(before + policy)
+			u, err := eng.PlanUndo(t.Context(), res.Run, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var refused *plc.PlanError
+			if err := u.Check(); !errors.As(err, &refused) || !strings.Contains(refused.Error(), "may be untrusted, secret") {
+				t.Errorf("checked: %v", err)
+			}
+			if _, err := eng.Undo(t.Context(), u); !errors.As(err, &refused) {
+				t.Errorf("undone: %v", err)
+			}
+		})
 	}
 }

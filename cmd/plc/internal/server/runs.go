@@ -278,7 +278,7 @@ func (s *Server) graph(w http.ResponseWriter, r *http.Request) {
 		status[c.Call] = c.Status
 	}
 	for i := range g.Nodes {
-		word := cmp.Or(status[g.Nodes[i].ID], string(exec.Pending))
+		word := cmp.Or(status[exec.PathOf(g.Nodes[i].ID)], string(exec.Pending))
 		g.Nodes[i].Detail = strings.TrimSpace(g.Nodes[i].Detail + " " + signs[word] + " " + word)
 	}
 	var text bytes.Buffer

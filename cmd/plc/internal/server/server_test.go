@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -311,6 +312,23 @@ func TestOpenAPINamesObjects(t *testing.T) {
 		for part, v := range schema {
 			look(name+"/"+part, v)
 		}
+	}
+}
+
+// The graph of a run has the status of each call, whatever its id has in it.
+func TestGraphHasTheStatusOfEachCall(t *testing.T) {
+	g := newRig(t, Options{})
+	run := g.want(201, "POST", "/v1/runs", object{"plan": []object{
+		{"_tool": "double", "_id": "a/b", "n": 1}, {"_tool": "double", "_id": "a~1b", "n": 2, "_when": "†input.no"}, {"_tool": "double", "_id": "c[0]#2", "n": 3},
+	}, "input": object{"no": false}})["run"].(string)
+	g.until(run, "runFinished", 0)
+	got := map[string]string{}
+	for _, n := range g.want(200, "GET", "/v1/runs/"+run+"/graph?as=json", nil)["nodes"].([]any) {
+		detail := n.(object)["detail"].(string)
+		got[n.(object)["id"].(string)] = detail[strings.LastIndex(detail, " ")+1:]
+	}
+	if want := map[string]string{"a/b": "completed", "a~1b": "skipped", "c[0]#2": "completed"}; !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 
