@@ -1,6 +1,7 @@
 package plc
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/journal"
 )
 
 // pins has the SHA-256, in hexadecimal, of each file of the programs that a plan runs, where the
@@ -34,15 +36,29 @@ func pinsOf(p *compile.Program) pins {
 	return all
 }
 
-// A ChangedProgramError says that a run can't be resumed, since a program that it would start has
-// changed since the run was begun, and the policy pins programs.
+// pinned returns a *ChangedProgramError if the files of an activity or server of a plan have
+// changed since a run was begun.
+func pinned(ctx context.Context, store journal.Store, run string, p *Plan) error {
+	given, err := store.Given(ctx, run)
+	if err != nil {
+		return err
+	}
+	kept, err := readSettings(given.Settings)
+	if err != nil {
+		return err
+	}
+	return kept.Pins.unchanged(run, pinsOf(p.Program))
+}
+
+// A ChangedProgramError says that a run can't be resumed or undone, since a program that it would
+// start has changed since the run was begun, and the policy pins programs.
 type ChangedProgramError struct {
 	Run  string
 	What string // as in "a program of the activity fetch"
 }
 
 func (e *ChangedProgramError) Error() string {
-	return fmt.Sprintf("%s has changed since the run %s was begun, and the policy pins programs; undo the change, or run the plan again", e.What, e.Run)
+	return fmt.Sprintf("%s has changed since the run %s was begun, and the policy pins programs; take the change back, or run the plan again", e.What, e.Run)
 }
 
 // unchanged returns a *ChangedProgramError if the files of an activity or server have changed since

@@ -358,6 +358,9 @@ func (e *Engine) undoHeld(ctx context.Context, s *session, store journal.Store, 
 	if err := u.err(p); err != nil {
 		return nil, err
 	}
+	if err := pinned(ctx, store, u.Run, p); err != nil {
+		return nil, err
+	}
 	r, err := p.begin(ctx, u.ID) // from now on the other one does not go on
 	if err != nil {
 		return nil, err
