@@ -100,11 +100,11 @@ func (e *Engine) Unpack(ctx context.Context, b *Bundle, sealed bool) (*Plan, *ex
 		return nil, nil, err
 	}
 	if !sealed {
-		kept, err := readSettings(b.Given.Settings)
+		kept, err := keptPins(b.Given)
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := kept.Pins.unchanged(b.Run, pinsOf(p.Program)); err != nil {
+		if err := kept.unchanged(b.Run, pinsOf(p.Program)); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -56,6 +56,7 @@ type Checker struct {
 	purpose Purpose
 	lines   *diag.File // of Instances, to be checked; nil for none
 	untold  atomic.Bool
+	drawn   bool // the seed is that of a record, and nobody chose it
 
 	ignoring *ignoring
 }
@@ -242,7 +243,7 @@ func checkBeside(doc *lang.Document, of *compile.Options) (found diag.List) {
 // CheckLine compiles a plan that stands in a file with many, as CheckFile does. The name is of the
 // plan alone, as in plans.jsonl:3: a run of it has a record of its own.
 func (c *Checker) CheckLine(f *diag.File, name string) *Plan {
-	s := &session{engine: c.session.engine, sets: c.session.sets, sealed: c.session.sealed, forget: c.session.forget}
+	s := &session{engine: c.session.engine, sets: c.session.sets, sealed: c.session.sealed, looks: c.session.looks, forget: c.session.forget}
 	for _, t := range c.session.texts.all() {
 		if t.Role != journal.Document { // those are of other plans
 			s.texts.kept = append(s.texts.kept, t)
@@ -297,9 +298,8 @@ type Plan struct {
 	Name      string        // of its file
 	Documents []fs.FileInfo // the files of documents that it delegates to
 
-	checker   *Checker
-	lines     []byte // of Instances, when they had to be known before the run
-	begunWith string // of a recorded run: the digest of what was to execute
+	checker *Checker
+	lines   []byte // of Instances, when they had to be known before the run
 }
 
 // A PlanError says that a plan must not run.
@@ -351,10 +351,6 @@ func (p *Plan) AllFindings() diag.List { return slices.Concat(p.checker.Findings
 // Spec returns what the plan was checked for.
 func (p *Plan) Spec() Spec { return p.checker.spec }
 
-// RecordedDigest returns, for the plan of a recorded run, the digest of what was to execute when
-// the run was begun: what an approval is of. It is "" for other plans.
-func (p *Plan) RecordedDigest() string { return p.begunWith }
-
 // Checker returns what the plan was checked against.
 func (p *Plan) Checker() *Checker { return p.checker }
 
@@ -366,7 +362,7 @@ func (p *Plan) Manifest() report.Manifest {
 		maps.Copy(servers, f.BoundServers())
 	}
 	bound := map[string]json.RawMessage{
-		"flags": p.checker.spec.bound(p.execOptions()), "policy": encoded(p.checker.Policy), "models": encoded(models), "mcpServers": encoded(servers),
+		"flags": p.checker.bound(p.execOptions()), "policy": encoded(p.checker.Policy), "models": encoded(models), "mcpServers": encoded(servers),
 	}
 	if len(p.checker.Flow) > 0 {
 		bound["flow"] = p.boundFlow()
@@ -423,4 +419,7 @@ type Preview struct {
 	Plan     *Plan
 	DryRun   *forecast.DryRun
 	Forecast *forecast.Forecast
+	// Changed says what of the plan of a run that goes on is not as it was when the run was begun,
+	// or asked about it last.
+	Changed []report.Difference
 }

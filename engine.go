@@ -152,6 +152,7 @@ type session struct {
 	texts  texts
 	sets   map[string]json.RawMessage // values that a fork sets, by path
 	sealed bool                       // a record is read: no secret is looked up, and no server started
+	looks  bool                       // secrets are looked up although it is sealed: they decide what would run
 	forget bool                       // no result is remembered
 }
 

@@ -2,6 +2,7 @@ package plc
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -43,11 +44,41 @@ func pinned(ctx context.Context, store journal.Store, run string, p *Plan) error
 	if err != nil {
 		return err
 	}
-	kept, err := readSettings(given.Settings)
+	kept, err := keptPins(given)
 	if err != nil {
 		return err
 	}
-	return kept.Pins.unchanged(run, pinsOf(p.Program))
+	return kept.unchanged(run, pinsOf(p.Program))
+}
+
+// pinsText is the name under which a record has the pins of a plan that replaced another.
+const pinsText = "(pins of programs)"
+
+// keptPins returns the pins in what a run was given: those of the plan with which it was begun and,
+// for activities and servers that this plan did not use, those of the plans that replaced it.
+func keptPins(g *journal.Given) (pins, error) {
+	kept, err := readSettings(g.Settings)
+	if err != nil {
+		return nil, err
+	}
+	all := pins{}
+	maps.Copy(all, kept.Pins)
+	for _, t := range g.Texts {
+		if t.Role != journal.Pins {
+			continue
+		}
+		var more pins
+		if err := json.Unmarshal(t.Bytes, &more); err != nil {
+			return nil, fmt.Errorf("%s: %w", pinsText, err)
+		}
+		known := all.owners()
+		for name, sum := range more {
+			if !known[ownerOf(name)] {
+				all[name] = sum
+			}
+		}
+	}
+	return all, nil
 }
 
 // A ChangedProgramError says that a run can't be resumed or undone, since a program that it would

@@ -231,11 +231,12 @@ func Fits(def *tool.Definition, a exec.Answer) error {
 
 // WaitsForPlan reports whether a run waits for its lazy plan to be approved as a whole.
 func WaitsForPlan(s *journal.Summary) bool {
-	return s.Status == exec.Paused && s.Reason == WaitsForApproval
+	return s.Status == exec.Paused && strings.HasPrefix(s.Reason, WaitsForApproval)
 }
 
 // PendingPlan returns the preview of the plan of a run that waits for its approval as a whole. The
-// error is a *NotWaitingError when it doesn't.
+// error is a *NotWaitingError when it doesn't, and a *ChangedPlanError when this process would run
+// something else than what waits: other programs, or servers by other variables.
 func (e *Engine) PendingPlan(ctx context.Context, run string) (*Preview, error) {
 	p, err := e.pendingPlan(ctx, run)
 	if err != nil {
@@ -245,18 +246,66 @@ func (e *Engine) PendingPlan(ctx context.Context, run string) (*Preview, error) 
 }
 
 func (e *Engine) pendingPlan(ctx context.Context, run string) (*Plan, error) {
-	sum, err := e.Summary(ctx, run)
+	store, err := e.records()
 	if err != nil {
 		return nil, err
 	}
-	if !WaitsForPlan(sum) {
-		return nil, &NotWaitingError{sum.Run, sum.Status}
+	sum, err := waiting(ctx, store, run)
+	if err != nil {
+		return nil, err
 	}
-	p, err := e.PlanOf(ctx, run)
+	given, err := store.Given(ctx, sum.Run)
+	if err != nil {
+		return nil, err
+	}
+	before, err := asked(ctx, store, sum, given)
+	if err != nil {
+		return nil, err
+	}
+	p, err := e.planOf(ctx, &session{engine: e, sealed: true, looks: true}, given, nil)
+	if err == nil {
+		err = p.Err()
+	}
 	if err == nil && p.Program.Mode != lang.Lazy {
 		err = &NotWaitingError{sum.Run, sum.Status}
 	}
-	return p, err
+	if err == nil {
+		err = p.readLines()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if now := askedNow(p); now.digest != before.digest {
+		return nil, &ChangedPlanError{sum.Run, before.changed(now)}
+	}
+	return p, nil
+}
+
+// PendingDigest returns the digest of the plan of a run that waits for its approval as a whole: see
+// ApprovePlan. The error is a *NotWaitingError when it doesn't.
+func (e *Engine) PendingDigest(ctx context.Context, run string) (string, error) {
+	store, err := e.records()
+	if err != nil {
+		return "", err
+	}
+	sum, err := waiting(ctx, store, run)
+	if err != nil {
+		return "", err
+	}
+	before, err := asked(ctx, store, sum, nil)
+	if err != nil {
+		return "", err
+	}
+	return before.digest, nil
+}
+
+// waiting returns the summary of a run that waits for its lazy plan to be approved.
+func waiting(ctx context.Context, store journal.Store, run string) (*journal.Summary, error) {
+	sum, err := store.Summary(ctx, run)
+	if err == nil && !WaitsForPlan(sum) {
+		err = &NotWaitingError{sum.Run, sum.Status}
+	}
+	return sum, err
 }
 
 // A NotWaitingError says that a run waits for nobody to approve its plan.
@@ -269,8 +318,8 @@ func (e *NotWaitingError) Error() string {
 	return fmt.Sprintf("no question of the run %s is open (it is %s)", e.Run, e.Status)
 }
 
-// ApprovePlan approves the lazy plan of a run that waits for that, as PendingPlan shows it, whose
-// RecordedDigest is given. Resume then runs it.
+// ApprovePlan approves the lazy plan of a run that waits for that, as PendingPlan shows it: the
+// digest is that of its Manifest. Resume then runs it, if the manifest is still the same.
 func (e *Engine) ApprovePlan(ctx context.Context, run, digest string) error {
 	p, err := e.pendingPlan(ctx, run)
 	if err != nil {
@@ -279,28 +328,36 @@ func (e *Engine) ApprovePlan(ctx context.Context, run, digest string) error {
 	if p.checker.Policy.ApprovalKeys != nil {
 		return errors.New(WantsSigned)
 	}
-	if digest != p.begunWith {
+	if digest != p.Manifest().Digest() {
 		return fmt.Errorf("the plan of the run %s is not the one that was approved; look at it again", run)
 	}
 	store, err := e.records()
 	if err != nil {
 		return err
 	}
-	if err := store.Approve(ctx, p.begunWith, time.Time{}); err != nil {
+	if err := store.Approve(ctx, digest, time.Time{}); err != nil {
 		return err
 	}
-	return store.UseApproval(ctx, p.begunWith, run) // by this run and no other that waits for the same plan
+	return store.UseApproval(ctx, digest, run) // by this run and no other that waits for the same plan
 }
 
 // PlanApproved reports whether somebody has approved the lazy plan of a run that waits for that.
 func (e *Engine) PlanApproved(ctx context.Context, s *journal.Summary) bool {
 	store, err := e.records()
-	return err == nil && WaitsForPlan(s) && store.UseApproval(ctx, s.Program, s.Run) == nil
+	if err != nil || !WaitsForPlan(s) {
+		return false
+	}
+	before, err := asked(ctx, store, s, nil)
+	return err == nil && store.UseApproval(ctx, before.digest, s.Run) == nil
 }
 
 // RejectPlan ends a run whose lazy plan waits for approval.
 func (e *Engine) RejectPlan(ctx context.Context, run, reason string) error {
-	if _, err := e.pendingPlan(ctx, run); err != nil {
+	store, err := e.records()
+	if err != nil {
+		return err
+	}
+	if _, err := waiting(ctx, store, run); err != nil {
 		return err
 	}
 	return e.endRun(ctx, run, exec.Rejected, strings.TrimSuffix("the plan was not approved: "+reason, ": "))

@@ -127,28 +127,32 @@ func (e *Engine) recall(ctx context.Context, record journal.Run, sum *journal.Su
 			return nil, err
 		}
 	}
-	program, revision, retry := given.Program, given.Revision, sum.Status == exec.Failed
+	before, err := asked(ctx, store, sum, given)
+	if err != nil {
+		return nil, err
+	}
+	revision, retry := given.Revision, sum.Status == exec.Failed
 	if !c.Plan.isZero() {
 		if p, err = e.revise(ctx, record, p, given, c); err != nil {
 			return nil, err
 		}
-		program, revision, retry = p.Manifest().Digest(), given.Revision+1, true
+		before, revision, retry = nil, given.Revision+1, true
 	}
 	if err := p.explained(sum.Run); err != nil {
 		return nil, err
 	}
-	kept, err := readSettings(given.Settings)
+	kept, err := keptPins(given)
 	if err != nil {
 		return nil, err
 	}
-	if err := kept.Pins.unchanged(sum.Run, pinsOf(p.Program)); err != nil {
+	if err := kept.unchanged(sum.Run, pinsOf(p.Program)); err != nil {
 		return nil, err
 	}
 	r, err := p.newRun()
 	if err != nil {
 		return nil, err
 	}
-	r.record, r.resumed, r.program = record, true, program
+	r.record, r.resumed, r.before = record, true, before
 	r.Options.ID, r.Options.Revision, r.Options.RetryFailed = sum.Run, revision, retry
 	return r, nil
 }
@@ -173,6 +177,7 @@ func (e *Engine) planOf(ctx context.Context, s *session, g *journal.Given, edit 
 	if err != nil {
 		return nil, err
 	}
+	c.drawn = !kept.Seeded && spec.Seed == kept.Spec.Seed
 	return c.Check(spec.Plan)
 }
 
@@ -203,7 +208,10 @@ func (e *Engine) revise(ctx context.Context, record journal.Run, old *Plan, g *j
 	if err != nil {
 		return nil, err
 	}
-	docs := slices.DeleteFunc(given.Texts, func(t journal.Text) bool { return t.Role != journal.Document })
+	docs := slices.DeleteFunc(given.Texts, func(t journal.Text) bool { return t.Role != journal.Document && t.Role != journal.Manifest })
+	if now := pinsOf(p.Program); now != nil {
+		docs = append(docs, journal.Text{Role: journal.Pins, Name: pinsText, Bytes: encoded(now)})
+	}
 	return p, record.Revise(ctx, &journal.Given{Plan: given.Plan, Texts: docs, Program: given.Program})
 }
 
@@ -242,7 +250,6 @@ func (e *Engine) PlanOf(ctx context.Context, run string) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.begunWith = g.Program
 	return p, p.Err()
 }
 

@@ -104,7 +104,8 @@ type Run struct {
 	started bool
 	undoes  *undoTarget // of a run that undoes another
 	undone  bool        // all that is left to do is to undo it
-	program string      // digest of what was to execute when the run was begun
+	before  *planAsked  // of a run that was begun before: what it was to execute; nil with another plan
+	now     *planAsked  // of a lazy plan: what it would execute
 
 	mu    sync.Mutex
 	asked map[askedAt]bool // questions that this process has put, and that are open
@@ -167,7 +168,6 @@ func (p *Plan) begin(ctx context.Context, id string) (*Run, error) {
 		given.Labels = map[string]string{}
 	}
 	given.Labels[givenLabel] = p.checker.givenDigest()
-	r.program = given.Program
 	if r.record, err = r.store.Create(ctx, r.Options.ID, given); err != nil {
 		return nil, err
 	}
@@ -207,7 +207,11 @@ func (p *Plan) newRun() (*Run, error) {
 
 // given returns what the record of a run of the plan keeps.
 func (p *Plan) given(seed uint64) (*journal.Given, error) {
-	g := &journal.Given{Program: p.Manifest().Digest()}
+	m := p.Manifest()
+	g := &journal.Given{Program: m.Digest()}
+	if p.Program.Mode == lang.Lazy {
+		g.Texts = append(g.Texts, journal.Text{Role: journal.Manifest, Name: manifestText, Bytes: m})
+	}
 	for _, t := range p.checker.session.texts.all() {
 		if t.Role == journal.Plan {
 			g.Plan = t
@@ -232,8 +236,9 @@ func (p *Plan) given(seed uint64) (*journal.Given, error) {
 		}
 		g.Texts = append(g.Texts, t)
 	}
+	seeded := spec.Seed != 0 && !p.checker.drawn
 	spec.Seed = seed
-	g.Settings, err = spec.settings(pinsOf(p.Program))
+	g.Settings, err = spec.settings(pinsOf(p.Program), seeded)
 	return g, err
 }
 
@@ -252,6 +257,9 @@ func (r *Run) Recorded() bool { return r.record != nil }
 // A run that ends badly, and is to be undone then, is undone before Do returns: see Undone.
 func (r *Run) Do(ctx context.Context) (*exec.Result, error) {
 	if r.undone {
+		if err := r.plan.checker.session.engine.undoApproved(ctx, r.store, r.ID()); err != nil {
+			return nil, err
+		}
 		return r.undoOnly(ctx)
 	}
 	if r.plan.Program.Mode == lang.Lazy {
@@ -261,6 +269,9 @@ func (r *Run) Do(ctx context.Context) (*exec.Result, error) {
 			return nil, err
 		}
 		if stop != nil {
+			if changes := r.Preview.Changes(); stop.Status == exec.Paused && changes != "" {
+				stop.Reason += "; " + changes
+			}
 			r.end(stop)
 			return stop, nil
 		}
@@ -328,11 +339,13 @@ func (r *Run) execute(ctx context.Context) (*exec.Result, error) {
 // allowed returns nil when a lazy plan may run (plan-language §10), and else what takes the
 // place of the result.
 func (r *Run) allowed(ctx context.Context) (*exec.Result, error) {
-	before := r.resumed && r.store != nil && r.store.UseApproval(ctx, r.program, r.ID()) == nil
+	r.now = askedNow(r.plan)
+	before := r.resumed && r.store != nil && r.store.UseApproval(ctx, r.now.digest, r.ID()) == nil
 	preview, err := r.plan.Preview(ctx)
 	if err != nil {
 		return nil, err
 	}
+	preview.Changed = r.before.changed(r.now)
 	r.Options.Covered = preview.DryRun.Cover(r.Options, mostShown)
 	r.Preview = preview
 	var stop *exec.Result
@@ -360,7 +373,8 @@ func (r *Run) allowed(ctx context.Context) (*exec.Result, error) {
 // preview does not cover the others: they ask.
 const mostShown = 500
 
-// WaitsForApproval is the reason of a run that waits for its lazy plan to be approved.
+// WaitsForApproval is the reason of a run that waits for its lazy plan to be approved. What has
+// changed since somebody was asked about it follows.
 const WaitsForApproval = "the plan is lazy, and nobody has approved it; --yes approves"
 
 const noRecordToWait = "the plan is lazy, there is nobody to ask, and without a record it can't wait; --yes approves"
@@ -371,10 +385,10 @@ func (r *Run) noteApproval(ctx context.Context) error {
 	if r.record == nil {
 		return nil
 	}
-	if err := r.store.Approve(ctx, r.program, time.Time{}); err != nil {
+	if err := r.store.Approve(ctx, r.now.digest, time.Time{}); err != nil {
 		return err
 	}
-	return r.store.UseApproval(ctx, r.program, r.ID())
+	return r.store.UseApproval(ctx, r.now.digest, r.ID())
 }
 
 // NotRun returns the result of the run when nothing of it runs.
@@ -496,6 +510,9 @@ func (r *Run) end(res *exec.Result) {
 	e := &exec.Event{Type: exec.RunFinished, Time: time.Now(), Run: r.ID(), Status: res.Status, Reason: res.Reason}
 	if res.Status == exec.Paused {
 		e.Type = exec.RunPaused
+		if r.now != nil && r.before != nil && r.now.digest != r.before.digest {
+			e.Value = json.RawMessage(r.now.manifest)
+		}
 	}
 	r.record.Append(e)
 }

@@ -264,12 +264,18 @@ func (s *Spec) options() (*exec.Options, error) {
 
 // bound returns the settings that change what a plan means or does, for its manifest. The
 // others only change how fast it goes.
-func (s *Spec) bound(o exec.Options) json.RawMessage {
+//
+// A seed that was drawn for the record of a run is no setting.
+func (c *Checker) bound(o exec.Options) json.RawMessage {
+	s, seed := &c.spec, c.spec.Seed
+	if c.drawn {
+		seed = 0
+	}
 	settings := map[string]any{
 		"effects": or(s.Effects, DeclaredEffects), "refs": or(s.Refs, StrictRefs), "on-failure": o.OnFailure.String(),
 		"on-uncertain": or(s.OnUncertain, AskUncertain), "approve": or(s.Approvals.Calls, ApproveDestructive),
 		"max-steps": o.MaxSteps, "max-tokens": s.Limits.Tokens, "max-cost": s.Limits.Cost, "max-time": s.Limits.Time.String(), "max-state": cmp.Or(s.Limits.State, exec.DefaultMaxBytes),
-		"timeout": s.Limits.Timeout.String(), "fail-fast": s.FailFast, "seed": fmt.Sprint(s.Seed),
+		"timeout": s.Limits.Timeout.String(), "fail-fast": s.FailFast, "seed": fmt.Sprint(seed),
 	}
 	if s.ModelTapes.Replay != "" { // otherwise the tool files say who answers
 		settings["model-replay"] = s.ModelTapes.Replay
@@ -298,19 +304,20 @@ type settings struct {
 	Version int    `json:"version"`
 	Folder  string `json:"folder"` // in which the run was begun
 	Spec    Spec   `json:"spec"`
-	Pins    pins   `json:"pins,omitempty"` // where the policy pins programs
+	Pins    pins   `json:"pins,omitempty"`   // where the policy pins programs
+	Seeded  bool   `json:"seeded,omitempty"` // the caller chose the seed
 }
 
 // Settings returns what the record of a run keeps of the Spec, and the current folder; see
 // journal.Given.
-func (s *Spec) Settings() (json.RawMessage, error) { return s.settings(nil) }
+func (s *Spec) Settings() (json.RawMessage, error) { return s.settings(nil, false) }
 
-func (s *Spec) settings(pinned pins) (json.RawMessage, error) {
+func (s *Spec) settings(pinned pins, seeded bool) (json.RawMessage, error) {
 	folder, err := os.Getwd()
 	if err != nil {
 		return nil, fmt.Errorf("can't find out the current folder: %w", err)
 	}
-	kept := settings{settingsVersion, folder, *s, pinned}
+	kept := settings{settingsVersion, folder, *s, pinned, seeded}
 	kept.Spec.Plan.Text = "" // the record has it as a text
 	kept.Spec.dropDefaults()
 	return encoded(kept), nil

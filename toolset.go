@@ -222,7 +222,7 @@ func (s *session) readToolFiles(named Toolset, purpose Purpose, t *Tools) (more 
 // writtenOut returns the secrets that are written out in a file now. A record does not have those
 // of the file that it has.
 func (s *session) writtenOut(src Source, read func(*diag.File) (*file.File, diag.List)) []string {
-	if _, recorded, _ := s.texts.recorded(journal.Tools, src.Name); !recorded || s.sealed || src.inline() {
+	if _, recorded, _ := s.texts.recorded(journal.Tools, src.Name); !recorded || s.sealed && !s.looks || src.inline() {
 		return nil
 	}
 	text, err := s.engine.readSource(src)
@@ -403,13 +403,13 @@ func lockFile(named Toolset, files []*file.File) string {
 
 // secrets returns where the secrets of tool files come from.
 func (s *session) secrets(purpose Purpose) *file.Secrets {
-	if s.sealed { // nothing is called, and nobody is told what stands for them
+	if s.sealed && !s.looks { // nothing is called, and nobody is told what stands for them
 		return &file.Secrets{
 			LookupEnv: func(string) (string, bool) { return "-", true },
 			ReadFile:  func(string) ([]byte, error) { return []byte("-"), nil },
 		}
 	}
-	return &file.Secrets{LookupEnv: s.engine.lookupEnv, ReadFile: readSecret, Optional: purpose != ToRun}
+	return &file.Secrets{LookupEnv: s.engine.lookupEnv, ReadFile: readSecret, Optional: purpose != ToRun || s.sealed}
 }
 
 // maxSecret is the maximum size of a secret, in bytes.

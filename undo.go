@@ -465,7 +465,11 @@ func (e *Engine) continueUndoing(ctx context.Context, store journal.Store, by *j
 	} else if err != nil {
 		return nil, err
 	}
-	r, err := e.continueUndo(ctx, store, by, &undoTarget{record: held, run: of, release: true}, c)
+	var r *Run
+	err = e.undoApproved(ctx, store, of)
+	if err == nil {
+		r, err = e.continueUndo(ctx, store, by, &undoTarget{record: held, run: of, release: true}, c)
+	}
 	if err == nil {
 		err = r.undoes.read(ctx, store)
 	}

@@ -3,7 +3,9 @@ package plc
 import (
 	"context"
 	"errors"
+	"fmt"
 
+	"github.com/plc-lang/plc/approval"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/undo"
 	"github.com/plc-lang/plc/journal"
@@ -197,6 +199,39 @@ func (r *Run) undoOnly(ctx context.Context) (*exec.Result, error) {
 	w.Result.Status, w.Result.Reason = w.Summary.Status, w.Summary.Reason
 	r.undoItself(ctx, w.Result)
 	return w.Result, nil
+}
+
+// undoApproved returns an *approval.Refusal if the plan of a run that is to be undone was approved
+// as a whole, and what would undo it here is not what was approved.
+func (e *Engine) undoApproved(ctx context.Context, store journal.Store, run string) error {
+	sum, err := store.Summary(ctx, run)
+	if err != nil {
+		return err
+	}
+	given, err := store.Given(ctx, run)
+	if err != nil {
+		return err
+	}
+	before, err := asked(ctx, store, sum, given)
+	if err != nil || before.manifest == nil { // nobody approved it as a whole
+		return err
+	}
+	p, err := e.planOf(ctx, &session{engine: e, sealed: true, looks: true}, given, nil)
+	if err == nil {
+		err = p.readLines()
+	}
+	if err != nil {
+		return err
+	}
+	now := askedNow(p)
+	err = store.UseApproval(ctx, now.digest, run)
+	if _, other := errors.AsType[*journal.ApprovalError](err); !other {
+		return err
+	}
+	refused := &approval.Refusal{Differences: before.changed(now), Message: fmt.Sprintf(
+		"what would undo the run %s is not what was approved; plc undo %[1]s undoes it all the same", run)}
+	refused.Message, _ = refused.Reason()
+	return refused
 }
 
 // execOptions returns the options of the executor. If the Spec has no strategy for failures, that

@@ -96,12 +96,19 @@ type askPlace struct{ instance, path string }
 func (s *scheduler) ask(i int32, kind QuestionKind, reason string, f *Failure, breaks ...string) {
 	c := s.call(i)
 	a := &asking{entry: entry{s, i}, q: s.question(i, kind, reason, f, breaks), cancel: func() {}}
-	c.await(reason)
 	if s.asked == nil {
 		s.asked = map[askPlace]*asking{}
 	}
 	s.asked[a.q.place()] = a
-	if said, heard := c.trail.answered(a.q); said != nil && s.fits(a.q, said) == nil {
+	said, heard := c.trail.answered(a.q)
+	if said == nil {
+		if why := c.trail.outdated(a.q); why != "" {
+			reason += "; " + why
+			a.q.Reason = reason
+		}
+	}
+	c.await(reason)
+	if said != nil && s.fits(a.q, said) == nil {
 		seq := int64(0)
 		if heard {
 			s.claimQuestion(a)

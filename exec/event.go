@@ -52,7 +52,7 @@ type Event struct {
 	Status    Status          `json:"status,omitempty"`
 	Path      string          `json:"path,omitempty"`      // Written; Warned: of a reference that found nothing
 	Method    string          `json:"method,omitempty"`    // Written
-	Value     json.RawMessage `json:"value,omitempty"`     // Written: the value; ApprovalAsked: the params; CallStarted: the params, if not the plan's, and in a dry run; CallReturned: the result
+	Value     json.RawMessage `json:"value,omitempty"`     // Written: the value; ApprovalAsked: the params; CallStarted: the params, if not the plan's, and in a dry run; CallReturned: the result; RunPaused: the manifest of a lazy plan that waits for approval, if it was another before
 	Key       string          `json:"key,omitempty"`       // CallStarted: the attempt's idempotency key
 	Activity  string          `json:"activity,omitempty"`  // CallStarted: what does the work, unless it is the activity of the tool's own name
 	Intent    *Intent         `json:"intent,omitempty"`    // CallStarted: of an attempt that may change the world

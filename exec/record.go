@@ -63,6 +63,8 @@ type Past struct {
 	said     []byte   // the params of the question of Asked
 	saidWhy  []string // the reasons of the guard in it
 	heard    bool     // Answer is that of an event
+	terms    *Terms   // of the question of Asked, and allowed those of Approved; nil is not known
+	allowed  *Terms
 
 	Usage tool.Usage // of all its attempts that have an answer
 
@@ -114,7 +116,7 @@ func (p *Past) Take(e *Event) {
 	case ApprovalAsked:
 		p.Asked, p.Question, p.Answer, p.said = e.Digest, e.Question, nil, e.Value
 		p.heard, p.saidWhy = false, nil
-		if e.Asked != nil {
+		if p.terms = e.Asked; e.Asked != nil {
 			p.saidWhy = e.Asked.Breaks
 		}
 	case ApprovalGiven:
@@ -148,7 +150,7 @@ func (p *Past) start(e *Event) {
 // allowed.
 func (p *Past) acted() {
 	if p.Question == ApprovalQuestion && p.Answer != nil && p.Answer.Approved {
-		p.Approved, p.shown, p.shownWhy = p.Asked, p.said, p.saidWhy
+		p.Approved, p.shown, p.shownWhy, p.allowed = p.Asked, p.said, p.saidWhy, p.terms
 	}
 	p.Asked, p.Question, p.Answer, p.said, p.saidWhy = "", "", nil, nil, nil
 }

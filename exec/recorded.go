@@ -413,6 +413,23 @@ func (t *trail) answered(q *Question) (a *Answer, heard bool) {
 	return a, t.past.heard
 }
 
+// outdated says what has changed since a person allowed a call about which a question is asked
+// again; "" if nothing has, or nobody allowed it.
+func (t *trail) outdated(q *Question) string {
+	if t == nil || t.past == nil || q.Kind != ApprovalQuestion {
+		return ""
+	}
+	before := t.past.allowed
+	if a := t.past.Answer; a != nil && a.allows() && t.past.Question == q.Kind {
+		before = t.past.terms
+	}
+	changed := q.Terms.since(before)
+	if changed == nil {
+		return ""
+	}
+	return "a person allowed it before, and since then this has changed: " + strings.Join(changed, ", ")
+}
+
 // asked reports whether the record has an answer to a question of this kind.
 func (t *trail) asked(kind QuestionKind) bool {
 	return t != nil && t.past != nil && t.past.Answer != nil && t.past.Question == kind

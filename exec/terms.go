@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 
@@ -75,6 +76,46 @@ func termsOf(name string, target *compile.Target, params json.RawMessage) *Terms
 		t.Target, t.Origin, t.Identity = target.Words(), target.Origin.String(), report.TargetDigest(target)
 	}
 	return t
+}
+
+// since lists what has changed since the call had other terms; nil if nothing has, or the others
+// are nil. What breaks a policy is no part of that.
+func (t *Terms) since(before *Terms) (changed []string) {
+	if before == nil {
+		return nil
+	}
+	for _, part := range []struct {
+		name string
+		is   bool
+	}{
+		{"the tool", t.Tool != before.Tool},
+		{"what runs it", t.Target != before.Target || t.Identity != before.Identity},
+		{"the params", !sameJSON(t.Params, before.Params)},
+		{"what it may read", !sameJSON(t.Scopes, before.Scopes)},
+		{"the retries", t.Retries != before.Retries},
+		{"the timeout", t.Timeout != before.Timeout},
+	} {
+		if part.is {
+			changed = append(changed, part.name)
+		}
+	}
+	switch f, was := t.Fallback, before.Fallback; {
+	case (f == nil) != (was == nil), f != nil && f.since(was) != nil:
+		changed = append(changed, "the fallback")
+	}
+	return changed
+}
+
+// sameJSON reports whether two values are the same; nil is null.
+func sameJSON(a, b json.RawMessage) bool {
+	null := json.RawMessage("null")
+	if a == nil {
+		a = null
+	}
+	if b == nil {
+		b = null
+	}
+	return bytes.Equal(canonical(a), canonical(b))
 }
 
 // Cover returns a key of Options.Covered: a call of a path and an instance with these terms.

@@ -47,6 +47,9 @@ const (
 	Schema   Role = "schema"
 
 	Instances Role = "instances" // by their digest, when they are too many to be kept
+
+	Manifest Role = "manifest" // of a lazy plan: all that running it would execute
+	Pins     Role = "pins"     // of a plan that replaced another: the content of its programs
 )
 
 // Forked is where a fork begins.

@@ -19,6 +19,10 @@ type Place struct {
 	URL    string `json:"url,omitempty"`    // with its placeholders
 	Host   string `json:"host,omitempty"`   // of URL, with its placeholders
 
+	// Expanded is the SHA-256 of what decides which MCP server it is, if variables or files stand
+	// for a part of that: Program and URL have these as they are written.
+	Expanded string `json:"expanded,omitempty"`
+
 	Server string `json:"server,omitempty"` // MCP
 	Tool   string `json:"tool,omitempty"`   // the server's name for it
 

@@ -280,7 +280,14 @@ func (env *environment) answerPlan(ctx context.Context, e *plc.Engine, run strin
 	if !approve {
 		return env.rejectPlan(ctx, e, run, f.reason, f.as)
 	}
+	if err := env.enterRun(ctx, e, run); err != nil {
+		return err
+	}
 	preview, err := e.PendingPlan(ctx, run)
+	if changed, ok := errors.AsType[*plc.ChangedPlanError](err); ok {
+		env.complain(changed)
+		return exit(exitRejected)
+	}
 	if err != nil {
 		return env.showFaulty(ctx, err)
 	}
@@ -307,7 +314,7 @@ func (env *environment) answerPlan(ctx context.Context, e *plc.Engine, run strin
 			return exit(exitRejected)
 		}
 	}
-	if err := e.ApprovePlan(ctx, run, p.RecordedDigest()); err != nil {
+	if err := e.ApprovePlan(ctx, run, p.Manifest().Digest()); err != nil {
 		return trimmed(err)
 	}
 	env.hintf("approved by %s; plc resume %s runs it, once", person(f.as), run)

@@ -398,6 +398,9 @@ func (env *environment) askPlan(ctx context.Context, p *prepared, r *plc.Run, pr
 	show(env.stderr, blueprint(p.name, preview.DryRun, preview.Forecast, maxListed))
 	yes, why := false, noAnswer
 	if env.canAsk() {
+		if changes := preview.Changes(); changes != "" {
+			showf(env.stderr, "%s\n", changes)
+		}
 		yes, why = env.ask(ctx, nil, display.Lit("run this plan? (e to edit it)"))
 	}
 	switch {

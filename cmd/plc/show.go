@@ -77,7 +77,7 @@ func (env *environment) show(ctx context.Context, w *walked) error {
 	}
 	showUndone(out, undone, w.sum.Run)
 	showQuestions(out, questions)
-	if w.sum.Status == exec.Paused && w.sum.Reason == plc.WaitsForApproval {
+	if plc.WaitsForPlan(w.sum) {
 		if err := env.showWaiting(ctx, out, w.store, w.sum.Run); err != nil {
 			return err
 		}
@@ -91,15 +91,19 @@ func (env *environment) show(ctx context.Context, w *walked) error {
 
 // showWaiting shows what a plan would do that waits to be approved as a whole.
 func (env *environment) showWaiting(ctx context.Context, out io.Writer, store journal.Store, run string) error {
-	p, err := env.recordedPlan(ctx, store, run)
-	if err != nil {
+	e := env.engine(func() (journal.Store, error) { return store, nil })
+	if err := env.enterRun(ctx, e, run); err != nil {
 		return err
 	}
-	preview, err := p.Preview(ctx)
-	if err != nil {
-		return err
+	preview, err := e.PendingPlan(ctx, run)
+	if changed, ok := errors.AsType[*plc.ChangedPlanError](err); ok {
+		showf(out, "\n%s\n", changed)
+		return nil
 	}
-	show(out, display.Sprintf("\nplc approve %s approves this:\n%s", run, blueprint(p.Name, preview.DryRun, preview.Forecast, maxListed)))
+	if err != nil {
+		return env.showFaulty(ctx, err)
+	}
+	show(out, display.Sprintf("\nplc approve %s approves this:\n%s", run, blueprint(preview.Plan.Name, preview.DryRun, preview.Forecast, maxListed)))
 	return nil
 }
 

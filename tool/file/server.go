@@ -65,12 +65,18 @@ type Server struct {
 }
 
 // Place returns the program that the server is, with secrets by their names, its file and the
-// folder that it runs in, or its URL as it is written. With pin it has the content of the files
-// that the command names, and what variables in the command or the URL stand for. usePinned then
-// makes a command start the file that was found now, and returns an error if a file has changed.
+// folder that it runs in, or its URL as it is written, and the digest of what variables and files
+// in these stand for. With pin it has the content of the files that the command names, too.
+// usePinned then makes a command start the file that was found now, and returns an error if a file
+// has changed.
 func (s *Server) Place(pin bool) (p tool.Place, usePinned func(*exec.Cmd) error) {
-	if pin && s.expanded != "" {
-		defer func() { p.Pins = append(p.Pins, tool.Pin{SHA256: s.expanded}) }()
+	if s.expanded != "" {
+		defer func() {
+			p.Expanded = s.boundExpanded()
+			if pin {
+				p.Pins = append(p.Pins, tool.Pin{SHA256: s.expanded})
+			}
+		}()
 	}
 	if s.Command == "" {
 		return tool.Place{URL: s.writtenURL()}, nil
@@ -527,11 +533,14 @@ func (f *File) BoundServers() map[string]json.RawMessage {
 		s.secrets = f.Secrets
 		if err := s.resolve(); err == nil && s.expanded != "" {
 			written := bytes.TrimSuffix(bytes.TrimSpace(s.Raw), []byte("}"))
-			all[s.Name] = fmt.Appendf(slices.Clip(written), `,"expanded":%q}`, strings.TrimSpace(sumOfLiteral)+s.expanded)
+			all[s.Name] = fmt.Appendf(slices.Clip(written), `,"expanded":%q}`, s.boundExpanded())
 		}
 	}
 	return all
 }
+
+// boundExpanded returns the SHA-256 of what decides which server it is, as approvals have it.
+func (s *Server) boundExpanded() string { return strings.TrimSpace(sumOfLiteral) + s.expanded }
 
 // What shows that a text is a secret: what it is for, or how it begins.
 var (

@@ -198,7 +198,7 @@ func (s *Server) pending(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, err)
 		return
 	}
-	answer(w, http.StatusOK, previewed(p, p.Plan.RecordedDigest()))
+	answer(w, http.StatusOK, previewed(p, p.Plan.Manifest().Digest()))
 }
 
 func (s *Server) approve(w http.ResponseWriter, r *http.Request) {
@@ -220,7 +220,11 @@ func (s *Server) decidePlan(r *http.Request, d *Decision) error {
 	if err != nil {
 		return err
 	}
-	if d.Digest != sum.Program {
+	waits, err := s.opts.Engine.PendingDigest(r.Context(), sum.Run)
+	if err != nil {
+		return err
+	}
+	if d.Digest != waits {
 		return badf(http.StatusConflict, "the digest is not that of the plan which waits; look at it again")
 	}
 	c := callerOf(r)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -143,7 +144,7 @@ const mostShown = 500
 
 // waiting is a plan that waits for approval as a whole.
 type waiting struct {
-	Run, Digest, Text string
+	Run, Digest, Text string // without a digest nobody can approve it here, and the text says why
 	More              int
 }
 
@@ -187,8 +188,12 @@ func (s *Server) inbox(w http.ResponseWriter, r *http.Request) {
 		if !plc.WaitsForPlan(sum) {
 			continue
 		}
-		if p, err := s.opts.Engine.PendingPlan(r.Context(), sum.Run); err == nil { // else it was answered meanwhile
-			plans = append(plans, waiting{sum.Run, p.Plan.RecordedDigest(), s.opts.Preview(p, mostShown), max(len(p.DryRun.Calls)-mostShown, 0)})
+		p, err := s.opts.Engine.PendingPlan(r.Context(), sum.Run)
+		if changed, ok := errors.AsType[*plc.ChangedPlanError](err); ok {
+			plans = append(plans, waiting{Run: sum.Run, Text: changed.Error()})
+		}
+		if err == nil { // else it was answered meanwhile
+			plans = append(plans, waiting{sum.Run, p.Plan.Manifest().Digest(), s.opts.Preview(p, mostShown), max(len(p.DryRun.Calls)-mostShown, 0)})
 		}
 	}
 	slices.SortStableFunc(questions, func(a, b asked) int { return s.risk(b.Tool) - s.risk(a.Tool) })

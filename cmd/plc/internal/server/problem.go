@@ -50,6 +50,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 		rejected *plc.RejectedError
 		undone   *plc.UndoneError
 		undoes   *plc.UndoesError
+		changed  *plc.ChangedPlanError
 		full     *runner.FullError
 		large    *http.MaxBytesError
 		bad      *badRequest
@@ -64,7 +65,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &missing):
 		status = http.StatusNotFound
 	case errors.As(err, &held), errors.As(err, &answered), errors.As(err, &waits), errors.As(err, &rejected),
-		errors.As(err, &undone), errors.As(err, &undoes):
+		errors.As(err, &undone), errors.As(err, &undoes), errors.As(err, &changed):
 		status = http.StatusConflict
 	case errors.As(err, &full):
 		status = http.StatusServiceUnavailable

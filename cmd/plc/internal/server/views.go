@@ -156,8 +156,8 @@ func (p *waiting) article(may bool) html.Item {
 	return el("article", el("h2", text("The plan of run "), a(path("runs", p.Run), text(p.Run))),
 		el("pre", html.Lines(p.Text)),
 		when(p.More > 0, el("p", text(p.More, " calls are not shown; an approval does not cover them, and each that needs a person asks."))),
-		el("p", text("Digest "), el("code", text(p.Digest))),
-		when(may, el("form", attr("method", "post"), html.Action(path("runs", p.Run, "decide")), hidden("digest", p.Digest), reason(),
+		when(p.Digest != "", el("p", text("Digest "), el("code", text(p.Digest)))),
+		when(may && p.Digest != "", el("form", attr("method", "post"), html.Action(path("runs", p.Run, "decide")), hidden("digest", p.Digest), reason(),
 			button("decision", "approve", "Approve the plan"), text(" "), button("decision", "refuse", "Refuse"))))
 }
 
