@@ -29,7 +29,7 @@ func chain(n int) *compile.Program {
 }
 
 // benchPolicy returns a policy for benchmarks.
-func benchPolicy() *flow.Policy { return newTestPolicy(rand.New(rand.NewPCG(1, 1))).ready }
+func benchPolicy() *flow.Policy { return newTestPolicy(rand.New(rand.NewPCG(1, 1)), false).ready }
 
 func BenchmarkCheck(b *testing.B) {
 	for _, n := range []int{1000, 100_000} {

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/compile"
@@ -22,6 +23,7 @@ const maxContexts = 16
 // given is the input of a document.
 type given struct {
 	input    *val
+	params   []param // the members of the input for certain; nil for loops
 	scopes   []scope
 	decides  *mark
 	survives bool
@@ -53,6 +55,9 @@ func (w *walk) delegate(t *taken) view {
 	var last *mark // of the results of earlier rounds
 	for {
 		g.input = w.inputOf(t, items, initial, last)
+		if d.Loop == compile.Once {
+			g.params = t.params
+		}
 		out := w.document(d.Program, g)
 		more, all := g.decides, last
 		if g.survives && (d.Loop != compile.Once || w.tried(t)) { // a failed run decides whether there is another
@@ -141,7 +146,7 @@ func (w *walk) document(prog *compile.Program, g given) view {
 			ctx.wider = w.everything()
 		}
 		g.input, g.decides, g.survives, g.foreign = leaf(ctx.wider), ctx.wider, true, true
-		g.scopes = []scope{{nil, leaf(ctx.wider)}}
+		g.scopes, g.params = []scope{{nil, leaf(ctx.wider)}}, nil
 		if key = g.key(); len(ctx.done) > 0 {
 			if v, ok := ctx.done[key]; ok {
 				return v
@@ -150,6 +155,9 @@ func (w *walk) document(prog *compile.Program, g given) view {
 	}
 	sub := w.analysis.walk(prog, board{decides: g.decides, survives: g.survives, foreign: g.foreign})
 	sub.board.given = sub.givenBy(g)
+	sub.board.always = func(path state.Path) bool {
+		return len(path) == 2 && path[0].Name == "input" && slices.ContainsFunc(g.params, func(p param) bool { return p.name == path[1].Name })
+	}
 	v := sub.run()
 	v.shaped = w.join(w.join(sub.fails, sub.broken), v.shaped)
 	ctx.done[key] = v
@@ -195,6 +203,9 @@ var inputPath = state.Path{{Kind: state.Name, Name: "input"}}
 func (g *given) key() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%t%t", g.survives, g.foreign)
+	for _, p := range g.params {
+		fmt.Fprintf(&b, "%q", p.name)
+	}
 	g.decides.key(&b)
 	g.input.key(&b)
 	for _, s := range g.scopes {

@@ -131,6 +131,9 @@ func newAnalysis(prog *compile.Program, p *Policy, o *Options) *analysis {
 func (a *analysis) root(prog *compile.Program) {
 	w := a.walk(prog, board{})
 	w.board.given, w.whole = w.givenTo, true
+	if !prog.Template { // an instance may have something else there
+		w.board.always = w.isInitial
+	}
 	out := w.run()
 	if len(a.policy.said.Output) > 0 {
 		s := &Sink{Param: "output", Loc: diag.Loc{File: prog.File()}, policy: a.policy, value: out.val.all, decides: a.join(out.wrote, out.shaped)}
@@ -154,6 +157,9 @@ func (w *walk) givenTo(path state.Path) (*val, *mark) {
 	kind, _, _ := compile.CutLayer(path[0].Name)
 	v := w.marked(w.policy.given.member(kind), "†"+kind, step{loc: diag.Loc{File: w.prog.File()}, verb: isGiven, what: path.String()})
 	v, shape := w.at(v, path[1:])
+	if saysKind(w.prog, kind) { // what contains it is also what the plan says
+		shape = w.join(shape, w.says)
+	}
 	if saysInitial(w.prog, path) {
 		v = w.either(v, leaf(w.says))
 	}
@@ -161,6 +167,23 @@ func (w *walk) givenTo(path state.Path) (*val, *mark) {
 		v = nothing
 	}
 	return v, shape
+}
+
+// isInitial reports whether the whiteboard of the plan holds a path of names at the start.
+func (w *walk) isInitial(path state.Path) bool {
+	v := w.prog.Initial[path[0].Name]
+	for _, s := range path[1:] {
+		var ok bool
+		if v, ok = memberAt(v, []string{s.Name}); !ok || s.Kind != state.Name {
+			return false
+		}
+	}
+	return v != nil
+}
+
+// saysKind reports whether a message of the document is of a kind.
+func saysKind(prog *compile.Program, kind string) bool {
+	return slices.ContainsFunc(prog.Document.Messages, func(m lang.Message) bool { return m.Kind == kind })
 }
 
 // saysInitial reports whether a message of the document sets the value that the whiteboard has at a

@@ -2,9 +2,12 @@ package flow_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/plc-lang/plc/compile"
 )
 
 // The oracle is a naive interpreter of generated plans. It makes one call after the other, in the
@@ -34,7 +37,9 @@ const (
 	ofVouch
 	ofSink
 	ofOut
-	ofSource // and four more of each source: its parts a, b, list and list.id
+	ofState
+	ofDefault // of what the policy says nothing about
+	ofSource  // and four more of each source: its parts a, b, list and list.id
 )
 
 const partsOfSource = 5
@@ -244,15 +249,20 @@ type event struct {
 	data     atoms
 	why      atoms  // what decided that the call is made, and with what
 	params   string // of a call
+	instance string // of a plan that runs once for each
 }
 
 // interpreter runs one plan.
 type interpreter struct {
-	// choose returns a number below n: which of its results a tool gives for params.
-	choose   func(tool, params string, n int) int
+	// choose returns a number below n: which of its results a tool gives for params. own are the
+	// atoms of what it decides about, besides those of the params.
+	choose func(tool, params string, own atoms, n int) int
+	// say returns a text with these atoms that a tool returns, or that is given.
+	say      func(text string, own atoms) string
 	strategy string // "abort", "skip" or "continue"
 	events   []event
 	calls    int
+	instance string // of a plan that runs once for each
 }
 
 // document is a run of a document.
@@ -269,6 +279,8 @@ type document struct {
 type callState struct {
 	failed, byFailure bool // unhandled; skipped because something failed
 	wrote             bool
+	why               atoms // what decided whether it writes, and where
+	lost              atoms // what decided whether it fails with nothing to handle that, in a run that goes on
 }
 
 // outcome is the result of a run or of a call.
@@ -277,11 +289,63 @@ type outcome struct {
 	why   atoms // what decided about the value being there
 	fault atoms // what the message of the failure may tell
 	ended bool  // of a run: a failure ended it before its last call
+
+	which     int  // the alternative that was chosen
+	condition bool // it failed since a condition could not be evaluated
 }
 
-// run runs the plan.
-func (in *interpreter) run(p *gplan, input *node) outcome {
-	return in.document(p.root, map[string]*node{"input": input, "state": object(atoms{}, nil)}, atoms{})
+// run runs the plan. It reports whether a failure ended it.
+func (in *interpreter) run(p *gplan) (ended bool) {
+	global := map[string]*node{"input": in.input(), "state": object(atoms{}, nil)}
+	own := map[string]map[string]*node{}
+	for i := range p.root.messages {
+		m := &p.root.messages[i]
+		if m.instance == "" {
+			global[m.kind] = merged(m.value, global[m.kind])
+			continue
+		}
+		if own[m.instance] == nil {
+			own[m.instance] = map[string]*node{}
+		}
+		own[m.instance][m.kind] = m.value
+	}
+	if !p.template {
+		for _, name := range p.instances {
+			for _, kind := range []string{"input", "state"} {
+				if global[layer(kind, name)] = own[name][kind]; own[name][kind] == nil {
+					global[layer(kind, name)] = object(atoms{}, nil)
+				}
+			}
+		}
+		return in.document(p.root, global, atoms{}).ended
+	}
+	for _, name := range p.instances {
+		in.instance = name
+		initial := maps.Clone(global)
+		for kind, v := range own[name] {
+			initial[kind] = merged(initial[kind], v)
+		}
+		ended = in.document(p.root, initial, atoms{}).ended || ended
+	}
+	return ended
+}
+
+// input returns the input that the run is given.
+func (in *interpreter) input() *node {
+	at, user := one(ofInput), one(ofUser)
+	item := object(user, []string{"id", "title"}, text(in.say("i", user), user), text(in.say("t", user), user))
+	return object(at, []string{"text", "user"}, text(in.say("t", at), at), object(user, []string{"name", "list"}, text(in.say("n", user), user), list(user, item)))
+}
+
+// layer returns the name of a kind of an instance on the whiteboard.
+func layer(kind, instance string) string { return compile.Layer(kind, instance) }
+
+// in returns a path on the layer of an instance.
+func (p gpath) in(instance string) gpath {
+	if instance == "" || p == nil {
+		return p
+	}
+	return append(gpath{layer(p[0].(string), instance)}, p[1:]...)
 }
 
 func (in *interpreter) document(doc *gdoc, initial map[string]*node, why atoms) outcome {
@@ -303,7 +367,7 @@ func (in *interpreter) document(doc *gdoc, initial map[string]*node, why atoms) 
 	}
 	end := len(doc.calls) + 1
 	if doc.out == nil {
-		v, _, _, _ := d.read(gpath{"state"}, end)
+		v, _, _, _ := d.read(gpath{"state"}, "", end)
 		return outcome{value: v}
 	}
 	e := &evaluator{document: d, place: end}
@@ -333,10 +397,12 @@ func overlaps(w, path gpath) bool {
 }
 
 // writes returns the paths that a call may write.
-func (c *gcall) writes() []gpath {
-	all := slices.Clone(c.paths)
+func (c *gcall) writes() (all []gpath) {
+	for _, p := range c.paths {
+		all = append(all, p.in(c.instance))
+	}
 	if c.errorPath != nil {
-		all = append(all, c.errorPath)
+		all = append(all, c.errorPath.in(c.instance))
 	}
 	return all
 }
@@ -345,7 +411,7 @@ func (c *gcall) writes() []gpath {
 func (d *document) since(path gpath, place int) int {
 	for i := min(place-1, len(d.doc.calls)) - 1; i >= 0; i-- {
 		c := d.doc.calls[i]
-		if d.certain[i] && c.method == "" && len(c.paths) == 1 && covers(c.paths[0], path) {
+		if d.certain[i] && c.method == "" && len(c.paths) == 1 && covers(c.paths[0].in(c.instance), path) {
 			return i + 1
 		}
 	}
@@ -360,7 +426,7 @@ func (d *document) isCertain(c *gcall) bool {
 	sure := true
 	var expr func(e *gexpr, soft bool)
 	expr = func(e *gexpr, soft bool) {
-		if e.path != nil && !soft && d.since(e.path, c.index+1) == 0 && !d.held(e.path) {
+		if e.path != nil && !soft && !slices.ContainsFunc(layers(e.path, c.instance), func(p gpath) bool { return d.since(p, c.index+1) > 0 || d.held(p) }) {
 			sure = false
 		}
 		for _, a := range e.or {
@@ -400,10 +466,52 @@ func (d *document) held(path gpath) bool {
 	return v != nil
 }
 
-// read returns the value at a path, as seen from a place. wrote has the atoms that decided about
-// the writes, and shape those of the values that contain it.
-func (d *document) read(path gpath, place int) (v *node, p presence, wrote, shape atoms) {
-	since := d.since(path, place)
+// layers returns a path on the layer of an instance, if any, and on the global one.
+func layers(path gpath, instance string) []gpath {
+	if instance == "" {
+		return []gpath{path}
+	}
+	return []gpath{path.in(instance), path}
+}
+
+// read returns the value at a path, as a call of an instance sees it from a place: what the
+// instance has is merged over what all have. wrote has the atoms that decided about the writes, and
+// shape those of the values that contain it.
+func (d *document) read(path gpath, instance string, place int) (v *node, p presence, wrote, shape atoms) {
+	since := d.since(path.in(instance), place)
+	v, p, wrote, shape = d.look(path.in(instance), since, place)
+	if instance == "" {
+		return v, p, wrote, shape
+	}
+	under := d.since(path, place)
+	if p == present && v.kind != 'o' {
+		return v, p, wrote, shape
+	}
+	for n := len(path) - 1; n > 1; n-- {
+		above, q, _, _ := d.look(path[:n].in(instance), since, place)
+		if q != present || slices.Contains(path[:n], any("[*]")) {
+			continue
+		}
+		if below, q, _, _ := d.look(path[:n], under, place); above.kind != 'o' || q == present && below.kind != 'o' {
+			return v, p, wrote, shape
+		}
+	}
+	u, q, w, s := d.look(path, under, place)
+	wrote, shape = wrote.or(w), shape.or(s)
+	switch {
+	case p == present && q == present && u.kind == 'o':
+		return merged(u, v), present, wrote, shape
+	case p == present:
+		return v, present, wrote, shape
+	case q == present:
+		return u, present, wrote, shape
+	}
+	return nil, min(p, q), wrote, shape
+}
+
+// look returns the value at a path of one layer. since is the place of the last certain write that
+// covers the path of the reference.
+func (d *document) look(path gpath, since, place int) (v *node, p presence, wrote, shape atoms) {
 	root := object(atoms{}, nil)
 	if since == 0 {
 		root = d.initial[path[0].(string)]
@@ -420,6 +528,11 @@ func (d *document) read(path gpath, place int) (v *node, p presence, wrote, shap
 		}
 		root, any, wrote = next, true, wrote.or(w.why)
 	}
+	for i := max(since, 1) - 1; i < min(place-1, len(d.doc.calls)); i++ { // what was not written tells something, too
+		if slices.ContainsFunc(d.doc.calls[i].writes(), func(w gpath) bool { return overlaps(w, path) }) {
+			wrote = wrote.or(d.calls[i].why)
+		}
+	}
 	v, shape = root.find(path[1:])
 	switch {
 	case v != nil:
@@ -434,6 +547,7 @@ func (d *document) read(path gpath, place int) (v *node, p presence, wrote, shap
 type evaluator struct {
 	*document
 	place        int
+	instance     string
 	wrote, shape atoms // what decided what was there
 	worst        presence
 	blamed       bool // what is gone is so because something failed
@@ -443,7 +557,7 @@ type evaluator struct {
 func (e *evaluator) expr(x *gexpr) (v *node, p presence, wrote, shape atoms) {
 	switch {
 	case x.path != nil:
-		v, p, wrote, shape = e.read(x.path, e.place)
+		v, p, wrote, shape = e.read(x.path, e.instance, e.place)
 		if p == gone {
 			e.blame(x.path)
 		}
@@ -473,6 +587,12 @@ func (e *evaluator) expr(x *gexpr) (v *node, p presence, wrote, shape atoms) {
 
 // blame records the failed calls because of which a path has no value.
 func (e *evaluator) blame(path gpath) {
+	for _, p := range layers(path, e.instance) {
+		e.blameLayer(p)
+	}
+}
+
+func (e *evaluator) blameLayer(path gpath) {
 	since := e.since(path, e.place)
 	for i, c := range e.doc.calls[:min(e.place-1, len(e.doc.calls))] {
 		if i+1 < since || !slices.ContainsFunc(c.writes(), func(w gpath) bool { return overlaps(w, path) }) {
@@ -536,10 +656,11 @@ func (e *evaluator) value(v *gvalue) *node {
 // document.
 func (d *document) call(c *gcall) (fault atoms, stop bool) {
 	st := &d.calls[c.index]
-	e := &evaluator{document: d, place: c.index + 1}
-	why := d.why
+	e := &evaluator{document: d, place: c.index + 1, instance: c.instance}
+	st.why = d.why
 	for _, id := range c.depends {
 		i := slices.IndexFunc(d.doc.calls, func(c *gcall) bool { return c.id == id })
+		st.why = st.why.or(d.calls[i].lost)
 		if d.calls[i].failed || d.calls[i].byFailure {
 			st.byFailure = true
 			return atoms{}, false
@@ -547,33 +668,43 @@ func (d *document) call(c *gcall) (fault atoms, stop bool) {
 	}
 	if c.when != nil {
 		v, p, w, s := e.expr(c.when)
-		why = why.or(w).or(s)
+		st.why = st.why.or(w).or(s)
 		e.blamed = false
+		if p == present {
+			st.why = st.why.or(v.at)
+		}
 		if p != present || v.text == "null" || v.text == "false" {
 			return atoms{}, false
 		}
-		why = why.or(v.at)
 	}
 	params := object(atoms{}, nil) // the plan says its literals, not that there are params
 	for _, p := range c.params {
 		params = params.with(p.name, e.value(p.value))
 	}
-	why = why.or(e.wrote)
+	st.why = st.why.or(e.wrote)
+	if d.survives(c) {
+		st.why = st.why.or(e.shape)
+	}
+	st.lost = st.why
 	switch e.worst {
 	case gone:
 		st.byFailure = e.blamed
 		return atoms{}, false
 	case missing:
-		return d.fails(c, why.or(e.shape), e.shape)
+		return d.fails(c, st.why.or(e.shape), e.shape)
 	}
 	scopes := d.scopes(c, e)
+	why := st.why
 	var o outcome
-	if c.delegate != nil {
-		for try := 0; try <= c.retry && o.value == nil; try++ {
+	for try := 0; try <= c.retry && o.value == nil; try++ {
+		switch {
+		case c.delegate != nil:
 			o = d.delegate(c, params, scopes, why)
+		case c.cases != nil:
+			o = d.chosen(c, params)
+		default:
+			o = d.tool(c, c, params, scopes, why, try)
 		}
-	} else {
-		o = d.tool(c, c.tool, params, scopes, why, false)
 	}
 	why = why.or(o.why)
 	if o.value == nil && c.fallback != nil {
@@ -583,16 +714,77 @@ func (d *document) call(c *gcall) (fault atoms, stop bool) {
 		}
 		o.fault = o.fault.or(f.fault)
 	}
-	if o.value == nil {
-		return d.fails(c, why.or(o.fault), o.fault)
+	if st.why = why; o.value == nil {
+		if c.cases == nil { // of a choose only what its conditions read decides
+			why = why.or(o.fault)
+		}
+		if o.condition && c.errorPath == nil { // which no alternative takes
+			return d.unhandled(c, why, o.fault)
+		}
+		return d.fails(c, why, o.fault)
 	}
 	return d.succeeds(c, why, o)
+}
+
+// decided notes what decided about the outcome of a call; fault has what decided whether it fails. If
+// a failure ends the run, or the plan handles it, it decides nothing about the calls that depend on
+// the call.
+func (d *document) decided(c *gcall, why, fault atoms) {
+	st := &d.calls[c.index]
+	if st.why = why; d.strategyOf(c) != "abort" && c.errorPath == nil && (len(c.paths) < 2 || c.cases != nil) {
+		st.lost = st.lost.or(fault)
+	}
+}
+
+// strategyOf returns what becomes of the run when a call fails and nothing handles that.
+func (d *document) strategyOf(c *gcall) string {
+	if c.onFailure != "" {
+		return c.onFailure
+	}
+	return d.strategy
+}
+
+// survives reports whether the run goes on when a call fails.
+func (d *document) survives(c *gcall) bool {
+	return d.strategyOf(c) != "abort" || c.errorPath != nil || len(c.paths) > 1
+}
+
+// chosen returns the outcome of a choose. What decides is what the conditions read.
+func (in *interpreter) chosen(c *gcall, params *node) (o outcome) {
+	value := params.member("value")
+	o.fault = params.all()
+	for _, k := range c.cases {
+		v, reads := value, atoms{}
+		for i, name := range k.path {
+			o.why = o.why.or(v.at)
+			next := v.member(name.(string))
+			if next == nil && (v.kind != 'o' || k.op != "has" || i < len(k.path)-1) {
+				o.condition = true
+				return o
+			}
+			v = next
+		}
+		holds := k.op == "true"
+		switch k.op {
+		case "has":
+			holds = v != nil
+		case "is":
+			reads, holds = v.all(), v.text == strconv.Quote(k.text)
+		case "any":
+			reads, holds = v.all(), in.choose(fmt.Sprint("any", k.outcome, k.text), v.json(), atoms{}, 2) > 0
+		}
+		if o.why = o.why.or(reads); holds {
+			o.value, o.which = value, k.outcome
+			return o
+		}
+	}
+	return o
 }
 
 // scopes returns the scopes of a call, by path.
 func (d *document) scopes(c *gcall, e *evaluator) (all []write) {
 	for _, path := range c.scopes {
-		if v, p, _, _ := e.read(path, e.place); p == present {
+		if v, p, _, _ := e.read(path, e.instance, e.place); p == present {
 			all = append(all, write{path: path, value: v})
 		}
 	}
@@ -601,7 +793,7 @@ func (d *document) scopes(c *gcall, e *evaluator) (all []write) {
 
 // fallBack makes the fallback of a call.
 func (d *document) fallBack(c *gcall, why atoms) outcome {
-	e := &evaluator{document: d, place: c.index + 1}
+	e := &evaluator{document: d, place: c.index + 1, instance: c.instance}
 	params := object(atoms{}, nil) // the plan says its literals, not that there are params
 	for _, p := range c.fallback.params {
 		params = params.with(p.name, e.value(p.value))
@@ -610,22 +802,30 @@ func (d *document) fallBack(c *gcall, why atoms) outcome {
 	if e.worst != present {
 		return outcome{fault: e.wrote.or(e.shape)}
 	}
-	o := d.tool(c, c.fallback.tool, params, d.scopes(c, e), why, true)
+	o := d.tool(c, c.fallback, params, d.scopes(c, e), why, 0)
 	o.why, o.fault = why, o.fault.or(e.wrote).or(e.shape)
 	return o
 }
 
 // succeeds writes the result of a call.
 func (d *document) succeeds(c *gcall, why atoms, o outcome) (atoms, bool) {
-	v, which := o.value, 0
-	if len(c.paths) > 1 {
+	v, which := o.value, o.which
+	if len(c.paths) > 1 && c.cases == nil {
 		which = slices.IndexFunc(c.paths, func(p gpath) bool { return strconv.Quote(p[len(p)-1].(string)) == v.member("_outcome").text })
 		why = why.or(v.all())
 		v = v.member("_value")
 	}
-	if c.errorPath != nil || len(c.paths) > 1 { // that it did not fail, or where it is written, tells something
-		why = why.or(o.fault).or(v.all())
+	if c.cases == nil && d.survives(c) { // that it did not fail tells something
+		why = why.or(o.fault)
 	}
+	if c.cases == nil && len(c.paths) > 1 { // and so does where it is written
+		why = why.or(v.all())
+	}
+	fault := o.fault
+	if c.cases != nil {
+		fault = o.why
+	}
+	d.decided(c, why, fault)
 	if c.paths == nil {
 		return atoms{}, false
 	}
@@ -636,6 +836,7 @@ func (d *document) succeeds(c *gcall, why atoms, o outcome) (atoms, bool) {
 }
 
 func (d *document) write(c *gcall, path gpath, method string, v *node, why atoms) bool {
+	path = path.in(c.instance)
 	w := write{c.index + 1, path, method, v, why}
 	root := d.initial[path[0].(string)]
 	for _, before := range append(d.log, w) {
@@ -655,8 +856,10 @@ func (d *document) write(c *gcall, path gpath, method string, v *node, why atoms
 
 // fails handles the failure of a call.
 func (d *document) fails(c *gcall, why, fault atoms) (atoms, bool) {
+	d.decided(c, why, fault)
 	path := c.errorPath
-	if path == nil && len(c.paths) > 1 {
+	hasLast := slices.ContainsFunc(c.cases, func(k gcase) bool { return k.outcome == len(c.paths)-1 })
+	if path == nil && len(c.paths) > 1 && !hasLast {
 		path = c.paths[len(c.paths)-1]
 	}
 	if path != nil {
@@ -665,12 +868,14 @@ func (d *document) fails(c *gcall, why, fault atoms) (atoms, bool) {
 			return atoms{}, false
 		}
 	}
+	return d.unhandled(c, why, fault)
+}
+
+// unhandled ends a call that failed with nothing to handle that.
+func (d *document) unhandled(c *gcall, why, fault atoms) (atoms, bool) {
 	st := &d.calls[c.index]
-	strategy := d.strategy
-	if c.onFailure != "" {
-		strategy = c.onFailure
-	}
-	switch strategy {
+	d.decided(c, why, fault)
+	switch d.strategyOf(c) {
 	case "skip":
 		st.byFailure = true
 		return fault, false
@@ -682,96 +887,147 @@ func (d *document) fails(c *gcall, why, fault atoms) (atoms, bool) {
 	return fault, true
 }
 
-// tool calls a tool.
-func (d *document) tool(c *gcall, tool string, params *node, scopes []write, why atoms, fallback bool) outcome {
+// tool makes a call of a tool, which is c or its fallback by. What a tool is given by another try is
+// what it was given before, so only the first is an event.
+func (d *document) tool(c, by *gcall, params *node, scopes []write, why atoms, try int) outcome {
 	d.interpreter.calls++
 	given := params.all()
-	if tool == "sink" || tool == "out" {
+	if by.isSink() && try == 0 {
+		add := func(e event) {
+			e.call, e.fallback, e.instance = c, by != c, d.instance
+			d.events = append(d.events, e)
+		}
 		for i, name := range params.names {
-			d.events = append(d.events, event{call: c, fallback: fallback, param: name, data: params.kids[i].all(), why: why})
+			add(event{param: name, data: params.kids[i].all(), why: why})
 		}
 		var seen atoms
 		for _, s := range scopes {
 			seen = seen.or(s.value.all())
 		}
 		if len(scopes) > 0 {
-			d.events = append(d.events, event{call: c, fallback: fallback, param: "*", data: seen, why: why})
+			add(event{param: "*", data: seen, why: why})
 		}
-		d.events = append(d.events, event{call: c, fallback: fallback, params: tool + params.json()})
+		add(event{params: by.tool + params.json()})
 	}
 	for _, s := range scopes {
 		given = given.or(s.value.all())
 	}
-	return resultOf(tool, params, given, d.choose)
+	o := d.resultOf(by.runs(), params, given, try, by.picked())
+	if by.picked() { // all that is said of either tool holds, and what is said of unknown ones
+		o.fault = o.fault.or(ownOf(by.tool)).or(one(ofDefault))
+		if o.value != nil {
+			o.value = o.value.labelled(by.tool, 0).carrying(one(ofDefault))
+		}
+	}
+	return o
 }
 
-// resultOf returns the result of a tool.
-func resultOf(tool string, params *node, given atoms, choose func(tool, params string, n int) int) outcome {
-	pick := func(n int) int { return choose(tool, params.json(), n) }
-	fail := func(own atom) outcome { return outcome{fault: given.or(one(own))} }
+// owns are the atoms of the tools whose results have one label.
+var owns = map[string]atom{"wrap": ofWrap, "picky": ofPicky, "pick": ofPick, "redact": ofRedact, "vouch": ofVouch, "sink": ofSink, "out": ofOut}
+
+// source returns the number of a tool that is a source.
+func source(tool string) (n int, ok bool) {
+	n, err := strconv.Atoi(strings.TrimPrefix(tool, "src"))
+	return n, err == nil
+}
+
+func partOf(source, i int) atoms { return one(ofSource + atom(source*partsOfSource+i)) }
+
+// ownOf returns the atoms of all that a tool may return.
+func ownOf(tool string) (all atoms) {
+	if n, ok := source(tool); ok {
+		for i := range partsOfSource {
+			all = all.or(partOf(n, i))
+		}
+	} else if own, ok := owns[tool]; ok {
+		all = one(own)
+	}
+	return all
+}
+
+// labelled returns a result with the atoms that its parts have as the result of another tool. part
+// is the number of the part in sourceParts.
+func (n *node) labelled(tool string, part int) *node {
+	own := ownOf(tool)
+	number, ok := source(tool)
+	if ok {
+		own = partOf(number, part)
+	}
+	m := *n
+	m.at = n.at.or(own)
+	m.kids = make([]*node, len(n.kids))
+	for i, k := range n.kids {
+		next := part
+		if n.kind == 'o' && ok {
+			name := n.names[i]
+			if part == 3 {
+				name = "list." + name
+			}
+			if i := slices.Index(sourceParts[:], name); i > 0 && (part == 0 || part == 3) {
+				next = i
+			}
+		}
+		m.kids[i] = k.labelled(tool, next)
+	}
+	return &m
+}
+
+// resultOf returns the result of a tool. If it was picked, it endorses and declassifies nothing.
+func (in *interpreter) resultOf(tool string, params *node, given atoms, try int, picked bool) outcome {
+	key := params.json()
+	if try > 0 {
+		key += strconv.Itoa(try)
+	}
+	own := ownOf(tool)
+	pick := func(what string, own atoms, n int) int { return in.choose(tool+what, key, own, n) }
+	at, fault := given.or(own), given.or(own)
+	changed := func(how int) atoms {
+		if picked {
+			return at
+		}
+		return given.changed(how).or(own)
+	}
 	switch tool {
 	case "echo":
 		return outcome{value: params.carrying(given)}
-	case "wrap":
-		at := given.or(one(ofWrap))
-		return outcome{value: object(at, []string{"in", "out"}, params.carrying(at), list(at, text("x", at), params.carrying(at))), fault: at}
-	case "picky":
-		if pick(2) == 0 {
-			return fail(ofPicky)
-		}
-		at := given.or(one(ofPicky))
-		return outcome{value: params.carrying(at), fault: at}
 	case "pick":
-		n := pick(4)
+		n := pick("", own, 4)
 		if n == 3 {
-			return fail(ofPick)
+			return outcome{fault: fault}
 		}
-		at := given.or(one(ofPick))
-		return outcome{value: object(at, []string{"_outcome", "_value"}, text([]string{"one", "two", "three"}[n], at), text("chosen", at)), fault: at}
+		return outcome{value: object(at, []string{"_outcome", "_value"}, text([]string{"one", "two", "three"}[n], at), text(in.say("chosen", own), at)), fault: fault}
+	}
+	if pick(" fails", own, 2) == 0 {
+		return outcome{fault: fault}
+	}
+	switch tool {
+	case "wrap":
+		return outcome{value: object(at, []string{"in", "out"}, params.carrying(at), list(at, text(in.say("x", own), at), params.carrying(at))), fault: fault}
+	case "picky":
+		return outcome{value: params.carrying(at), fault: fault}
 	case "redact":
-		if pick(2) == 0 {
-			return fail(ofRedact)
-		}
-		at := given.changed(declassified).or(one(ofRedact))
-		return outcome{value: text("clean", at), fault: given.or(one(ofRedact))}
+		return outcome{value: text(in.say("clean", own), changed(declassified)), fault: fault}
 	case "vouch":
-		at := given.changed(endorsed).or(one(ofVouch))
-		bare := stripped(params)
-		return outcome{value: bare.carrying(at), fault: given.or(one(ofVouch))}
+		return outcome{value: stripped(params).carrying(changed(endorsed)), fault: fault}
 	case "sink", "out":
-		own := ofSink
-		if tool == "out" {
-			own = ofOut
-		}
-		if pick(3) == 0 {
-			return fail(own)
-		}
-		return outcome{value: text("sunk", given.or(one(own))), fault: given.or(one(own))}
+		return outcome{value: text(in.say("sunk", own), at), fault: fault}
 	}
-	n, _ := strconv.Atoi(strings.TrimPrefix(tool, "src"))
-	part := func(i int) atoms { return given.or(one(ofSource + atom(n*partsOfSource+i))) }
-	choice := pick(4)
-	if choice == 0 {
-		var all atoms
-		for i := range partsOfSource {
-			all = all.or(part(i))
-		}
-		return outcome{fault: all}
-	}
+	n, _ := source(tool)
+	part := func(i int) atoms { return given.or(partOf(n, i)) }
+	word := func(s string, i int) *node { return text(in.say(s, partOf(n, i)), part(i)) }
 	item := func(i int) *node {
-		return object(part(3), []string{"id", "title"}, text(fmt.Sprintf("%s-id%d", tool, i), part(4)), text("title", part(3)))
+		return object(part(3), []string{"id", "title"}, word(fmt.Sprintf("%s-id%d", tool, i), 4), word("title", 3))
 	}
-	v := object(part(0), []string{"b", "list", "flag"}, object(part(2), []string{"c"}, text(tool+"-c", part(2))), list(part(3)),
+	choice := pick(" whole", partOf(n, 0), 3)
+	v := object(part(0), []string{"b", "list", "flag"}, object(part(2), []string{"c"}, word(tool+"-c", 2)), list(part(3)),
 		&node{kind: 's', text: strconv.FormatBool(choice == 1), at: part(0)})
 	if choice != 2 {
-		v = v.with("a", text(tool+"-a", part(1)))
-		v.kids[1].kids = []*node{item(0), item(1)}[:choice%2+1]
+		v = v.with("a", word(tool+"-a", 1))
 	}
-	var all atoms
-	for i := range partsOfSource {
-		all = all.or(part(i))
+	if pick(" list", partOf(n, 3), 2) > 0 {
+		v.kids[1].kids = []*node{item(0), item(1)}
 	}
-	return outcome{value: v, fault: all}
+	return outcome{value: v, fault: fault}
 }
 
 // stripped returns a value without its atoms.
@@ -788,6 +1044,9 @@ func stripped(n *node) *node {
 func (d *document) delegate(c *gcall, params *node, scopes []write, why atoms) outcome {
 	initial := func(input *node) map[string]*node {
 		kinds := map[string]*node{"input": object(atoms{}, nil), "state": object(atoms{}, nil)}
+		for i := range c.delegate.messages {
+			kinds[c.delegate.messages[i].kind] = c.delegate.messages[i].value
+		}
 		for _, s := range scopes {
 			w := write{path: s.path, value: s.value, method: "merge"}
 			kind := s.path[0].(string)

@@ -16,7 +16,10 @@ import (
 // gcall is a call.
 type gcall struct {
 	tool, id   string
+	activity   string // that it picks; "" is that of the tool
+	instance   string
 	params     []gparam
+	cases      []gcase // of choose, by the names of the outcomes
 	when       *gexpr
 	paths      []gpath // the alternatives of the output path
 	method     string  // "" is set
@@ -31,6 +34,48 @@ type gcall struct {
 	neverFails bool
 
 	index int // in its document
+}
+
+// gcase is a condition of a choose, over a path in its value.
+type gcase struct {
+	outcome int
+	op      string // "has", "true", "is" or "any": the caller of the oracle says whether it holds
+	path    gpath
+	text    string
+}
+
+// cel returns the condition as a plan has it.
+func (c *gcase) cel() string {
+	at := strings.Join(append([]string{"value"}, names(c.path)...), ".")
+	switch c.op {
+	case "has":
+		return "has(" + at + ")"
+	case "true", "any":
+		return "true"
+	}
+	return fmt.Sprintf("%s == '%s'", at, c.text)
+}
+
+// names returns a path of names.
+func names(p gpath) (all []string) {
+	for _, s := range p {
+		all = append(all, s.(string))
+	}
+	return all
+}
+
+// gmessage is a message that puts a value on the whiteboard at the start.
+type gmessage struct {
+	kind, instance string
+	value          *node
+}
+
+func (m *gmessage) json() map[string]any {
+	all := map[string]any{"type": m.kind, m.kind: json.RawMessage(m.value.json())}
+	if m.instance != "" {
+		all["_instance"] = m.instance
+	}
+	return all
 }
 
 type gparam struct {
@@ -59,9 +104,10 @@ type gpath []any
 
 // gdoc is a document.
 type gdoc struct {
-	name  string
-	calls []*gcall
-	out   *gvalue // nil: its state
+	name     string
+	messages []gmessage
+	calls    []*gcall
+	out      *gvalue // nil: its state
 }
 
 func (p gpath) String() string {
@@ -143,6 +189,20 @@ func (c *gcall) json() map[string]any {
 	if c.id != "" {
 		m["_id"] = c.id
 	}
+	if c.activity != "" {
+		m["_activity"] = c.activity
+	}
+	if c.instance != "" {
+		m["_instance"] = c.instance
+	}
+	if c.cases != nil {
+		when := map[string]string{}
+		for i := range c.cases {
+			p := c.paths[c.cases[i].outcome]
+			when[p[len(p)-1].(string)] = c.cases[i].cel()
+		}
+		m["when"] = when
+	}
 	if c.when != nil {
 		m["_when"] = c.when.String()
 	}
@@ -197,6 +257,13 @@ func (d *gdoc) json() []byte {
 	if d.out != nil {
 		doc["output"] = d.out.json()
 	}
+	if d.messages != nil {
+		var messages []any
+		for i := range d.messages {
+			messages = append(messages, d.messages[i].json())
+		}
+		doc = map[string]any{"context": messages, "solution": doc}
+	}
 	raw, err := json.MarshalIndent(doc, "", " ")
 	if err != nil {
 		panic(err)
@@ -210,6 +277,9 @@ type gplan struct {
 	root  *gdoc
 	files fstest.MapFS
 	sinks int
+	// instances are those that messages name. If no call names one, the plan runs once for each.
+	instances []string
+	template  bool
 }
 
 func (p *gplan) String() string {
@@ -223,12 +293,14 @@ func (p *gplan) String() string {
 
 // The tools of generated plans.
 //
-//   - src0, src1, src2 return values with parts, or fail.
+//   - src0, src1, src2 return values with parts.
 //   - echo returns its params, and is pure; wrap returns them in an object, and is not; picky
-//     returns them or fails.
+//     returns them. All but echo may fail.
 //   - pick chooses one of its outcomes.
 //   - redact declassifies its params; vouch returns them, and endorses them.
-//   - sink and out are the sinks; either may fail.
+//   - sink and out are the sinks.
+//
+// A call may pick the activity of another one of these.
 const sourceTools = 3
 
 // generator makes one plan.
@@ -249,24 +321,76 @@ func newPlan(seed uint64, small bool) *gplan {
 
 // A scene holds what the calls of a document so far have written.
 type scene struct {
-	written []gpath
-	has     map[string][]gpath // what is in a path that was written, as its tool declares
-	ids     []string
-	caller  string // the tool under which it runs, which gives it an input; "" for the plan
+	instance string             // that the next call works on
+	written  map[string][]gpath // by instance
+	has      map[string][]gpath // what is in a path that was written, as its tool declares
+	ids      []string
+	caller   string // the tool under which it runs, which gives it an input; "" for the plan
+}
+
+// wrote adds a path that a call may have written. has are the paths in what it writes.
+func (s *scene) wrote(instance string, path gpath, has []gpath) {
+	s.written[instance] = append(s.written[instance], path)
+	s.has[instance+path.String()] = has
+}
+
+// messages generates what a document says of the whiteboard at the start.
+func (g *generator) messages(d *gdoc, s *scene) {
+	if g.IntN(8) == 0 {
+		g.says(d, s, "state", "")
+	}
+	if g.IntN(8) == 0 {
+		g.says(d, s, "input", "")
+	}
+}
+
+// says adds a message, with a part that no other has.
+func (g *generator) says(d *gdoc, s *scene, kind, instance string) {
+	at := one(map[string]atom{"state": ofState, "input": ofInput}[kind]).or(one(ofPlan))
+	if s.caller != "" {
+		at = one(ofPlan)
+	}
+	d.messages = append(d.messages, gmessage{kind, instance, object(at, []string{"w"}, object(at, []string{"a"}, text("of "+d.name+instance, at)))})
+	s.wrote(instance, gpath{kind, "w"}, []gpath{{"a"}})
+}
+
+// instances generates what the instances of a plan have, if it has any.
+func (g *generator) instances(d *gdoc, s *scene) {
+	kind := g.IntN(8)
+	if kind > 1 {
+		return
+	}
+	g.plan.instances, g.plan.template = []string{"A", "B"}, kind == 1
+	for _, name := range g.plan.instances {
+		in, user := one(ofInput).or(one(ofPlan)), one(ofUser).or(one(ofPlan))
+		d.messages = append(d.messages, gmessage{"input", name, object(in, []string{"text", "user"},
+			text("of "+name, in), object(user, []string{"name"}, text("user "+name, user)))})
+		if !g.plan.template && g.IntN(2) == 0 {
+			g.says(d, s, "state", name)
+		}
+	}
 }
 
 func (g *generator) document(deep int, name, caller string) *gdoc {
 	d := &gdoc{name: name}
-	s := &scene{caller: caller, has: map[string][]gpath{}}
+	s := &scene{caller: caller, written: map[string][]gpath{}, has: map[string][]gpath{}}
+	if g.messages(d, s); caller == "" {
+		g.instances(d, s)
+	}
 	n := 2 + g.IntN(6)
 	if g.small {
 		n = 2 + g.IntN(3)
 	}
 	for range n {
+		s.instance = ""
+		if caller == "" && len(g.plan.instances) > 0 && !g.plan.template && g.IntN(4) > 0 {
+			s.instance = g.plan.instances[g.IntN(2)]
+		}
 		c := g.call(s, deep)
 		c.index = len(d.calls)
 		d.calls = append(d.calls, c)
 	}
+	s.instance = ""
 	if g.IntN(3) > 0 {
 		d.out = &gvalue{members: []gparam{{"o", g.value(s)}, {"p", &gvalue{expr: g.soft(s)}}}}
 	}
@@ -279,7 +403,7 @@ func (g *generator) id() string {
 }
 
 func (g *generator) call(s *scene, deep int) *gcall {
-	c := &gcall{id: g.id()}
+	c := &gcall{id: g.id(), instance: s.instance}
 	value := func(name string) gparam { return gparam{name, g.value(s)} }
 	switch k := g.IntN(20); {
 	case k < 5:
@@ -298,8 +422,10 @@ func (g *generator) call(s *scene, deep int) *gcall {
 		c.tool, c.params = "pick", []gparam{value("x")}
 		c.paths = []gpath{{"state", "one"}, {"state", "two"}, {"state", "three"}}
 	case k < 10:
+		g.choose(c, s)
+	case k < 11:
 		c.tool, c.params = []string{"redact", "vouch"}[g.IntN(2)], []gparam{value("x")}
-	case k < 13 && deep > 0:
+	case k < 14 && deep > 0:
 		g.delegate(c, s, deep)
 	default:
 		c.tool = []string{"sink", "sink", "out"}[g.IntN(3)]
@@ -313,6 +439,7 @@ func (g *generator) call(s *scene, deep int) *gcall {
 		g.plan.sinks++
 	}
 	g.around(c, s)
+	g.pick(c)
 	if c.paths == nil && g.IntN(6) > 0 {
 		c.paths = []gpath{g.target()}
 		switch g.IntN(7) {
@@ -326,21 +453,76 @@ func (g *generator) call(s *scene, deep int) *gcall {
 			}
 		}
 	}
-	s.written = append(s.written, c.paths...)
 	for _, p := range c.paths {
-		s.has[p.String()] = c.gives()
+		s.wrote(c.instance, p, c.gives())
 	}
 	if c.errorPath != nil {
-		s.written = append(s.written, c.errorPath)
-		s.has[c.errorPath.String()] = []gpath{{"message"}, {"code"}}
+		s.wrote(c.instance, c.errorPath, []gpath{{"message"}, {"code"}})
 	}
 	s.ids = append(s.ids, c.id)
 	return c
 }
 
+// choose generates a choice by conditions.
+func (g *generator) choose(c *gcall, s *scene) {
+	c.tool, c.params = "choose", []gparam{{"value", g.value(s)}}
+	c.paths = []gpath{{"state", "one"}, {"state", "two"}, {"state", "xother"}}
+	for i := range 2 + g.IntN(2) {
+		k := gcase{outcome: []int{0, 1, 2}[i], op: []string{"has", "is", "is", "true"}[g.IntN(4)]}
+		if k.op == "has" || g.IntN(2) == 0 {
+			k.path = [...]gpath{{"a"}, {"b", "c"}, {"x"}, {"o"}, {"message"}, {"m"}}[g.IntN(6)]
+		}
+		k.text = []string{"text", "none", "src0-a", "src1-c", "t", "clean", "sunk", "start"}[g.IntN(8)]
+		c.cases = append(c.cases, k)
+	}
+	if g.small { // whose conditions are as open as results
+		for i := range c.cases {
+			c.cases[i].op, c.cases[i].path = "any", nil
+		}
+	}
+}
+
+// activities are those that calls may pick.
+var activities = []string{"src0", "src1", "echo", "wrap", "picky", "redact", "vouch", "sink", "out"}
+
+// pick lets a call pick another activity than that of its tool.
+func (g *generator) pick(c *gcall) {
+	if c.delegate != nil || c.cases != nil || c.tool == "pick" || g.IntN(10) > 0 {
+		return
+	}
+	c.activity, c.neverFails = activities[g.IntN(len(activities))], false
+	if c.isSink() {
+		g.plan.sinks++
+	}
+}
+
+// runs returns the name of the activity that does the work.
+func (c *gcall) runs() string {
+	if c.activity != "" {
+		return c.activity
+	}
+	return c.tool
+}
+
+// picked reports whether another activity than that of the tool does the work.
+func (c *gcall) picked() bool { return c.activity != "" && c.activity != c.tool }
+
+// isSink reports whether a policy may have bounds for the params.
+func (c *gcall) isSink() bool {
+	return slices.Contains(sinkTools, c.tool) || slices.Contains(sinkTools, c.activity) || c.leaves()
+}
+
+// leaves reports whether others may see the params: nothing is declared of that for "out", nor for
+// "echo" when it does not do its own work.
+func (c *gcall) leaves() bool {
+	return c.tool == "out" || c.activity == "out" || c.picked() && (c.tool == "echo" || c.activity == "echo")
+}
+
 // gives returns the paths in the result of a call.
 func (c *gcall) gives() (all []gpath) {
 	switch {
+	case c.activity != "": // of which nothing is declared
+		return nil
 	case c.fallback != nil: // or it is that of another tool
 		return nil
 	case c.delegate != nil && c.delegate.out != nil:
@@ -369,8 +551,9 @@ func (g *generator) around(c *gcall, s *scene) {
 	if g.IntN(6) == 0 && !c.neverFails {
 		c.errorPath = gpath{"state", []string{"fault", "y"}[g.IntN(2)]}
 	}
-	if g.IntN(12) == 0 && c.delegate == nil && c.tool != "pick" {
+	if g.IntN(12) == 0 && c.delegate == nil && c.tool != "pick" && c.cases == nil {
 		c.fallback = &gcall{tool: []string{"echo", "src1", "sink"}[g.IntN(3)], params: []gparam{{"p", g.value(s)}}}
+		g.pick(c.fallback)
 		if c.fallback.tool == "sink" {
 			g.plan.sinks++
 		}
@@ -381,7 +564,7 @@ func (g *generator) around(c *gcall, s *scene) {
 	if g.IntN(12) == 0 {
 		c.onFailure = []string{"skip", "continue", "abort"}[g.IntN(3)]
 	}
-	if g.IntN(10) == 0 && c.delegate != nil {
+	if g.IntN(10) == 0 && c.cases == nil {
 		c.retry = 1
 	}
 }
@@ -406,7 +589,11 @@ func (g *generator) delegate(c *gcall, s *scene, deep int) {
 			c.collect = []string{"skip", "collect"}[g.IntN(2)]
 		}
 	case "reduce":
-		c.params = []gparam{{"items", &gvalue{list: []*gvalue{g.value(s), {literal: "two"}}}}, {"initial", &gvalue{literal: "start"}}}
+		items := []*gvalue{g.value(s), {literal: "other"}}
+		if g.IntN(2) == 0 {
+			slices.Reverse(items)
+		}
+		c.params = []gparam{{"items", &gvalue{list: items}}, {"initial", &gvalue{literal: "start"}}}
 	case "repeat":
 		c.params = []gparam{{"max", &gvalue{literal: 2}}, {"initial", &gvalue{members: []gparam{{"x", g.value(s)}}}}}
 	default:
@@ -424,7 +611,11 @@ func (g *generator) target() gpath {
 
 // written returns a path that may have been written.
 func (g *generator) written(s *scene) gpath {
-	if len(s.written) == 0 || g.IntN(8) == 0 {
+	written := s.written[s.instance]
+	if s.instance != "" && g.IntN(3) == 0 {
+		written = s.written[""]
+	}
+	if len(written) == 0 || g.IntN(8) == 0 {
 		if g.small {
 			return g.input(s.caller)
 		}
@@ -433,7 +624,7 @@ func (g *generator) written(s *scene) gpath {
 		}
 		return [...]gpath{{"input", "text"}, {"input", "user", "name"}, {"input"}}[g.IntN(3)]
 	}
-	return slices.Clone(s.written[g.IntN(len(s.written))])
+	return slices.Clone(written[g.IntN(len(written))])
 }
 
 // input returns a path in the input of a document.
@@ -463,7 +654,11 @@ func (g *generator) reference(s *scene) *gexpr {
 	if !g.small {
 		return &gexpr{path: g.below(p)}
 	}
-	if has := s.has[p.String()]; len(has) > 0 && g.IntN(3) > 0 {
+	has := s.has[s.instance+p.String()]
+	if s.instance != "" && has == nil {
+		has = s.has[p.String()]
+	}
+	if len(has) > 0 && g.IntN(3) > 0 {
 		p = append(slices.Clip(p), has[g.IntN(len(has))]...)
 	}
 	return &gexpr{path: p}

@@ -51,6 +51,8 @@ type board struct {
 	// given returns the value at a path, and the mark of the values that decide whether it is
 	// there.
 	given func(path state.Path) (v *val, shape *mark)
+	// always, if not nil, reports whether the whiteboard holds a path for certain.
+	always func(path state.Path) bool
 	// foreign reports that the document was fetched from a host, so its literals are untrusted.
 	foreign bool
 }
@@ -518,11 +520,26 @@ func (e *evaluation) first(x *compile.Expr, how verb) view {
 		w := e.expr(arg, how)
 		v.wrote = e.join(e.join(v.wrote, w.wrote), w.shaped)
 		v.val = e.either(v.val, w.val)
-		if arg.Op() == lang.OpLiteral {
+		if arg.Op() == lang.OpLiteral || e.isThere(arg) {
 			break
 		}
 	}
 	return v
+}
+
+// isThere reports whether a reference always finds what the whiteboard holds at the start, since no
+// call writes there.
+func (e *evaluation) isThere(x *compile.Expr) bool {
+	r, void := x.Ref()
+	if r == nil || void {
+		return false
+	}
+	for layer := r; layer != nil; layer = layer.Under {
+		for range e.prog.Writers(layer.Path, 0, e.at) {
+			return false
+		}
+	}
+	return e.board.always != nil && (e.board.always(r.Path) || r.Under != nil && len(r.Path) == 2 && e.board.always(r.Under.Path))
 }
 
 // moved returns a value after a step.
@@ -563,7 +580,10 @@ func (e *evaluation) scopes(c *compile.Call) (all []scope) {
 	}
 	for _, x := range c.Scopes {
 		v := e.expr(x, takes)
-		e.wrote = e.join(e.wrote, e.join(v.wrote, v.shaped)) // a scope that is not there is left out
+		e.wrote = e.join(e.wrote, v.wrote)
+		if !e.isThere(x) { // a scope that is not there is left out
+			e.wrote = e.join(e.wrote, v.shaped)
+		}
 		r, void := x.Ref()
 		if r == nil || void {
 			continue
@@ -637,7 +657,9 @@ func (w *walk) written(s *seen, c *compile.Call, path state.Path) {
 		fails := i == len(c.Alternatives)-1 && (c.TakesFailure() || w.errorIsResult(c))
 		for j := range c.Alternatives[i].Writes {
 			write := &c.Alternatives[i].Writes[j]
-			add(write, c.Method, r.value)
+			if c.Rare == nil || c.Choose == nil || takesValue(c.Choose, i) {
+				add(write, c.Method, r.value)
+			}
 			if fails {
 				add(write, c.Method, r.failure)
 				add(write, state.Set, r.failure)
@@ -647,6 +669,11 @@ func (w *walk) written(s *seen, c *compile.Call, path state.Path) {
 	if c.ErrorPath != nil { // which is always set
 		add(c.ErrorPath, state.Set, r.failure)
 	}
+}
+
+// takesValue reports whether a condition of a choose picks an alternative.
+func takesValue(c *compile.Chooser, outcome int) bool {
+	return slices.ContainsFunc(c.Cases, func(k compile.Case) bool { return k.Outcome == outcome })
 }
 
 // below returns the value at a path after a write, and the mark of the values that decide whether
