@@ -24,6 +24,7 @@ const maxContexts = 16
 type given struct {
 	input    *val
 	params   []param // the members of the input for certain; nil for loops
+	ran      Ran     // what became of the calls of the document; nil if any outcome is possible
 	scopes   []scope
 	decides  *mark
 	survives bool
@@ -57,6 +58,9 @@ func (w *walk) delegate(t *taken) view {
 		g.input = w.inputOf(t, items, initial, last)
 		if d.Loop == compile.Once {
 			g.params = t.params
+			if w.ran != nil {
+				g.ran = w.ran(c).Inner
+			}
 		}
 		out := w.document(d.Program, g)
 		more, all := g.decides, last
@@ -131,6 +135,9 @@ func (w *walk) document(prog *compile.Program, g given) view {
 		ctx = &contexts{done: map[string]view{}}
 		w.docs[prog] = ctx
 	}
+	if g.ran != nil { // in another place it may run otherwise
+		return w.within(prog, g)
+	}
 	key := g.key()
 	if v, ok := ctx.done[key]; ok {
 		return v
@@ -153,14 +160,20 @@ func (w *walk) document(prog *compile.Program, g given) view {
 			}
 		}
 	}
+	v := w.within(prog, g)
+	ctx.done[key] = v
+	return v
+}
+
+// within follows the labels through a document.
+func (w *walk) within(prog *compile.Program, g given) view {
 	sub := w.analysis.walk(prog, board{decides: g.decides, survives: g.survives, foreign: g.foreign})
-	sub.board.given = sub.givenBy(g)
+	sub.ran, sub.board.given = g.ran, sub.givenBy(g)
 	sub.board.always = func(path state.Path) bool {
 		return len(path) == 2 && path[0].Name == "input" && slices.ContainsFunc(g.params, func(p param) bool { return p.name == path[1].Name })
 	}
 	v := sub.run()
 	v.shaped = w.join(w.join(sub.fails, sub.broken), v.shaped)
-	ctx.done[key] = v
 	return v
 }
 
@@ -180,6 +193,9 @@ func (w *walk) givenBy(g given) func(path state.Path) (*val, *mark) {
 	copied := append([]scope{{inputPath, g.input}}, g.scopes...)
 	return func(path state.Path) (v *val, shape *mark) {
 		v = nothing
+		if saysKind(w.prog, path[0].Name) { // what contains it is also what the document says
+			shape = w.says
+		}
 		if w.prog.Holds(path) {
 			v = leaf(w.says)
 		}

@@ -24,6 +24,11 @@ type Options struct {
 	Retries bool
 	// Values makes the report include Report.Values.
 	Values bool
+	// Writes makes the report include Report.Writes.
+	Writes bool
+	// Ran, if not nil, returns what became of each call of a run. Only what was written then counts,
+	// so that the labels are those of that run: never worse than those without Ran.
+	Ran Ran
 	// Undo returns the undo of the calls of a target; own is the undo that the plan gives, or nil.
 	// If Undo is nil, the program decides.
 	Undo func(t *compile.Target, own *tool.Undo) *compile.Undoing
@@ -43,6 +48,10 @@ type Report struct {
 	// program, and the results of its calls, by the places of the names of their tools; nil unless
 	// Options.Values asks for them. The documents that the plan delegates to have none.
 	Values map[diag.Span]*Value
+
+	// Writes is what the calls of the plan write, in plan order; nil unless Options.Writes asks for
+	// it. The documents that the plan delegates to have none.
+	Writes []*Write
 
 	vouched map[vouch]*mark // the lists that calls return
 	undoes  bool            // see Options
@@ -99,9 +108,12 @@ func Check(prog *compile.Program, p *Policy, o *Options) (*Report, diag.List) {
 		if o.Values {
 			a.values = map[diag.Span]*mark{}
 		}
-		a.root(prog)
+		w := a.root(prog, o.Ran)
 		r.Sinks = a.flows.finish(a)
 		r.Values = a.told()
+		if o.Writes {
+			r.Writes = w.writes()
+		}
 		r.Uses, r.vouched = a.uses(), a.vouched
 		a.vouch(r)
 	}
@@ -128,8 +140,9 @@ func newAnalysis(prog *compile.Program, p *Policy, o *Options) *analysis {
 }
 
 // root follows the labels through the plan itself.
-func (a *analysis) root(prog *compile.Program) {
+func (a *analysis) root(prog *compile.Program, ran Ran) *walk {
 	w := a.walk(prog, board{})
+	w.ran = ran
 	w.board.given, w.whole = w.givenTo, true
 	if !prog.Template { // an instance may have something else there
 		w.board.always = w.isInitial
@@ -145,6 +158,7 @@ func (a *analysis) root(prog *compile.Program) {
 		}
 		a.flows.order = append(a.flows.order, s)
 	}
+	return w
 }
 
 // givenTo returns the value that the whiteboard holds at a path at the start, and the mark of the

@@ -26,12 +26,12 @@ func TestNonInterference(t *testing.T) {
 			continue
 		}
 		r := rand.New(rand.NewPCG(s, 5))
-		strategy := strategies[r.IntN(len(strategies))]
+		strategy, bound := strategies[r.IntN(len(strategies))], bindingsOf(prog, p.root)
 		for i := range 4 {
 			c := check(prog, newTestPolicy(r, i < 3), strategy)
 			done++
-			a := &interpreter{choose: chooser(s*1000 + uint64(i)), say: same, strategy: strategy}
-			b := c.other(s*1000+uint64(i), strategy)
+			a := &interpreter{choose: chooser(s*1000 + uint64(i)), say: same, strategy: strategy, bound: bound}
+			b := c.other(s*1000+uint64(i), strategy, bound)
 			ended := a.run(p)
 			ended = b.run(p) || ended
 			if !slices.EqualFunc(a.events, b.events, func(e, f event) bool { return e.params == f.params && e.call == f.call }) {
@@ -54,7 +54,7 @@ func (c *checked) sameObserved(t *testing.T, p *gplan, a, b *interpreter, ended 
 		seen += len(x)
 		n := min(len(x), len(y))
 		if !slices.Equal(x[:n], y[:n]) || !ended && len(x) != len(y) {
-			t.Fatalf("strategy %s: an observer sees\n%s\nand then\n%s\n%s%s", a.strategy, strings.Join(x, "\n"), strings.Join(y, "\n"), describe(c), p)
+			t.Fatalf("strategy %s: an observer sees\n%s\nand then\n%s\n%s%s", a.strategy, strings.Join(x, "\n"), strings.Join(y, "\n"), c.describe(), p)
 		}
 	}
 	return seen
@@ -64,10 +64,10 @@ func isPublic(l label.Label) bool { return l.Secrecy == 0 && len(l.Categories) =
 
 // other returns an interpreter whose tools decide and say other things where that is not public, and
 // whose input says other things there.
-func (c *checked) other(seed uint64, strategy string) *interpreter {
+func (c *checked) other(seed uint64, strategy string, bound bindings) *interpreter {
 	usual, other := chooser(seed), chooser(seed+500)
 	return &interpreter{
-		strategy: strategy,
+		strategy: strategy, bound: bound,
 		choose: func(tool, params string, own atoms, n int) int {
 			if isPublic(c.label(own)) {
 				return usual(tool, params, own, n)

@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -260,9 +261,22 @@ type interpreter struct {
 	// say returns a text with these atoms that a tool returns, or that is given.
 	say      func(text string, own atoms) string
 	strategy string // "abort", "skip" or "continue"
+	bound    bindings
 	events   []event
 	calls    int
-	instance string // of a plan that runs once for each
+	instance string             // of a plan that runs once for each
+	depth    int                // how many documents run
+	quotes   bool               // a text has an object or a part of an error object, which package exec may word in another way
+	writes   map[string][]noted // those of the plan, by instance
+}
+
+// noted is a write of a call of the plan.
+type noted struct {
+	call   *gcall
+	path   gpath
+	failed bool // it is an error object
+	value  *node
+	why    atoms
 }
 
 // document is a run of a document.
@@ -273,7 +287,6 @@ type document struct {
 	log     []write
 	calls   []callState
 	why     atoms // what decided that it runs
-	certain []bool
 }
 
 type callState struct {
@@ -349,10 +362,9 @@ func (p gpath) in(instance string) gpath {
 }
 
 func (in *interpreter) document(doc *gdoc, initial map[string]*node, why atoms) outcome {
-	d := &document{interpreter: in, doc: doc, initial: initial, calls: make([]callState, len(doc.calls)), why: why, certain: make([]bool, len(doc.calls))}
-	for _, c := range doc.calls {
-		d.certain[c.index] = d.isCertain(c)
-	}
+	in.depth++
+	defer func() { in.depth-- }()
+	d := &document{interpreter: in, doc: doc, initial: initial, calls: make([]callState, len(doc.calls)), why: why}
 	var fault atoms
 	failed := false
 	for _, c := range doc.calls {
@@ -407,56 +419,82 @@ func (c *gcall) writes() (all []gpath) {
 	return all
 }
 
-// since returns the place of the last certain write that covers a path; 0 is none.
-func (d *document) since(path gpath, place int) int {
-	for i := min(place-1, len(d.doc.calls)) - 1; i >= 0; i-- {
-		c := d.doc.calls[i]
-		if d.certain[i] && c.method == "" && len(c.paths) == 1 && covers(c.paths[0].in(c.instance), path) {
-			return i + 1
-		}
-	}
-	return 0
+// bindings are, by document, the places of the writes that end the bindings of references.
+type bindings map[*gdoc]map[string]int
+
+// bindingsOf takes the bindings from the compiler; package law tests these.
+func bindingsOf(prog *compile.Program, doc *gdoc) bindings {
+	all := bindings{}
+	all.add(prog, doc)
+	return all
 }
 
-// isCertain reports whether a call surely writes if it does not fail.
-func (d *document) isCertain(c *gcall) bool {
-	if c.when != nil || len(c.paths) != 1 {
-		return false
-	}
-	sure := true
-	var expr func(e *gexpr, soft bool)
-	expr = func(e *gexpr, soft bool) {
-		if e.path != nil && !soft && !slices.ContainsFunc(layers(e.path, c.instance), func(p gpath) bool { return d.since(p, c.index+1) > 0 || d.held(p) }) {
-			sure = false
-		}
-		for _, a := range e.or {
-			expr(a, true)
-		}
-		for _, a := range e.and {
-			expr(a, soft)
-		}
-	}
-	var value func(v *gvalue)
-	value = func(v *gvalue) {
-		if v.expr != nil {
-			expr(v.expr, false)
-		}
-		for _, part := range v.text {
-			if e, ok := part.(*gexpr); ok {
-				expr(e, false)
+func (b bindings) add(prog *compile.Program, doc *gdoc) {
+	since := map[string]int{}
+	b[doc] = since
+	read := func(id string, all iter.Seq[*compile.Expr]) {
+		for x := range all {
+			for r := range reads(x) {
+				since[id+r.Path.String()] = int(r.Since)
+				if r.Under != nil {
+					since["under "+id+r.Path.String()] = int(r.Under.Since)
+				}
 			}
 		}
-		for _, m := range v.members {
-			value(m.value)
+	}
+	for i := range prog.Calls {
+		c, g := &prog.Calls[i], doc.calls[i]
+		if c.ID != g.id {
+			panic("plan order is not that of the list, as the oracle assumes")
 		}
-		for _, m := range v.list {
-			value(m)
+		read(c.ID, c.Params.Exprs())
+		if c.When != nil {
+			read(c.ID, slices.Values([]*compile.Expr{c.When}))
+		}
+		if c.Rare == nil {
+			continue
+		}
+		read(c.ID, slices.Values(c.Scopes))
+		if c.Fallback != nil && c.Fallback.Params != nil {
+			read(c.ID, c.Fallback.Params.Exprs())
+		}
+		if g.delegate != nil {
+			b.add(c.Delegate.Program, g.delegate)
 		}
 	}
-	for _, p := range c.params {
-		value(p.value)
+	if prog.Output != nil {
+		read("", prog.Output.Exprs())
 	}
-	return sure
+}
+
+// reads returns the references of an expression.
+func reads(x *compile.Expr) iter.Seq[*compile.Read] {
+	return func(yield func(*compile.Read) bool) {
+		if r, _ := x.Ref(); r != nil && !yield(r) {
+			return
+		}
+		for _, arg := range x.Args() {
+			for r := range reads(arg) {
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// since returns the place of the write that ends the binding of a reference of the call at a place;
+// 0 is none. under reports that the reference is of a call of an instance, and looks at the global
+// layer.
+func (d *document) since(path gpath, place int, under bool) int {
+	id := ""
+	if place <= len(d.doc.calls) {
+		id = d.doc.calls[place-1].id
+	}
+	if under {
+		id = "under " + id
+	}
+	return d.bound[d.doc][id+"†"+path.String()]
 }
 
 // held reports whether the initial whiteboard holds a path.
@@ -478,12 +516,12 @@ func layers(path gpath, instance string) []gpath {
 // instance has is merged over what all have. wrote has the atoms that decided about the writes, and
 // shape those of the values that contain it.
 func (d *document) read(path gpath, instance string, place int) (v *node, p presence, wrote, shape atoms) {
-	since := d.since(path.in(instance), place)
+	since := d.since(path, place, false)
 	v, p, wrote, shape = d.look(path.in(instance), since, place)
 	if instance == "" {
 		return v, p, wrote, shape
 	}
-	under := d.since(path, place)
+	under := d.since(path, place, true)
 	if p == present && v.kind != 'o' {
 		return v, p, wrote, shape
 	}
@@ -587,13 +625,12 @@ func (e *evaluator) expr(x *gexpr) (v *node, p presence, wrote, shape atoms) {
 
 // blame records the failed calls because of which a path has no value.
 func (e *evaluator) blame(path gpath) {
-	for _, p := range layers(path, e.instance) {
-		e.blameLayer(p)
+	for i, p := range layers(path, e.instance) {
+		e.blameLayer(p, e.since(path, e.place, i > 0))
 	}
 }
 
-func (e *evaluator) blameLayer(path gpath) {
-	since := e.since(path, e.place)
+func (e *evaluator) blameLayer(path gpath, since int) {
 	for i, c := range e.doc.calls[:min(e.place-1, len(e.doc.calls))] {
 		if i+1 < since || !slices.ContainsFunc(c.writes(), func(w gpath) bool { return overlaps(w, path) }) {
 			continue
@@ -630,6 +667,7 @@ func (e *evaluator) value(v *gvalue) *node {
 				s += plain
 			} else {
 				s += n.json()
+				e.quotes = e.quotes || n.kind != 's'
 			}
 		}
 		return text(s, at)
@@ -758,7 +796,7 @@ func (in *interpreter) chosen(c *gcall, params *node) (o outcome) {
 		for i, name := range k.path {
 			o.why = o.why.or(v.at)
 			next := v.member(name.(string))
-			if next == nil && (v.kind != 'o' || k.op != "has" || i < len(k.path)-1) {
+			if v.kind == 'l' || next == nil && (k.op != "has" || i < len(k.path)-1) {
 				o.condition = true
 				return o
 			}
@@ -829,13 +867,14 @@ func (d *document) succeeds(c *gcall, why atoms, o outcome) (atoms, bool) {
 	if c.paths == nil {
 		return atoms{}, false
 	}
-	if !d.write(c, c.paths[which], c.method, v, why) {
+	if !d.write(c, c.paths[which], c.method, v, why, false) {
 		return d.fails(c, why.or(v.all()), v.all())
 	}
 	return atoms{}, false
 }
 
-func (d *document) write(c *gcall, path gpath, method string, v *node, why atoms) bool {
+func (d *document) write(c *gcall, path gpath, method string, v *node, why atoms, failed bool) bool {
+	note := noted{c, path, failed, v, why}
 	path = path.in(c.instance)
 	w := write{c.index + 1, path, method, v, why}
 	root := d.initial[path[0].(string)]
@@ -851,6 +890,12 @@ func (d *document) write(c *gcall, path gpath, method string, v *node, why atoms
 	}
 	d.log = append(d.log, w)
 	d.calls[c.index].wrote = true
+	if d.depth == 1 {
+		if d.writes == nil {
+			d.writes = map[string][]noted{}
+		}
+		d.writes[d.interpreter.instance] = append(d.writes[d.interpreter.instance], note)
+	}
 	return true
 }
 
@@ -864,7 +909,7 @@ func (d *document) fails(c *gcall, why, fault atoms) (atoms, bool) {
 	}
 	if path != nil {
 		o := object(fault, []string{"code", "message"}, text("code", fault), text("message", fault))
-		if d.write(c, path, "", o, why) {
+		if d.write(c, path, "", o, why, true) {
 			return atoms{}, false
 		}
 	}
@@ -891,6 +936,8 @@ func (d *document) unhandled(c *gcall, why, fault atoms) (atoms, bool) {
 // what it was given before, so only the first is an event.
 func (d *document) tool(c, by *gcall, params *node, scopes []write, why atoms, try int) outcome {
 	d.interpreter.calls++
+	text := params.json()
+	d.quotes = d.quotes || strings.Contains(text, "message") || strings.Contains(text, "code")
 	given := params.all()
 	if by.isSink() && try == 0 {
 		add := func(e event) {
@@ -907,7 +954,7 @@ func (d *document) tool(c, by *gcall, params *node, scopes []write, why atoms, t
 		if len(scopes) > 0 {
 			add(event{param: "*", data: seen, why: why})
 		}
-		add(event{params: by.tool + params.json()})
+		add(event{params: by.tool + text})
 	}
 	for _, s := range scopes {
 		given = given.or(s.value.all())

@@ -381,9 +381,9 @@ func (g *generator) document(deep int, name, caller string) *gdoc {
 	if g.small {
 		n = 2 + g.IntN(3)
 	}
-	for range n {
+	for i := range n {
 		s.instance = ""
-		if caller == "" && len(g.plan.instances) > 0 && !g.plan.template && g.IntN(4) > 0 {
+		if caller == "" && len(g.plan.instances) > 0 && !g.plan.template && (i == 0 || g.IntN(4) > 0) { // or it were a template
 			s.instance = g.plan.instances[g.IntN(2)]
 		}
 		c := g.call(s, deep)
@@ -469,7 +469,7 @@ func (g *generator) choose(c *gcall, s *scene) {
 	c.paths = []gpath{{"state", "one"}, {"state", "two"}, {"state", "xother"}}
 	for i := range 2 + g.IntN(2) {
 		k := gcase{outcome: []int{0, 1, 2}[i], op: []string{"has", "is", "is", "true"}[g.IntN(4)]}
-		if k.op == "has" || g.IntN(2) == 0 {
+		if k.op == "has" || k.op == "is" && g.IntN(2) == 0 {
 			k.path = [...]gpath{{"a"}, {"b", "c"}, {"x"}, {"o"}, {"message"}, {"m"}}[g.IntN(6)]
 		}
 		k.text = []string{"text", "none", "src0-a", "src1-c", "t", "clean", "sunk", "start"}[g.IntN(8)]

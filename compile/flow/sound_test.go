@@ -35,6 +35,13 @@ var sinkTools = []string{"sink", "out"}
 // catalogue returns the tools of generated plans, none of which is ever called. With declared, they
 // have schemas of their results.
 func catalogue(declared bool) *tool.Catalogue {
+	return catalogueOf(declared, func(string) tool.ActivityFunc {
+		return func(context.Context, *tool.Request) (tool.Result, error) { panic("it was called") }
+	})
+}
+
+// catalogueOf returns the tools of generated plans with their activities.
+func catalogueOf(declared bool, activity func(name string) tool.ActivityFunc) *tool.Catalogue {
 	var all []*tool.Tool
 	add := func(name, effects string) {
 		text := `{"properties": {}, "effects": ` + effects
@@ -42,9 +49,7 @@ func catalogue(declared bool) *tool.Catalogue {
 			text += `, "outputSchema": ` + out
 		}
 		def, _ := tool.ParseDefinition(json.RawMessage(text+"}"), name, diag.Loc{})
-		all = append(all, &tool.Tool{Definition: def, Source: "go", Driver: "go", Activity: tool.ActivityFunc(func(context.Context, *tool.Request) (tool.Result, error) {
-			panic("it was called")
-		})})
+		all = append(all, &tool.Tool{Definition: def, Source: "go", Driver: "go", Activity: activity(name)})
 	}
 	for _, name := range []string{"src0", "src1", "src2", "wrap", "picky", "pick", "redact", "vouch", "sink"} {
 		add(name, `{"readOnly": true, "openWorld": false}`)
@@ -82,7 +87,7 @@ func (trusting) Check(string, map[string]*schemas.Schema, *schemas.Meter) (compi
 
 func (trusting) Holds(context.Context, map[string]json.RawMessage) (bool, error) { return true, nil }
 
-const planInput = `{"text": "t", "user": {"name": "n", "list": [{"id": "i", "title": "t"}]}}`
+const planInput = `{"text":"t","user":{"list":[{"id":"i","title":"t"}],"name":"n"}}`
 
 // compiled returns the program of a plan; nil when it has errors.
 func (p *gplan) compiled(cat *tool.Catalogue) *compile.Program {
@@ -94,9 +99,13 @@ func (p *gplan) compiled(cat *tool.Catalogue) *compile.Program {
 }
 
 func (p *gplan) check(cat *tool.Catalogue) (*compile.Program, diag.List) {
+	return p.checkWith(cat, trusting{})
+}
+
+func (p *gplan) checkWith(cat *tool.Catalogue, predicates compile.Predicates) (*compile.Program, diag.List) {
 	doc, found := lang.Parse(diag.NewFile("plan.json", p.root.json()), nil)
 	prog, more := compile.Compile(doc, &compile.Options{
-		Catalogue: cat, Run: true, Delegates: p.files, Predicates: trusting{},
+		Catalogue: cat, Run: true, Delegates: p.files, Predicates: predicates,
 		Values: map[string]compile.Given{"input": {JSON: json.RawMessage(planInput)}},
 	})
 	return prog, append(found, more...)
@@ -401,12 +410,13 @@ func TestOracle(t *testing.T) {
 			continue
 		}
 		plans++
+		bound := bindingsOf(prog, p.root)
 		r := rand.New(rand.NewPCG(s, 2))
 		strategy := strategies[r.IntN(len(strategies))]
 		at = time.Now()
 		var runs []*interpreter
 		for i := range results {
-			in := &interpreter{choose: chooser(s*1000 + uint64(i)), say: same, strategy: strategy}
+			in := &interpreter{choose: chooser(s*1000 + uint64(i)), say: same, strategy: strategy, bound: bound}
 			in.run(p)
 			runs = append(runs, in)
 		}
@@ -425,7 +435,7 @@ func TestOracle(t *testing.T) {
 				for i := range in.events {
 					seen++
 					if wrong := c.covers(&in.events[i]); wrong != "" {
-						t.Fatalf("strategy %s, policy %s: %s\n%s", strategy, describe(c), wrong, p)
+						t.Fatalf("strategy %s, policy %s: %s\n%s", strategy, c.describe(), wrong, p)
 					}
 				}
 			}
@@ -438,19 +448,19 @@ func TestOracle(t *testing.T) {
 	}
 }
 
-func describe(c *checked) string {
+func (t *testPolicy) describe() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "strict %v\n", c.said.Strict)
-	for _, e := range c.said.Tools {
+	fmt.Fprintf(&b, "strict %v\n", t.said.Strict)
+	for _, e := range t.said.Tools {
 		fmt.Fprintf(&b, "  %s", e.Text)
 		if e.Gives != nil {
-			fmt.Fprintf(&b, " gives %s", c.said.Words(*e.Gives))
+			fmt.Fprintf(&b, " gives %s", t.said.Words(*e.Gives))
 		}
 		for _, part := range e.Parts {
-			fmt.Fprintf(&b, "; %s %s", strings.Join(part.Names, "."), c.said.Words(part.Label))
+			fmt.Fprintf(&b, "; %s %s", strings.Join(part.Names, "."), t.said.Words(part.Label))
 		}
 		for _, w := range e.Takes {
-			fmt.Fprintf(&b, "; %s wants %s", w.Param, c.said.BoundWords(w.Bound))
+			fmt.Fprintf(&b, "; %s wants %s", w.Param, t.said.BoundWords(w.Bound))
 		}
 		b.WriteByte('\n')
 	}
@@ -471,7 +481,7 @@ func TestFalsePositives(t *testing.T) {
 		}
 		r := rand.New(rand.NewPCG(s, 3))
 		strategy := strategies[r.IntN(len(strategies))]
-		runs, ok := allRuns(p, strategy)
+		runs, ok := allRuns(p, strategy, bindingsOf(prog, p.root))
 		if !ok {
 			continue
 		}
@@ -486,7 +496,7 @@ func TestFalsePositives(t *testing.T) {
 			if !slices.ContainsFunc(runs, func(in *interpreter) bool { return c.wrong(in) }) {
 				wrong++
 				if testing.Verbose() && wrong < 5 {
-					t.Logf("rejected for nothing: %s\n%s", describe(c), p)
+					t.Logf("rejected for nothing: %s\n%s", c.describe(), p)
 				}
 			}
 		}
@@ -512,14 +522,14 @@ func (c *checked) wrong(in *interpreter) bool {
 
 // allRuns interprets a plan with all results that its tools may give; false if they are more than
 // 500.
-func allRuns(p *gplan, strategy string) (all []*interpreter, ok bool) {
+func allRuns(p *gplan, strategy string, bound bindings) (all []*interpreter, ok bool) {
 	const most = 500
 	var path []int // the choices of the run, each below its limit
 	var limits []int
 	for {
 		made := map[string]int{}
 		at := 0
-		in := &interpreter{strategy: strategy, say: same, choose: func(tool, params string, _ atoms, n int) int {
+		in := &interpreter{strategy: strategy, bound: bound, say: same, choose: func(tool, params string, _ atoms, n int) int {
 			key := tool + params
 			if c, ok := made[key]; ok {
 				return c

@@ -37,6 +37,7 @@ type walk struct {
 	whole   bool // it is the plan, and no document of it
 	board   board
 	says    *mark // of literals in the document
+	ran     Ran   // see Options; nil if any outcome is possible
 	results []result
 	seen    map[seenKey]*seen
 	fails   *mark // of the values that decide whether a call so far failed with nothing to handle it
@@ -59,12 +60,13 @@ type board struct {
 
 // result describes the outcome of a call. Its marks are those of the values that decide something.
 type result struct {
-	known   bool  // the walk has reached the call
-	occurs  *mark // whether the call is made
-	value   *val  // its result
-	failure *val  // its error object
-	wrote   *mark // whether it writes, and where
-	lost    *mark // whether it fails with nothing to handle that, in a run that goes on
+	known   bool     // the walk has reached the call
+	occurs  *mark    // whether the call is made
+	value   *val     // its result
+	failure *val     // its error object
+	wrote   *mark    // whether it writes, and where
+	lost    *mark    // whether it fails with nothing to handle that, in a run that goes on
+	ran     *Outcome // nil: any
 }
 
 // seenKey is a path with the start of its binding: reads of equal keys see the same writes, up to
@@ -285,7 +287,7 @@ func (w *walk) end(t *taken) {
 	}
 	breaks = w.join(breaks, t.shaped)
 	if t.survives || w.board.survives {
-		breaks = w.join(breaks, w.writes(c))
+		breaks = w.join(breaks, w.writable(c))
 	}
 	t.breaks = breaks
 	r.failure = leaf(w.join(breaks, t.all))
@@ -293,6 +295,9 @@ func (w *walk) end(t *taken) {
 		w.fallBack(t, &r, at)
 	}
 	w.outcome(t, &r)
+	if w.ran != nil {
+		r.ran = w.ran(c)
+	}
 	w.note(c.Source.ToolNode.Span(), r.value)
 	w.results[c.Place-1] = r
 }
@@ -362,9 +367,9 @@ func (w *walk) handlesAll(c *compile.Call) bool {
 	return !slices.ContainsFunc(writes, func(write compile.Write) bool { return len(write.Path) > 2 || len(write.Schemas) > 0 })
 }
 
-// writes returns the mark of the values that decide whether the writes of a call can be applied:
+// writable returns the mark of the values that decide whether the writes of a call can be applied:
 // those that stand at the paths before.
-func (w *walk) writes(c *compile.Call) (m *mark) {
+func (w *walk) writable(c *compile.Call) (m *mark) {
 	see := func(write *compile.Write) {
 		if c.Method == state.Set && len(write.Path) <= 2 && len(write.Schemas) == 0 {
 			return
@@ -645,35 +650,42 @@ func (w *walk) layer(path state.Path, since, at state.Place) view {
 // written merges the writes of a call at, above or below a path.
 func (w *walk) written(s *seen, c *compile.Call, path state.Path) {
 	r := &w.results[c.Place-1]
-	add := func(write *compile.Write, m state.Method, v *val) {
+	add := func(write *compile.Write, m state.Method, v *val, happens bool) {
 		if !write.Path.Overlaps(path) {
 			return
 		}
-		sub, shape := w.below(write, m, v, path)
-		s.val = w.either(s.val, sub)
-		s.wrote, s.shaped = w.join(s.wrote, r.wrote), w.join(s.shaped, shape)
+		s.wrote = w.join(s.wrote, r.wrote) // also if it does not happen
+		if happens {
+			sub, shape := w.below(write, m, v, path)
+			s.val, s.shaped = w.either(s.val, sub), w.join(s.shaped, shape)
+		}
 	}
 	for i := range c.Alternatives {
-		fails := i == len(c.Alternatives)-1 && (c.TakesFailure() || w.errorIsResult(c))
+		takes, fails := r.takes(c, i), r.takesFailure(w, c, i)
 		for j := range c.Alternatives[i].Writes {
 			write := &c.Alternatives[i].Writes[j]
-			if c.Rare == nil || c.Choose == nil || takesValue(c.Choose, i) {
-				add(write, c.Method, r.value)
-			}
-			if fails {
-				add(write, c.Method, r.failure)
-				add(write, state.Set, r.failure)
-			}
+			add(write, c.Method, r.value, takes)
+			add(write, c.Method, r.failure, fails)
+			add(write, state.Set, r.failure, fails)
 		}
 	}
 	if c.ErrorPath != nil { // which is always set
-		add(c.ErrorPath, state.Set, r.failure)
+		add(c.ErrorPath, state.Set, r.failure, r.ran == nil || r.ran.Failed)
 	}
 }
 
-// takesValue reports whether a condition of a choose picks an alternative.
-func takesValue(c *compile.Chooser, outcome int) bool {
-	return slices.ContainsFunc(c.Cases, func(k compile.Case) bool { return k.Outcome == outcome })
+// takes reports whether an alternative of a call may get its result.
+func (r *result) takes(c *compile.Call, alternative int) bool {
+	if r.ran != nil && (r.ran.Failed || r.ran.Alternative != alternative) {
+		return false
+	}
+	picks := func(k compile.Case) bool { return k.Outcome == alternative }
+	return c.Rare == nil || c.Choose == nil || slices.ContainsFunc(c.Choose.Cases, picks)
+}
+
+// takesFailure reports whether an alternative of a call may get its error object.
+func (r *result) takesFailure(w *walk, c *compile.Call, alternative int) bool {
+	return alternative == len(c.Alternatives)-1 && (c.TakesFailure() || w.errorIsResult(c)) && (r.ran == nil || r.ran.Failed)
 }
 
 // below returns the value at a path after a write, and the mark of the values that decide whether
