@@ -107,11 +107,11 @@ func (s *session) checker(ctx context.Context, spec Spec, purpose Purpose) (*Che
 	}
 	if len(c.Flow) > 0 {
 		o.Check = func(p *compile.Program) diag.List {
-			_, found := c.flows(p, false)
+			_, found := c.flows(p, nil)
 			return found
 		}
 		c.exec.Guard = func(p *compile.Program) exec.Guard {
-			reports, _ := c.flows(p, false)
+			reports, _ := c.flows(p, nil)
 			if g := flow.NewGuard(p, reports...); g != nil {
 				return g
 			}
@@ -390,28 +390,67 @@ func (p *Plan) boundFlow() json.RawMessage {
 // Flow returns where information goes in the plan, a report for each policy on that. The plan must
 // have no errors other than those of the policies.
 func (p *Plan) Flow() []*flow.Report {
-	reports, _ := p.checker.flows(p.Program, false)
+	reports, _ := p.checker.flows(p.Program, nil)
 	return reports
 }
 
 // FlowOfValues returns what Flow does, with the values of the plan.
 func (p *Plan) FlowOfValues() []*flow.Report {
-	reports, _ := p.checker.flows(p.Program, true)
+	o := p.checker.flowOptions(p.Program)
+	o.Values = true
+	reports, _ := p.checker.flows(p.Program, o)
 	return reports
 }
 
+// FlowOfRun returns where information went in a run of the plan, or of an instance: what Flow
+// returns, with the labels that hold for what became of these calls, and with what they wrote.
+func (p *Plan) FlowOfRun(calls []exec.CallResult) []*flow.Report {
+	o := p.checker.flowOptions(p.Program)
+	o.Writes, o.Ran = true, ranOf(calls)
+	reports, _ := p.checker.flows(p.Program, o)
+	return reports
+}
+
+// ranOf returns what became of calls. Of a document that ran several times it is not known which
+// run a value is of.
+func ranOf(calls []exec.CallResult) flow.Ran {
+	byID := map[string]*exec.CallResult{}
+	for i := range calls {
+		byID[calls[i].ID] = &calls[i]
+	}
+	return func(c *compile.Call) *flow.Outcome {
+		r := byID[c.ID]
+		if r == nil { // the run has not come to it
+			return flow.OutcomeOf(c, false, false, "")
+		}
+		o := flow.OutcomeOf(c, r.Status == exec.Completed, r.Handled, r.Outcome)
+		if len(r.Runs) == 1 && r.MoreRuns == 0 && r.Attempts <= 1 {
+			o.Inner = ranOf(r.Runs[0].Calls)
+		}
+		return o
+	}
+}
+
 // flows checks a program under each policy on the flow of information.
-func (c *Checker) flows(p *compile.Program, values bool) (reports []*flow.Report, found diag.List) {
-	onFailure := (&Plan{Program: p, checker: c}).execOptions().OnFailure
-	o := &flow.Options{
-		GoesOn: onFailure != exec.Abort && onFailure != exec.Undo, Retries: c.exec.Retry != nil && c.exec.Retry.Max > 0, Values: values,
-		Undoes: c.reader.undo,
+func (c *Checker) flows(p *compile.Program, o *flow.Options) (reports []*flow.Report, found diag.List) {
+	if o == nil {
+		o = c.flowOptions(p)
 	}
 	for _, policy := range c.Flow {
 		r, more := flow.Check(p, policy, o)
 		reports, found = append(reports, r), append(found, more...)
 	}
 	return reports, found
+}
+
+// flowOptions returns how a program would run, as far as others can learn something from it.
+func (c *Checker) flowOptions(p *compile.Program) *flow.Options {
+	onFailure := (&Plan{Program: p, checker: c}).execOptions().OnFailure
+	return &flow.Options{
+		GoesOn:  onFailure != exec.Abort && onFailure != exec.Undo,
+		Retries: c.exec.Retry != nil && c.exec.Retry.Max > 0,
+		Undoes:  c.reader.undo,
+	}
 }
 
 // A Preview is what running a plan would do, as far as that is known before it runs.

@@ -266,7 +266,7 @@ func (r *PolicyTestResult) runs() bool {
 	t := r.Test
 	o := t.run.options
 	o.Exec.Guard = func(p *compile.Program) exec.Guard {
-		reports, _ := t.Plan.checker.flows(p, false)
+		reports, _ := t.Plan.checker.flows(p, nil)
 		g := flow.NewGuard(p, reports...)
 		if g == nil {
 			return nil

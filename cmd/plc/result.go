@@ -24,6 +24,7 @@ type document struct {
 	Instances instanceMap        `json:"instances"`
 	Forecast  *forecast.Forecast `json:"forecast"` // of a lazy plan
 	Undo      *plc.Undone        `json:"undo,omitempty"`
+	Flows     []flowsOfRun       `json:"flows,omitempty"`
 }
 
 // instanceMap are instances by their names, in the order of the plan.

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/compile/flow"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
@@ -65,7 +66,7 @@ func (env *environment) show(ctx context.Context, w *walked) error {
 	case w.asJSON && w.batch != nil:
 		return w.batch.writeDocument(env.stdout, res)
 	case w.asJSON:
-		return env.writeJSON(document{Result: res, Instances: res.Instances, Forecast: w.forecast, Undo: undone})
+		return env.writeJSON(document{Result: res, Instances: res.Instances, Forecast: w.forecast, Undo: undone, Flows: flowsOf(w.loaded.Plan, res)})
 	}
 	out := newBuffered(env.stdout)
 	showGiven(out, w.sum, given)
@@ -76,6 +77,9 @@ func (env *environment) show(ctx context.Context, w *walked) error {
 		showRecorded(w.loaded, out, res, past)
 	}
 	showUndone(out, undone, w.sum.Run)
+	if w.batch == nil {
+		showFlows(out, w.loaded.Plan, res)
+	}
 	showQuestions(out, questions)
 	if plc.WaitsForPlan(w.sum) {
 		if err := env.showWaiting(ctx, out, w.store, w.sum.Run); err != nil {
@@ -372,6 +376,50 @@ func showCall(w io.Writer, instance string, c *exec.CallResult, past runPast) {
 		line = display.Sprintf("%s: %s", line, why)
 	}
 	showf(w, "%s\n", line.Cut(maxLine))
+}
+
+// flowsOfRun has the labels of what a run, or an instance of it, has written.
+type flowsOfRun struct {
+	Instance string         `json:"instance,omitempty"`
+	Policies []*flow.Report `json:"policies"`
+}
+
+// flowsOf returns the labels of what a run has written; nil if there is no policy on the flow of
+// information.
+func flowsOf(p *plc.Plan, res *exec.Result) (all []flowsOfRun) {
+	if len(p.Checker().Flow) == 0 {
+		return nil
+	}
+	if !p.Program.Template {
+		return []flowsOfRun{{"", p.FlowOfRun(res.Calls)}}
+	}
+	for i := range res.Instances {
+		all = append(all, flowsOfRun{res.Instances[i].Name, p.FlowOfRun(res.Instances[i].Calls)})
+	}
+	return all
+}
+
+// showFlows shows the labels of what a run has written.
+func showFlows(w io.Writer, p *plc.Plan, res *exec.Result) {
+	for _, f := range flowsOf(p, res) {
+		for _, r := range f.Policies {
+			if len(r.Writes) == 0 {
+				continue
+			}
+			of := display.Text{}
+			if f.Instance != "" {
+				of = display.Sprintf("%s, ", display.Name(f.Instance))
+			}
+			showf(w, "\n%slabels of what was written, by %s:\n", of, display.Line(r.Policy.Name()))
+			for i, x := range r.Writes {
+				if i == maxListed {
+					showf(w, "  … and %d more; --format json has them all\n", len(r.Writes)-i)
+					break
+				}
+				showf(w, "  %s, by %s: %s\n", display.Line(x.Path.String()), display.Name(x.Call.ID), display.Line(r.Policy.Said().Words(x.Label)))
+			}
+		}
+	}
 }
 
 // showQuestions shows what waits for an answer.

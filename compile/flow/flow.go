@@ -26,8 +26,8 @@ type Options struct {
 	Values bool
 	// Writes makes the report include Report.Writes.
 	Writes bool
-	// Ran, if not nil, returns what became of each call of a run. Only what was written then counts,
-	// so that the labels are those of that run: never worse than those without Ran.
+	// Ran, if not nil, returns what became of each call of a run. Then only what was written
+	// counts: the labels are those of that run, and never worse than without Ran.
 	Ran Ran
 	// Undo returns the undo of the calls of a target; own is the undo that the plan gives, or nil.
 	// If Undo is nil, the program decides.
@@ -49,8 +49,8 @@ type Report struct {
 	// Options.Values asks for them. The documents that the plan delegates to have none.
 	Values map[diag.Span]*Value
 
-	// Writes is what the calls of the plan write, in plan order; nil unless Options.Writes asks for
-	// it. The documents that the plan delegates to have none.
+	// Writes has what the calls of the plan write, in plan order; nil unless Options.Writes asks
+	// for it. The documents that the plan delegates to have none.
 	Writes []*Write
 
 	vouched map[vouch]*mark // the lists that calls return

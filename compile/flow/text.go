@@ -221,13 +221,23 @@ type dutyJSON struct {
 	Calls     []string `json:"calls"`
 }
 
+type writeJSON struct {
+	Call    string       `json:"call"`
+	Path    string       `json:"path"`
+	Failure bool         `json:"failure,omitempty"`
+	Label   labelJSON    `json:"label"`
+	Decides labelJSON    `json:"decides"`
+	Sources []sourceJSON `json:"sources,omitempty"`
+}
+
 // MarshalJSON writes the report for programs.
 func (r *Report) MarshalJSON() ([]byte, error) {
 	all := struct {
-		Policy string     `json:"policy,omitempty"`
-		Sinks  []sinkJSON `json:"sinks"`
-		Uses   []useJSON  `json:"uses,omitempty"`
-		Rules  []dutyJSON `json:"rules,omitempty"`
+		Policy string      `json:"policy,omitempty"`
+		Sinks  []sinkJSON  `json:"sinks"`
+		Uses   []useJSON   `json:"uses,omitempty"`
+		Rules  []dutyJSON  `json:"rules,omitempty"`
+		Writes []writeJSON `json:"writes,omitempty"`
 	}{Policy: r.Policy.said.Name, Sinks: []sinkJSON{}}
 	for _, s := range r.Sinks {
 		all.Sinks = append(all.Sinks, s.json())
@@ -242,23 +252,31 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 		}
 		all.Rules = append(all.Rules, x)
 	}
+	p := r.Policy
+	for _, w := range r.Writes {
+		all.Writes = append(all.Writes, writeJSON{w.Call.ID, w.Path.String(), w.Failure, p.json(w.Label), p.json(w.Decides), p.sources(w.Sources)})
+	}
 	return json.Marshal(all)
 }
 
+// json returns a label for programs.
+func (p *Policy) json(l label.Label) labelJSON {
+	return labelJSON{p.said.Trust.Name(l.Trust), p.said.Secrecy.Name(l.Secrecy), l.Categories}
+}
+
+// sources returns sources for programs.
+func (p *Policy) sources(list []*Source) (all []sourceJSON) {
+	for _, src := range list {
+		all = append(all, sourceJSON{src.Name, src.As, p.json(src.Label)})
+	}
+	return all
+}
+
 func (s *Sink) json() sinkJSON {
-	p := s.policy.said
-	of := func(l label.Label) labelJSON {
-		return labelJSON{p.Trust.Name(l.Trust), p.Secrecy.Name(l.Secrecy), l.Categories}
-	}
-	sources := func(list []*Source) (all []sourceJSON) {
-		for _, src := range list {
-			all = append(all, sourceJSON{src.Name, src.As, of(src.Label)})
-		}
-		return all
-	}
+	p := s.policy
 	x := sinkJSON{
-		Call: idOf(s.Call), Tool: s.Tool, Fallback: s.Fallback, Undoes: s.Undoes, Param: s.Param, Verdict: s.Verdict(), Label: of(s.Label), Decides: of(s.Decides),
-		Wants: s.Bounds(), Sources: sources(s.Sources), Deciding: sources(s.Deciding),
+		Call: idOf(s.Call), Tool: s.Tool, Fallback: s.Fallback, Undoes: s.Undoes, Param: s.Param, Verdict: s.Verdict(), Label: p.json(s.Label), Decides: p.json(s.Decides),
+		Wants: s.Bounds(), Sources: p.sources(s.Sources), Deciding: p.sources(s.Deciding),
 	}
 	for _, way := range s.ways() {
 		steps := []stepJSON{}
