@@ -1,9 +1,11 @@
 package plc
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/flow"
 	"github.com/plc-lang/plc/dag/draw"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/plantest"
@@ -49,6 +51,83 @@ func markMissed(g *draw.Graph, prefix string, missed map[string][]string) {
 		n.Missed = missed[path]
 		if n.Inside != nil {
 			markMissed(n.Inside, path+"/", missed)
+		}
+	}
+}
+
+// DrawFlow returns the graph of a program with where information goes in it, by reports that have
+// values (Plan.FlowOfValues): the label of what each call gives, and whether its params are
+// allowed. The documents of delegates are as Draw has them, without the labels of what their calls
+// give.
+func DrawFlow(p *compile.Program, depth int, reports []*flow.Report) *draw.Graph {
+	g := Draw(p, depth)
+	for i := range g.Edges { // whose colour is for something else
+		g.Edges[i].Critical = false
+	}
+	for _, r := range reports {
+		for i := range p.Calls {
+			if v := r.Values[p.Calls[i].Source.ToolNode.Span()]; v != nil {
+				g.Nodes[i].Marks = append(g.Nodes[i].Marks, labelMarks(r.Policy, v)...)
+			}
+		}
+		marks := map[*compile.Call][]draw.Mark{}
+		for _, s := range r.Sinks {
+			if s.Call != nil {
+				name := strings.TrimPrefix(s.Name(), strconv.Quote(s.Call.ID)+", ")
+				marks[s.Call] = append(marks[s.Call], verdictMark(name, s.Verdict()))
+			}
+		}
+		for _, d := range r.Duties {
+			for _, c := range d.Calls {
+				marks[c] = append(marks[c], verdictMark(d.Rule.Text, d.Verdict))
+			}
+		}
+		markCalls(g, p, marks)
+	}
+	return g
+}
+
+// labelMarks returns what is said of the label of a value.
+func labelMarks(policy *flow.Policy, v *flow.Value) []draw.Mark {
+	p, l := policy.Said(), v.Label
+	trust, secrecy := draw.Mark{Text: "gives what is " + p.Trust.Name(l.Trust), Grade: draw.Middle}, draw.Mark{Text: "and " + p.Secrecy.Name(l.Secrecy), Grade: draw.Middle}
+	switch l.Trust {
+	case p.Trust.Top():
+		trust.Grade = draw.Best
+	case p.Trust.Bottom():
+		trust.Grade = draw.Worst
+	}
+	switch {
+	case l.Secrecy == p.Secrecy.Top():
+		secrecy.Grade = draw.Worst
+	case l.Secrecy == p.Secrecy.Bottom() && len(l.Categories) == 0:
+		secrecy.Grade = draw.Best
+	}
+	if len(l.Categories) > 0 {
+		secrecy.Text += ", about " + strings.Join(l.Categories, ", ")
+	}
+	return []draw.Mark{trust, secrecy}
+}
+
+// verdictMark returns what is said of a param or a rule.
+func verdictMark(what string, v flow.Verdict) draw.Mark {
+	m := draw.Mark{Text: what + ": " + string(v), Grade: draw.Middle}
+	switch v {
+	case flow.Allowed:
+		m.Grade = draw.Best
+	case flow.Forbidden:
+		m.Grade = draw.Worst
+	}
+	return m
+}
+
+// markCalls marks the calls of a program, and of the documents that are drawn with it.
+func markCalls(g *draw.Graph, p *compile.Program, marks map[*compile.Call][]draw.Mark) {
+	for i := range g.Nodes {
+		n, c := &g.Nodes[i], &p.Calls[i]
+		n.Marks = append(n.Marks, marks[c]...)
+		if n.Inside != nil {
+			markCalls(n.Inside, c.Delegate.Program, marks)
 		}
 	}
 }

@@ -1,17 +1,20 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 
 	"github.com/spf13/cobra"
 
 	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/dag/draw"
+	"github.com/plc-lang/plc/internal/durable"
 )
 
 func flowCommand(env *environment) *cobra.Command {
 	var flags planFlags
-	var format string
+	var format, svg string
 	c := &cobra.Command{
 		Use:   "flow FILE",
 		Short: "Show where information goes in a plan",
@@ -20,9 +23,10 @@ label that the value may have, where the value may come from, whether that is al
 not, the path that the value takes. Then follow the tools that endorse or declassify, and the
 rules about calls. The policy is the flow section of the tool files; each --policy is another
 one. Nothing is run. The exit code is 1 if the plan has errors, which include what a policy
-forbids.`,
+forbids. --svg draws the graph of the plan with the labels of what calls give, and the verdicts.`,
 		Example: `  plc flow plan.json --tools tools.yaml
-  plc flow plan.json --tools tools.yaml --policy policy.yaml --format json`,
+  plc flow plan.json --tools tools.yaml --policy policy.yaml --format json
+  plc flow plan.json --tools tools.yaml --svg flow.svg`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completePlans(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -33,6 +37,9 @@ forbids.`,
 			if err != nil {
 				return err
 			}
+			if err := errors.Join(env.checkOutput("svg", svg), canWrite(svg)); err != nil {
+				return err
+			}
 			l, err := env.loadOne(args[0], s)
 			if err != nil {
 				return err
@@ -40,6 +47,9 @@ forbids.`,
 			reports := l.Plan.Flow()
 			if len(reports) == 0 {
 				return errors.New("there is no policy on the flow of information: no tool file has a flow section, and --policy names none")
+			}
+			if err := env.drawFlow(l, svg); err != nil {
+				return err
 			}
 			if format == "json" {
 				err = json.NewEncoder(env.stdout).Encode(map[string]any{"policies": reports})
@@ -56,6 +66,20 @@ forbids.`,
 	}
 	flags.add(c)
 	c.Flags().StringVar(&format, "format", "text", "text or json")
+	c.Flags().StringVar(&svg, "svg", "", "write the graph of the plan with its labels and verdicts to this file, as SVG")
 	complete(c, "format", "text", "json")
+	completeFiles(c, "svg", "svg")
 	return c
+}
+
+// drawFlow writes the graph of a plan with where information goes to a file; "" is none.
+func (env *environment) drawFlow(l *loaded, file string) error {
+	if err := env.checkOutput("svg", file); file == "" || err != nil {
+		return err
+	}
+	var picture bytes.Buffer
+	if err := draw.SVG(&picture, plc.DrawFlow(l.prog, 1, l.FlowOfValues())); err != nil {
+		return err
+	}
+	return durable.WriteFile(file, picture.Bytes())
 }

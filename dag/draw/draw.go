@@ -27,7 +27,28 @@ type Node struct {
 	// Missed lists what may happen to the call and has not happened in any test. Text, JSON and
 	// SVG show it.
 	Missed []string
+	// Marks say something of the values of the call. Text, JSON and SVG show them.
+	Marks []Mark
 }
+
+// Mark is a line about a value, with a sign and a colour that say how good it is.
+type Mark struct {
+	Text  string
+	Grade Grade
+}
+
+// Grade says how good something is. The zero Grade is Best.
+type Grade uint8
+
+// The grades.
+const (
+	Best Grade = iota
+	Middle
+	Worst
+)
+
+// String returns the grade in lower case.
+func (g Grade) String() string { return [...]string{"best", "middle", "worst"}[min(g, Worst)] }
 
 // The kinds of nodes that have a look of their own.
 const (

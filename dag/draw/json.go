@@ -23,7 +23,13 @@ type jsonNode struct {
 	Level  int32  `json:"level"`
 
 	Missed []string   `json:"missed,omitempty"`
+	Marks  []jsonMark `json:"marks,omitempty"`
 	Inside *jsonGraph `json:"inside,omitempty"`
+}
+
+type jsonMark struct {
+	Text  string `json:"text"`
+	Grade string `json:"grade"`
 }
 
 type jsonEdge struct {
@@ -38,7 +44,8 @@ type jsonEdge struct {
 // JSON writes the graph as one JSON document:
 //
 //	{"title": …,
-//	 "nodes": [{"id", "label", "detail", "kind", "status", "group", "level", "missed", "inside": {nodes, edges, …}}],
+//	 "nodes": [{"id", "label", "detail", "kind", "status", "group", "level", "missed", "marks": [{"text", "grade"}],
+//	  "inside": {nodes, edges, …}}],
 //	 "edges": [{"from", "to", "kind": "data|order|effect", "label", "critical", "closes"}],
 //	 "critical": [ids], "levels": [[ids]]}
 //
@@ -63,7 +70,10 @@ func toJSON(g *Graph, depth int) (*jsonGraph, error) {
 	out := &jsonGraph{Title: g.Title, Nodes: []jsonNode{}, Edges: []jsonEdge{}, Levels: [][]string{}}
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
-		node := jsonNode{n.ID, n.name(), n.Detail, n.Kind, n.Status, n.Group, s.levels[i], n.Missed, nil}
+		node := jsonNode{n.ID, n.name(), n.Detail, n.Kind, n.Status, n.Group, s.levels[i], n.Missed, nil, nil}
+		for _, m := range n.Marks {
+			node.Marks = append(node.Marks, jsonMark{m.Text, m.Grade.String()})
+		}
 		if n.Inside != nil && depth < maxDepth {
 			if node.Inside, err = toJSON(n.Inside, depth+1); err != nil {
 				return nil, err

@@ -9,6 +9,7 @@ import (
 type key struct {
 	text string
 	kind string // of a node
+	rank Grade  // of a mark
 	edge Kind
 	sign keySign
 	x, y float64
@@ -21,6 +22,7 @@ const (
 	nodeSign
 	criticalSign
 	markSign
+	gradeSign
 )
 
 const (
@@ -59,6 +61,13 @@ func (v *svg) signs() []key {
 	if slices.ContainsFunc(v.Nodes, func(n Node) bool { return len(n.Missed) > 0 }) {
 		keys = append(keys, key{text: "no test reaches it", sign: markSign})
 	}
+	for _, g := range grades() {
+		if slices.ContainsFunc(v.Nodes, func(n Node) bool {
+			return slices.ContainsFunc(n.Marks, func(m Mark) bool { return m.Grade == g })
+		}) {
+			keys = append(keys, key{text: g.look().legend, rank: g, sign: gradeSign})
+		}
+	}
 	for _, kind := range nodeKinds() {
 		for i := range v.Nodes {
 			if v.Nodes[i].Kind == kind {
@@ -81,6 +90,8 @@ func (v *svg) key(keys []key, below float64) {
 			v.printf(`<path d="M%s %sh%s" stroke="%s" stroke-width="3"/>`+"\n", num(x), num(y), num(signWidth), criticalColor)
 		case markSign:
 			v.text(x+signWidth-8, y+4, "middle", smallText, missedColor, true, strings.TrimSpace(missedSign))
+		case gradeSign:
+			v.text(x+signWidth-8, y+4, "middle", smallText, k.rank.look().color, true, strings.TrimSpace(k.rank.look().sign))
 		case edgeSign:
 			look := k.edge.look()
 			v.printf(`<path d="M%s %sh%s" stroke="%s" stroke-width="%s"%s/>`+"\n", num(x), num(y), num(signWidth), look.stroke, num(look.width), dashes(look))

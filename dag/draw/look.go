@@ -13,6 +13,22 @@ const (
 // missedSign is before what no test has reached.
 const missedSign = "✗ "
 
+// gradeLook defines how marks of one grade are drawn.
+type gradeLook struct{ sign, color, legend string }
+
+// grades returns all grades, in the order of a legend.
+func grades() []Grade { return []Grade{Best, Middle, Worst} }
+
+func (g Grade) look() gradeLook {
+	switch g {
+	case Best:
+		return gradeLook{"○ ", "#1b5e8c", "trusted or public; allowed"}
+	case Middle:
+		return gradeLook{"◐ ", "#8a5a00", "between these; to be checked or approved"}
+	}
+	return gradeLook{"● ", "#9b1c10", "untrusted or secret; forbidden"}
+}
+
 // look defines how nodes of one kind are drawn.
 type look struct {
 	fill, stroke string

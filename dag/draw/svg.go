@@ -88,6 +88,8 @@ const (
 	detailColumns = 36
 	detailLines   = 2
 	missedLines   = 6
+	markColumns   = 48
+	markLines     = 10
 	maxEdgeLabel  = 36
 	maxGroupTitle = 60
 	maxTitle      = 80
@@ -104,6 +106,7 @@ type face struct {
 	label, detail []string
 	status        string
 	missed        []string
+	marks         []Mark // with their signs
 }
 
 func faceOf(n *Node) face {
@@ -119,6 +122,17 @@ func faceOf(n *Node) face {
 	for _, m := range missed {
 		f.missed = append(f.missed, missedSign+shorten(strings.TrimSpace(clean(m)), detailColumns-2))
 	}
+	marks := n.Marks
+	if more := len(marks) - markLines; more > 0 {
+		worst := Best
+		for _, m := range marks[markLines-1:] {
+			worst = max(worst, m.Grade)
+		}
+		marks = append(marks[:markLines-1:markLines-1], Mark{fmt.Sprintf("and %d more", more+1), worst})
+	}
+	for _, m := range marks {
+		f.marks = append(f.marks, Mark{m.Grade.look().sign + shorten(strings.TrimSpace(clean(m.Text)), markColumns), m.Grade})
+	}
 	return f
 }
 
@@ -133,7 +147,10 @@ func nodeSize(n *Node) (w, h float64) {
 	for _, line := range f.missed {
 		w = max(w, textWidthOf(line, smallText))
 	}
-	h = float64(len(f.label))*largeText.font().line + float64(len(f.detail)+len(f.missed))*smallText.font().line
+	for _, m := range f.marks {
+		w = max(w, textWidthOf(m.Text, smallText))
+	}
+	h = float64(len(f.label))*largeText.font().line + float64(len(f.detail)+len(f.missed)+len(f.marks))*smallText.font().line
 	if f.status != "" {
 		w = max(w, textWidthOf(f.status, smallText)+12)
 		h += smallText.font().line
@@ -300,6 +317,10 @@ func (v *svg) node(n int32) {
 		v.text(x, y+10, "middle", smallText, missedColor, true, line)
 		y += smallText.font().line
 	}
+	for _, m := range f.marks {
+		v.text(x, y+10, "middle", smallText, m.Grade.look().color, m.Grade == Worst, m.Text)
+		y += smallText.font().line
+	}
 	v.printf("</g>\n")
 }
 
@@ -312,6 +333,9 @@ func tooltip(n *Node) string {
 	}
 	for _, m := range n.Missed {
 		parts = append(parts, missedSign+m)
+	}
+	for _, m := range n.Marks {
+		parts = append(parts, m.Grade.look().sign+m.Text)
 	}
 	return strings.Join(parts, " · ")
 }

@@ -150,6 +150,9 @@ func (t *text) about(node *Node) string {
 	for _, m := range node.Missed {
 		parts = append(parts, missedSign+shorten(clean(m), textWidth/2))
 	}
+	for _, m := range node.Marks {
+		parts = append(parts, m.Grade.look().sign+shorten(clean(m.Text), textWidth/2))
+	}
 	return strings.Join(parts, " ")
 }
 
