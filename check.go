@@ -365,7 +365,7 @@ func (p *Plan) Manifest() report.Manifest {
 		"flags": p.checker.bound(p.execOptions()), "policy": encoded(p.checker.Policy), "models": encoded(models), "mcpServers": encoded(servers),
 	}
 	if len(p.checker.Flow) > 0 {
-		bound["flow"] = p.boundFlow()
+		bound["flow"] = p.checker.boundFlow(p.Program)
 	}
 	if p.lines != nil {
 		bound["lines"] = boundLines(p.lines)
@@ -375,13 +375,14 @@ func (p *Plan) Manifest() report.Manifest {
 
 // boundFlow returns the part of the manifest about the flow of information: the policies, and the
 // flows that they let through.
-func (p *Plan) boundFlow() json.RawMessage {
+func (c *Checker) boundFlow(prog *compile.Program) json.RawMessage {
 	type bound struct {
 		Policy json.RawMessage `json:"policy"`
 		Flows  []string        `json:"flows"`
 	}
 	var all []bound
-	for _, r := range p.Flow() {
+	reports, _ := c.flows(prog, nil)
+	for _, r := range reports {
 		all = append(all, bound{r.Policy.Said().Raw, r.Flows()})
 	}
 	return encoded(all)

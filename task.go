@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"sync"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/flow"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/journal"
@@ -68,6 +70,9 @@ type Loop struct {
 	AskPlan func(ctx context.Context, plan json.RawMessage, findings diag.List) (edited json.RawMessage, err error)
 	// OnPlan is called with what a plan would do that has to be approved. Nil is not told.
 	OnPlan func(p *PlanPreview)
+	// OnCovered is called with a plan that needs no approval of its own, since it does no more with
+	// information, and to the world, than plans that were approved (docs/flow.md). Nil is not told.
+	OnCovered func(prog *compile.Program)
 	// Person names the person who is asked, for the files of approvals.
 	Person string
 	// Findings are, after Begin, those about the context, and those about the tools if these are
@@ -84,7 +89,11 @@ type Loop struct {
 	run     func(ctx context.Context) (*loop.Result, error)
 	record  *loopRecord
 	plans   planApprovals
-	memory  func() error // closes the memory of the style; nil is none
+
+	approved approvedReach
+	guarding sync.Mutex
+	guarded  *flow.Guard  // of the first run; nil if there was none
+	memory   func() error // closes the memory of the style; nil is none
 }
 
 // PrepareLoop reads the tools of a task and what its plans are given.
@@ -100,9 +109,29 @@ func (e *Engine) PrepareLoop(ctx context.Context, t Task) (*Loop, error) {
 	if l.checker, err = e.Checker(ctx, t.Spec, ToRun); err != nil {
 		return nil, err
 	}
+	l.checker.exec.OnFailure = exec.Continue // as the runs of turns are made
 	l.task = &loop.Task{Goal: t.Goal, Catalogue: l.checker.options.Catalogue}
-	l.Options, err = t.options(l.checker)
+	if l.Options, err = t.options(l.checker); err == nil && len(l.checker.Flow) > 0 {
+		l.Options.Exec.Guard = l.guard
+	}
 	return l, err
+}
+
+// guard returns the guard of a run. All runs of the loop count as one.
+func (l *Loop) guard(p *compile.Program) exec.Guard {
+	reports, _ := l.checker.flows(p, nil)
+	g := flow.NewGuard(p, reports...)
+	if g == nil {
+		return nil
+	}
+	l.guarding.Lock()
+	defer l.guarding.Unlock()
+	if l.guarded == nil {
+		l.guarded = g
+	} else {
+		g.Join(l.guarded)
+	}
+	return g
 }
 
 // Checker returns what the plans are checked against.

@@ -8,17 +8,21 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/plc-lang/plc/approval"
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/flow"
 	"github.com/plc-lang/plc/compile/report"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/internal/durable"
 	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/tool"
 )
 
 // A whole plan of a loop (Spec.Lazy) for which nobody can be asked waits as a request for approval,
@@ -31,6 +35,10 @@ type PlanPreview struct {
 	Program  *compile.Program
 	DryRun   *forecast.DryRun
 	Forecast *forecast.Forecast
+	// More lists what the plan does with information, and to the world, beyond what plans of the
+	// loop were approved to do. It is nil for the first plan, and if there is no policy on the flow
+	// of information.
+	More []string
 }
 
 // askLazily has the plans of a lazy loop put to a person.
@@ -39,6 +47,9 @@ func (l *Loop) askLazily(ctx context.Context) {
 		return
 	}
 	l.Options.PlanOf = l.planOf()
+	if l.reachCounts() {
+		l.Options.Exec.Middleware = append(slices.Clip(l.Options.Exec.Middleware), l.spends)
+	}
 	l.Options.OnPlan = func(prog *compile.Program) error {
 		var plan json.RawMessage // of other styles, whose plans are shown in words, it can't be changed
 		if l.style.name == ownStyle {
@@ -65,11 +76,33 @@ func (l *Loop) planOf() map[string]json.RawMessage {
 // askPlan has a whole plan approved, which would run with the options o. The person who is asked
 // may change it: edited is then the new plan. A nil plan can't be changed.
 func (l *Loop) askPlan(ctx context.Context, prog *compile.Program, o *exec.Options, plan json.RawMessage) (edited json.RawMessage, err error) {
-	m := report.Of(prog, l.planOf())
+	bound := l.planOf()
+	if len(l.checker.Flow) > 0 {
+		bound["flow"] = l.checker.boundFlow(prog)
+	}
+	m := report.Of(prog, bound)
 	policy := &l.checker.Policy
+	var reach *flow.Reach
+	var more []string
+	if l.reachCounts() {
+		reach = flow.ReachOf(prog, l.checker.Flow, l.checker.flowOptions(prog))
+		var known bool
+		if more, known = l.approved.beyond(reach); known && len(more) == 0 {
+			if l.OnCovered != nil {
+				l.OnCovered(prog)
+			}
+			return nil, nil
+		}
+	}
+	allow := func(err error) error {
+		if err == nil && reach != nil {
+			l.approved.allow(reach)
+		}
+		return err
+	}
 	name := l.plans.next(m)
 	if yes, err := l.plans.answered(name, m, policy.ApprovalKeys); yes || err != nil {
-		return nil, err
+		return nil, allow(err)
 	}
 	trial := forecast.OptionsOf(o)
 	trial.Hosts, trial.Paths = policy.Hosts, policy.Paths
@@ -78,16 +111,68 @@ func (l *Loop) askPlan(ctx context.Context, prog *compile.Program, o *exec.Optio
 		return nil, err
 	}
 	if l.OnPlan != nil {
-		l.OnPlan(&PlanPreview{prog, d, forecast.Of(prog, d, trial)})
+		f := forecast.Of(prog, d, trial)
+		f.Flows, _ = l.checker.flows(prog, nil)
+		l.OnPlan(&PlanPreview{prog, d, f, more})
 	}
 	if policy.ApprovalKeys != nil || l.AskPlan == nil { // an answer given here is not signed
 		return nil, l.plans.wait(name, m, policy.ApprovalKeys)
 	}
 	edited, err = l.AskPlan(ctx, plan, nil)
 	if err == nil && edited == nil {
-		err = l.plans.approve(name, m, l.Person)
+		err = allow(l.plans.approve(name, m, l.Person))
 	}
 	return edited, err
+}
+
+// reachCounts reports whether a plan that goes no further than what was approved needs no approval
+// of its own: a policy says where information may go, and approvals need not be signed.
+func (l *Loop) reachCounts() bool {
+	return l.checker.Policy.ApprovalKeys == nil &&
+		slices.ContainsFunc(l.checker.Flow, func(p *flow.Policy) bool { return p.Said().Labels })
+}
+
+// approvedReach holds what the plans of a loop were approved to do. A loop that is continued begins
+// with nothing.
+type approvedReach struct {
+	mu    sync.Mutex
+	reach *flow.Reach // nil: no plan was approved yet
+}
+
+// beyond returns what of a plan was not approved, and whether any plan was.
+func (a *approvedReach) beyond(plan *flow.Reach) (more []string, known bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.reach == nil {
+		return nil, false
+	}
+	return plan.Beyond(a.reach), true
+}
+
+// allow adds a plan that was approved.
+func (a *approvedReach) allow(plan *flow.Reach) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.reach == nil {
+		a.reach = &flow.Reach{}
+	}
+	a.reach.Allow(plan)
+}
+
+// spends wraps an activity so that what it has done, or may have done, was approved only once.
+func (l *Loop) spends(next tool.Activity) tool.Activity {
+	return tool.ActivityFunc(func(ctx context.Context, req *tool.Request) (tool.Result, error) {
+		res, err := next.Call(ctx, req)
+		var failed *tool.Error
+		if err == nil || ctx.Err() != nil || errors.As(err, &failed) && failed.Uncertain {
+			l.approved.mu.Lock()
+			defer l.approved.mu.Unlock()
+			if l.approved.reach != nil {
+				l.approved.reach.Spend(req.Tool)
+			}
+		}
+		return res, err
+	})
 }
 
 // askUntil has a plan approved as askPlan does. A plan that the person wants instead is read, shown

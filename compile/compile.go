@@ -97,7 +97,7 @@ type Seen uint8
 // What an author has seen.
 const (
 	SeenNothing Seen = iota // nothing that the program holds, as far as is known
-	SeenBoard               // the initial whiteboard
+	SeenBoard               // the initial whiteboard; so the messages of the document are not the author's
 	SeenResults             // that, and what calls have given: their results and errors
 )
 

@@ -38,7 +38,7 @@ func (env *environment) newSolveProgress(l *plc.Loop, f *solveFlags) (*solveProg
 	o.Exec.Approver = env.answerer(&f.runFlags, s.show, nil)
 	s.show.start(o.Exec.Approver == nil)
 	o.OnEvent = s.event
-	l.OnPlan, l.Person = s.showPlan, person("")
+	l.OnPlan, l.OnCovered, l.Person = s.showPlan, s.showCovered, person("")
 	if f.yes || env.canAsk() {
 		l.AskPlan = func(ctx context.Context, plan json.RawMessage, findings diag.List) (json.RawMessage, error) {
 			if f.yes && findings == nil {
@@ -133,6 +133,23 @@ func callLine(call json.RawMessage) string {
 func (s *solveProgress) showPlan(p *plc.PlanPreview) {
 	defer s.show.pause()()
 	show(s.env.stderr, blueprint(p.Program.File().Name, p.DryRun, p.Forecast, maxListed))
+	if len(p.More) == 0 {
+		return
+	}
+	showf(s.env.stderr, "\nnew since what was approved:\n")
+	for i, line := range p.More {
+		if i == maxListed {
+			showf(s.env.stderr, "  … and %d more\n", len(p.More)-i)
+			break
+		}
+		showf(s.env.stderr, "  %s\n", display.Line(line))
+	}
+}
+
+// showCovered tells that a plan is not asked about.
+func (s *solveProgress) showCovered(*compile.Program) {
+	defer s.show.pause()()
+	showf(s.env.stderr, "the plan does nothing that was not approved before, so nobody is asked\n")
 }
 
 // askPlan asks a person who has been shown a plan, or the findings about how they changed it.

@@ -35,6 +35,8 @@ type Options struct {
 	// Undoes reports that the program undoes another one, whose check has decided what its calls
 	// may be given: only the rules are checked.
 	Undoes bool
+
+	all bool // the report has the params that have no bound, too
 }
 
 // A Report shows where information goes in a plan, under one policy.
@@ -104,7 +106,7 @@ func Check(prog *compile.Program, p *Policy, o *Options) (*Report, diag.List) {
 	}
 	a := newAnalysis(prog, p, o)
 	r := &Report{Policy: p, undoes: o.Undoes}
-	if p.said.Labels && !o.Undoes {
+	if (p.said.Labels || o.all) && !o.Undoes {
 		if o.Values {
 			a.values = map[diag.Span]*mark{}
 		}
@@ -131,7 +133,7 @@ func Check(prog *compile.Program, p *Policy, o *Options) (*Report, diag.List) {
 
 func newAnalysis(prog *compile.Program, p *Policy, o *Options) *analysis {
 	a := &analysis{
-		policy: p, goesOn: o.GoesOn, undoBy: o.Undo, undos: map[*tool.Undo][]lang.Member{}, retries: o.Retries, rules: map[*compile.Target]*toolRules{}, docs: map[*compile.Program]*contexts{},
+		policy: p, goesOn: o.GoesOn, every: o.all, undoBy: o.Undo, undos: map[*tool.Undo][]lang.Member{}, retries: o.Retries, rules: map[*compile.Target]*toolRules{}, docs: map[*compile.Program]*contexts{},
 		sources: sources{byKey: map[string]int{}}, flows: sinks{byKey: map[sinkKey]*Sink{}},
 		vouched: map[vouch]*mark{},
 	}
@@ -171,11 +173,11 @@ func (w *walk) givenTo(path state.Path) (*val, *mark) {
 	kind, _, _ := compile.CutLayer(path[0].Name)
 	v := w.marked(w.policy.given.member(kind), "†"+kind, step{loc: diag.Loc{File: w.prog.File()}, verb: isGiven, what: path.String()})
 	v, shape := w.at(v, path[1:])
-	if saysKind(w.prog, kind) { // what contains it is also what the plan says
-		shape = w.join(shape, w.says)
-	}
-	if saysInitial(w.prog, path) {
-		v = w.either(v, leaf(w.says))
+	if saysKind(w.prog, kind) && w.prog.Seen == compile.SeenNothing { // else the author was given the messages
+		shape = w.join(shape, w.says) // the plan says what contains it, too
+		if saysInitial(w.prog, path) {
+			v = w.either(v, leaf(w.says))
+		}
 	}
 	if !holds { // nothing is there, which what is around it decides
 		v = nothing
@@ -246,6 +248,9 @@ func holdsAt(at lang.Node, path state.Path) bool {
 // inputOf returns what rules, lists and conditions read as the input: what was given to the run
 // and, if the policy trusts plans as much as that, what the plan says of its input itself.
 func (p *Policy) inputOf(prog *compile.Program) json.RawMessage {
+	if prog.Seen != compile.SeenNothing { // its author has not written the messages
+		return prog.Initial["input"]
+	}
 	given := p.label(p.given.member("input").worst(p))
 	if p.said.AdmitsTrust(label.Bound{HasTrust: true, Trust: given.Trust}, p.label(p.plan)) {
 		return prog.Initial["input"]
@@ -329,7 +334,7 @@ func (w *walk) sink(key sinkKey, t *compile.Target, params []param, decides *mar
 		s, ok := w.flows.byKey[key]
 		if !ok {
 			wants := r.wants(w.policy.said, p.name)
-			if len(wants) == 0 {
+			if len(wants) == 0 && !w.every {
 				continue
 			}
 			s = &Sink{

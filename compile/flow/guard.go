@@ -25,7 +25,7 @@ type Guard struct {
 	// must be set before the run starts, and is not called by two goroutines at once.
 	Broken func(*Reason)
 
-	mu    sync.Mutex
+	mu    *sync.Mutex
 	parts []*guardPart
 }
 
@@ -37,6 +37,11 @@ type guardPart struct {
 	sinks  map[sinkKey]*Sink
 	asks   map[*compile.Call][]asking
 	rules  map[*compile.Target]*toolRules
+	*sofar
+}
+
+// sofar holds what rules need to know of the calls so far.
+type sofar struct {
 	tally  []tally                    // by rule
 	before []past                     // by rule: the calls so far
 	lists  map[string]map[string]bool // the elements of the lists of tools, in canonical form
@@ -58,11 +63,11 @@ type past struct {
 
 // NewGuard returns a guard for a run of a program; nil if nothing is left to check.
 func NewGuard(prog *compile.Program, reports ...*Report) *Guard {
-	g := &Guard{}
+	g := &Guard{mu: &sync.Mutex{}}
 	for _, r := range reports {
 		p := &guardPart{
 			policy: r.Policy, input: r.Policy.inputOf(prog), report: r, sinks: map[sinkKey]*Sink{}, asks: map[*compile.Call][]asking{}, rules: map[*compile.Target]*toolRules{},
-			tally: make([]tally, len(r.Policy.rules)), before: make([]past, len(r.Policy.rules)), lists: map[string]map[string]bool{},
+			sofar: &sofar{make([]tally, len(r.Policy.rules)), make([]past, len(r.Policy.rules)), map[string]map[string]bool{}},
 		}
 		for _, s := range r.Sinks {
 			if s.Undoes { // another run does that
@@ -83,6 +88,17 @@ func NewGuard(prog *compile.Program, reports ...*Report) *Guard {
 		return nil
 	}
 	return g
+}
+
+// Join makes the guard count together with another one, under policies that they both check: the
+// runs of a loop are one run to rules. It must be called before the run starts.
+func (g *Guard) Join(other *Guard) {
+	g.mu = other.mu
+	for _, p := range g.parts {
+		if i := slices.IndexFunc(other.parts, func(q *guardPart) bool { return q.policy == p.policy }); i >= 0 {
+			p.sofar = other.parts[i].sofar
+		}
+	}
 }
 
 // checksCalls reports whether a policy has something that has to be checked while a plan runs.

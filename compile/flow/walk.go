@@ -17,6 +17,7 @@ type analysis struct {
 	policy          *Policy
 	plan            lab  // the label of literals in the plan
 	goesOn, retries bool // see Options
+	every           bool // params without bounds are sinks, too
 
 	rules   map[*compile.Target]*toolRules
 	undoBy  func(t *compile.Target, own *tool.Undo) *compile.Undoing // see Options.Undo

@@ -1,0 +1,125 @@
+package plc_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal/memory"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/model/modeltest"
+)
+
+// reachPolicy labels what is given, and has a bound that nothing breaks.
+const reachPolicy = `{"flow": {
+	"given": {"input": {"trust": "user", "secrecy": "internal"}},
+	"tools": {"pay": {"leaves": false, "takes": {"iban": {"secrecy": "secret"}}}}}}`
+
+// fussy is a tool that pays, and fails some times before.
+func fussy(paid *[]string, failures int) *tool.Tool {
+	return tool.Func("pay", "Pays.", func(_ context.Context, in struct {
+		IBAN string `json:"iban"`
+	}) (string, error) {
+		if failures--; failures >= 0 {
+			return "", errors.New("try it later")
+		}
+		*paid = append(*paid, in.IBAN)
+		return "paid", nil
+	})
+}
+
+// A plan that replaces another one is not asked about if it does no more than what was approved. Else
+// a person is told what is new. That holds for each style.
+func TestReplansWithinWhatWasApproved(t *testing.T) {
+	calls := func(ibans ...string) modeltest.Reply {
+		var all []string
+		for i, iban := range ibans {
+			all = append(all, fmt.Sprintf(`{"_tool": "pay", "iban": %q, "_outputPath": "†state.paid%d"}`, iban, i))
+		}
+		return modeltest.Say(fmt.Sprintf(`{"calls": [%s], "output": "†state.paid0"}`, strings.Join(all, ", ")))
+	}
+	step := func(iban string) modeltest.Reply {
+		return modeltest.Say(fmt.Sprintf(`{"goal":"Pay","steps":[{"id":"pay","description":"d","action":"pay","parameters":{"iban":%q},"dependencies":[],"expected_output":"e"}],"success_criteria":"s"}`, iban))
+	}
+	submit := func(id, iban string) modeltest.Reply {
+		return modeltest.Say(fmt.Sprintf(`{"kind":"submit_plan","plan":[{"id":%q,"kind":"call_tool","tool_name":"pay","parameters":{"iban":%q}}]}`, id, iban))
+	}
+	final := modeltest.Say(`{"kind":"final_message","message":"paid"}`)
+	words := func(second string) modeltest.Reply {
+		return modeltest.Call("c", "create_plan", fmt.Sprintf(`{"steps":"[{\"name\":\"a\"},{\"name\":\"%s\"}]"}`, second))
+	}
+	subtask := func(what string) modeltest.Reply {
+		return modeltest.Say(fmt.Sprintf(`{"subtasks": [{"id": "pay", "description": %q}]}`, what))
+	}
+	const tea = `{"subtask_executor": {"action": "pay", "with": {"iban": "{{ subtask.description }}"}}}`
+	for _, test := range []struct {
+		name, style, options string
+		failures             int
+		replies              []modeltest.Reply
+		asked                int
+		news                 string // in what is new, at the last question
+		paid                 string
+	}{
+		{"the same", "plan", "", 1, []modeltest.Reply{calls("†input.iban"), calls("†input.iban")}, 1, "", "DE1"},
+		{"another account", "plan", "", 1, []modeltest.Reply{calls("†input.iban"), calls("DE9")}, 2, `a call of pay, "iban": "DE9"`, "DE9"},
+		{"once more", "plan", "", 1, []modeltest.Reply{calls("†input.iban"), calls("†input.iban", "†input.iban")}, 2, `a call of pay, "iban": of †input`, "DE1 DE1"},
+		{"the same", "planning", "", 2, []modeltest.Reply{step("DE1"), step("DE1")}, 1, "", "DE1"},
+		{"another account", "planning", "", 2, []modeltest.Reply{step("DE1"), step("DE9")}, 2, `a call of pay, "iban": "DE9"`, "DE9"},
+		{"the same", "agentframework", "", 1, []modeltest.Reply{submit("a", "DE1"), submit("b", "DE1"), final}, 1, "", "DE1"},
+		{"another account", "agentframework", "", 1, []modeltest.Reply{submit("a", "DE1"), submit("b", "DE9"), final}, 2, `a call of pay, "iban": "DE9"`, "DE9"},
+		{"once more", "agentframework", "", 0, []modeltest.Reply{submit("a", "DE1"), submit("b", "DE1"), final}, 2, `a call of pay, "iban": "DE1"`, "DE1 DE1"},
+		{"the same words", "flux", "", 0, []modeltest.Reply{words("b"), words("b"), modeltest.Say("done")}, 1, "", ""},
+		{"other words", "flux", "", 0, []modeltest.Reply{words("b"), words("c"), modeltest.Say("done")}, 2, `"c"`, ""},
+		{"the same", "tea", tea, 1, []modeltest.Reply{subtask("DE1"), subtask("DE1")}, 1, "", "DE1"},
+		{"another account", "tea", tea, 1, []modeltest.Reply{subtask("DE1"), subtask("DE9")}, 2, `DE9`, "DE9"},
+	} {
+		t.Run(test.style+", "+test.name, func(t *testing.T) {
+			s := modeltest.New(t, test.replies...)
+			var paid []string
+			eng := plc.New(plc.Config{
+				Tools: []*tool.Tool{fussy(&paid, test.failures)}, Store: memory.New(), Environ: []string{"MODEL_KEY=" + modeltest.Key}, PlanFolder: t.TempDir(),
+			})
+			t.Cleanup(func() { eng.Close() })
+			models := fmt.Sprintf(`{"models": {"default": {"provider": "openai", "model": "m", "baseURL": %q, "apiKey": {"env": "MODEL_KEY"}}}}`, s.OpenAI().BaseURL)
+			task := plc.Task{Goal: "pay", Style: test.style, Spec: plc.Spec{
+				Toolset: plc.Toolset{Files: []plc.Source{plc.Text(models), plc.Text(reachPolicy)}}, Lazy: true,
+				Values: plc.Values{Input: []plc.Source{plc.Text(`{"iban": "DE1"}`)}},
+			}}
+			if test.options != "" {
+				task.StyleOptions = plc.Text(test.options)
+			}
+			l, err := eng.PrepareLoop(t.Context(), task)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			asked, covered, news := 0, 0, ""
+			l.OnPlan = func(p *plc.PlanPreview) { news = strings.Join(p.More, "\n") }
+			l.OnCovered = func(*compile.Program) { covered++ }
+			l.AskPlan = func(context.Context, json.RawMessage, diag.List) (json.RawMessage, error) {
+				asked++
+				return nil, nil
+			}
+			if err := l.Begin(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			res, err := l.Do(t.Context())
+			if err != nil || res.Status != exec.Completed {
+				t.Fatalf("%v, %+v", err, res)
+			}
+			if asked != test.asked || asked+covered != 2 || !strings.Contains(news, test.news) {
+				t.Errorf("asked %d times, and %d plans were covered; new at last: %s", asked, covered, news)
+			}
+			if got := strings.Join(paid, " "); got != test.paid {
+				t.Errorf("paid to %q, want %q", got, test.paid)
+			}
+		})
+	}
+}
