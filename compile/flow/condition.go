@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -94,6 +95,7 @@ func (c *preparer) condition(said *label.Condition, variables []string, tools []
 		vars["params"] = t.Definition.Params
 		if p, ok := check(); ok {
 			x.typed[t.Definition.Name] = p
+			c.declared(said, vars, map[string]*named{"params": t})
 		}
 	}
 	pairs := slices.Contains(variables, "now") // it says which pairs of calls are forbidden
@@ -110,6 +112,35 @@ func (c *preparer) condition(said *label.Condition, variables []string, tools []
 	return x
 }
 
+// declared reports a condition that does not fit the params which tools declare, though they may
+// allow others: such a condition can't be decided. vars are the types of its variables, and those
+// in tools are the params of these.
+func (c *preparer) declared(said *label.Condition, vars map[string]*schemas.Schema, tools map[string]*named) {
+	only := maps.Clone(vars)
+	for variable, t := range tools {
+		if t.Tool == nil || len(t.Definition.Param) == 0 {
+			continue
+		}
+		var fields []schemas.Field
+		for _, name := range slices.Sorted(maps.Keys(t.Definition.Param)) {
+			fields = append(fields, schemas.Field{Name: name, Schema: t.Definition.Param[name], Optional: true})
+		}
+		only[variable] = schemas.Object(fields...)
+	}
+	if _, err := c.predicates.Check(said.Text, only, nil); err != nil {
+		c.errorf(diag.BadPolicy, said.Loc, "the condition %q does not fit the params that are declared: %s", said.Text, err)
+	}
+}
+
+// pairs does the same for a condition about two calls.
+func (c *preparer) pairs(said *label.Condition, now, before []*named) {
+	for _, t := range now {
+		for _, u := range before {
+			c.declared(said, map[string]*schemas.Schema{"now": nil, "before": nil, "input": nil}, map[string]*named{"now": t, "before": u})
+		}
+	}
+}
+
 // exact returns the tools if the selector is a name. Tools that a pattern or an annotation selects
 // may have different params, so conditions are not checked against them.
 func exact(s label.Selector, tools []*named) []*named {
@@ -124,8 +155,9 @@ func (c *preparer) rule(r *label.Rule) {
 	x := &rule{Rule: r}
 	c.policy.rules = append(c.policy.rules, x)
 	tools := c.matching(r.Tools, "a rule")
+	var others []*named
 	if r.Other.Text != "" {
-		c.matching(r.Other, "a rule")
+		others = c.matching(r.Other, "a rule")
 	}
 	if r.Kind == label.Sum || r.Kind == label.Distinct {
 		for _, t := range exact(r.Tools, tools) {
@@ -141,6 +173,9 @@ func (c *preparer) rule(r *label.Rule) {
 	case r.If == nil:
 	case r.Kind == label.Never:
 		x.when = c.condition(r.If, []string{"now", "before", "input"}, nil)
+		if _, faulty := x.when.any.(never); !faulty {
+			c.pairs(r.If, exact(r.Tools, tools), exact(r.Other, others))
+		}
 	default:
 		x.when = c.condition(r.If, []string{"params", "input"}, exact(r.Tools, tools))
 	}

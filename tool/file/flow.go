@@ -112,6 +112,9 @@ type policyReader struct {
 	base     *label.Policy // the policy that it extends
 	sections []*section
 	known    []string  // the categories that files declare
+	patterns []string  // those of them that are patterns
+	cut      bool      // there are more than are known
+	unknown  int       // how many uses of unknown ones there are
 	named    []string  // the categories that labels have
 	places   []located // the names of levels and categories
 }
@@ -285,13 +288,27 @@ func (p *policyReader) categories() {
 		})
 		if len(p.known) > maxCategories {
 			s.errorf(v, "there are %d categories, more than %d", len(p.known), maxCategories)
-			p.known = p.known[:maxCategories]
+			p.known, p.cut = p.known[:maxCategories], true
 		}
 	})
 	slices.Sort(p.known)
 	p.known = slices.Compact(p.known)
 	p.policy.Categories = p.known
+	for _, name := range p.known {
+		if strings.HasSuffix(name, "*") {
+			p.patterns = append(p.patterns, name)
+		}
+	}
 }
+
+// declares reports whether a category is declared.
+func (p *policyReader) declares(name string) bool {
+	_, exactly := slices.BinarySearch(p.known, name)
+	return exactly || slices.ContainsFunc(p.patterns, func(known string) bool { return label.MatchesCategory(known, name) })
+}
+
+// maxMeant is the maximum number of unknown categories for which the nearest one is looked up.
+const maxMeant = 20
 
 // lookAlikes reports different names that people can't tell apart.
 func (p *policyReader) lookAlikes() {
@@ -455,10 +472,15 @@ func (p *policyReader) names(s *section, v value, patterns bool) (all []string) 
 		case !s.is(e, texttree.String):
 		case !patterns && strings.HasSuffix(e.Str, "*"):
 			s.errorf(e, "%s has the pattern %q; only the categories of a bound may be patterns", v.what(), e.Str)
-		case !slices.ContainsFunc(p.known, func(known string) bool { return label.MatchesCategory(known, e.Str) }):
-			s.errorf(e, "%s has %q, which is not declared in \"categories\"%s", v.what(), e.Str, meant(e.Str, p.known))
-		default:
+		case p.declares(e.Str):
 			all = append(all, e.Str)
+		case p.cut: // it may be one of those that are too many
+		default:
+			known := p.known
+			if p.unknown++; p.unknown > maxMeant {
+				known = nil
+			}
+			s.errorf(e, "%s has %q, which is not declared in \"categories\"%s", v.what(), e.Str, meant(e.Str, known))
 		}
 	})
 	slices.Sort(all)
