@@ -86,6 +86,7 @@ type Sink struct {
 	leavesBy       string               // see toolRules
 	vouched        map[*label.Want]bool // the lists that are trusted enough
 	value, decides *mark
+	longest        int // how many steps its paths may have
 }
 
 // A Use is a tool that endorses or declassifies: its results do not take over all of the labels of
@@ -122,6 +123,9 @@ func Check(prog *compile.Program, p *Policy, o *Options) (*Report, diag.List) {
 	r.Duties = a.duties(prog)
 	r.work = a.work
 	var found diag.List
+	for _, s := range r.Sinks {
+		s.longest = max(minSteps, maxSteps/len(r.Sinks))
+	}
 	for _, s := range r.Sinks {
 		found = append(found, s.Findings()...)
 	}

@@ -101,7 +101,7 @@ func (r *Report) Reasons() (all []*Reason) {
 		for _, f := range r.Policy.faults(s) {
 			all = append(all, &Reason{
 				Policy: r.Policy.Name(), Rule: s.rule(f.want), Code: f.code, Verdict: s.verdictOf(f),
-				Loc: s.Loc, Message: s.message(f), Way: related(f.way),
+				Loc: s.Loc, Message: s.message(f), Way: related(s.way(f)),
 			})
 		}
 	}

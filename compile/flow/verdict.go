@@ -39,8 +39,19 @@ type fault struct {
 	want    *label.Want
 	code    diag.Code
 	decides bool // a value that decides about the sink breaks it, not the value itself
-	way     []step
+	at      *mark
+	wrong   func(lab) bool
 }
+
+// way returns the path of the value that breaks the requirement.
+func (s *Sink) way(f *fault) []step { return f.at.way(f.wrong, s.longest) }
+
+// maxSteps bounds the steps of the paths of all sinks together, and minSteps is how long each may be
+// in any case. So finding them costs no more than following the labels.
+const (
+	maxSteps = 10_000
+	minSteps = 30
+)
 
 // verdictOf returns the verdict of a fault. The output has no call that a person could approve, and
 // the run that undoes calls does not ask for this reason, so both are forbidden instead.
@@ -60,7 +71,7 @@ func (s *Sink) verdictOf(f *fault) Verdict {
 func (p *Policy) faults(s *Sink) (all []*fault) {
 	add := func(w *label.Want, code diag.Code, m *mark, decides bool, wrong func(lab) bool) {
 		if wrong(p.labelOf(m)) {
-			all = append(all, &fault{w, code, decides, m.way(wrong)})
+			all = append(all, &fault{w, code, decides, m, wrong})
 		}
 	}
 	for _, w := range s.Wants {
@@ -68,8 +79,10 @@ func (p *Policy) faults(s *Sink) (all []*fault) {
 			all = append(all, &fault{want: w, code: diag.NotTrusted})
 			continue
 		}
-		distrusted := func(l lab) bool { return !p.said.AdmitsTrust(w.Bound, p.label(l)) }
-		leaks := func(l lab) bool { return !p.said.AdmitsSecrecy(w.Bound, p.label(l)) }
+		distrusted := func(l lab) bool { return !p.said.AdmitsTrust(w.Bound, label.Label{Trust: l.trust}) }
+		leaks := func(l lab) bool {
+			return !p.said.AdmitsSecrecy(w.Bound, label.Label{Secrecy: l.secrecy}) || len(l.cats) > 0 && !p.said.AdmitsSecrecy(w.Bound, p.label(l))
+		}
 		if !s.standsIn(w) {
 			add(w, diag.NotTrusted, s.value, false, distrusted)
 		}
@@ -148,8 +161,9 @@ func (s *Sink) Findings() (found diag.List) {
 		case Asks:
 			message += ": a person has to approve the call"
 		}
+		way := related(s.way(f))
 		found = append(found, diag.Finding{
-			Code: f.code, Severity: sev, Loc: s.Loc, Call: idOf(s.Call), Message: message, Related: related(f.way), Way: len(f.way) > 0,
+			Code: f.code, Severity: sev, Loc: s.Loc, Call: idOf(s.Call), Message: message, Related: way, Way: len(way) > 0,
 		})
 	}
 	return found
