@@ -119,7 +119,7 @@ func TestCases(t *testing.T) {
 // TestLoadOnPeople counts the calls that a person has to approve in the plans that do what a user
 // asked for: those whose archive has a line "benign". Nine in ten ask for one approval at most.
 func TestLoadOnPeople(t *testing.T) {
-	tasks, few := 0, 0
+	tasks, none, few, calls := 0, 0, 0, 0
 	for _, name := range caseNames(t) {
 		c := readCase(t, name)
 		if c.files["benign"] == nil {
@@ -141,11 +141,16 @@ func TestLoadOnPeople(t *testing.T) {
 				}
 			}
 		}
-		if len(asked) <= 1 {
+		calls += len(asked)
+		switch len(asked) {
+		case 0:
+			none++
+			fallthrough
+		case 1:
 			few++
 		}
 	}
-	t.Logf("%d of %d tasks need no approval or one", few, tasks)
+	t.Logf("%d tasks: %d calls need an approval; %d tasks need none, and %d at most one", tasks, calls, none, few)
 	if few*10 < tasks*9 || tasks == 0 {
 		t.Errorf("%d of %d tasks need no approval or one", few, tasks)
 	}

@@ -156,8 +156,8 @@ func (a *analysis) passes(m *mark, s step) *mark {
 }
 
 // way returns a path from a source to a mark, from the source on: the steps at which the value was
-// already wrong. If both parts of a join are wrong, the path goes through the first. It goes back at
-// most that many marks, so the path may begin behind the source.
+// already wrong. If both parts of a join are wrong, the path goes through the first. It goes back
+// at most that many marks, so the path may begin behind the source.
 func (m *mark) way(wrong func(lab) bool, most int) (steps []step) {
 	for ; m != nil && wrong(m.lab) && most > 0; most-- {
 		if m.step != (step{}) {

@@ -46,8 +46,8 @@ type fault struct {
 // way returns the path of the value that breaks the requirement.
 func (s *Sink) way(f *fault) []step { return f.at.way(f.wrong, s.longest) }
 
-// maxSteps bounds the steps of the paths of all sinks together, and minSteps is how long each may be
-// in any case. So finding them costs no more than following the labels.
+// maxSteps bounds the steps of the paths of all sinks together, and minSteps is how long each may
+// be in any case. So finding them costs no more than following the labels.
 const (
 	maxSteps = 10_000
 	minSteps = 30
