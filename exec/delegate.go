@@ -28,7 +28,10 @@ type delegation struct {
 	input  json.RawMessage   // over which that of each run is laid
 	prefix string            // of the paths of the calls in it, without the item
 	stem   string            // the same without attempts
-	width  int               // how many run at once
+	width  int               // how many run at once, or how many parts
+	parts  *dividing         // nil when its loop is not divided
+	part   bool              // it is a part of a loop
+	failed bool              // a run of it has failed
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -40,9 +43,10 @@ type delegation struct {
 
 	// mu of the pool guards the rest.
 	running  int
-	paused   bool // a run in it is
-	late     bool // its time is over
-	lost     bool // what became of a call in it is not known
+	paused   bool     // a run in it is
+	late     bool     // its time is over
+	lost     bool     // what became of a call in it is not known
+	gone     *Failure // a part of it was ended from outside; nil is none
 	runs     []SubRun
 	moreRuns int          // that are not in runs
 	findings int          // findings of its runs
@@ -108,6 +112,7 @@ func (s *scheduler) newDelegation(i int32) (*delegation, *Failure) {
 		return nil, &Failure{"params", err.Error()}
 	}
 	d.ctx, d.cancel = context.WithCancelCause(s.ctx)
+	d.divide()
 	return d, nil
 }
 
@@ -185,6 +190,12 @@ func (d *delegation) bring(step func()) (leave bool) {
 // fill starts runs until as many run as may.
 func (d *delegation) fill() {
 	for d.room() {
+		if d.parts != nil {
+			if !d.startPart() {
+				return
+			}
+			continue
+		}
 		input, ok := d.loop.next()
 		if !ok {
 			return
@@ -268,12 +279,7 @@ func (d *delegation) takeRun(sub *scheduler, res *Result) {
 	d.paused = d.paused || res.Status == Paused
 	d.note(SubRun{Item: sub.item, Status: res.Status, Reason: res.Reason, Calls: res.Calls})
 	for _, f := range res.Findings {
-		switch d.findings++; {
-		case d.findings <= mostFindings:
-			s.findings = append(s.findings, f)
-		case d.findings == mostFindings+1:
-			d.leftOut = f
-		}
+		d.find(f)
 	}
 	s.mu.Unlock()
 	switch res.Status {
@@ -315,6 +321,7 @@ func (d *delegation) note(r SubRun) {
 // give hands the result of a run to the loop. When the loop has come to an end with it,
 // the runs of later items are called off.
 func (d *delegation) give(item int, v json.RawMessage, f *fault) {
+	d.failed = d.failed || f != nil
 	if !d.loop.ended(item, v, f) {
 		d.callOff(item, context.Canceled, "an item before it failed")
 	}
@@ -398,6 +405,12 @@ func (d *delegation) conclude() (leave bool) {
 		d.timer.Stop()
 	}
 	d.cancel(nil)
+	if d.part { // see Stepper.Made
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.active--
+		return true
+	}
 	s.mu.Lock()
 	slices.SortFunc(d.runs, func(a, b SubRun) int { return a.Item - b.Item })
 	if more := d.findings - mostFindings; more > 0 {
@@ -411,6 +424,9 @@ func (d *delegation) conclude() (leave bool) {
 		s.call(d.i).undoes = f.undoes
 	}
 	switch {
+	case d.gone != nil && s.ctx.Err() == nil:
+		s.call(d.i).lostInside = true
+		s.failed(d.i, d.gone)
 	case done && f == nil && !late:
 		s.succeed(d.i, tool.Result{Value: v})
 	case done && f != nil && f.unsure && s.ctx.Err() == nil:

@@ -13,6 +13,8 @@ import (
 // back what was written, whatever reads and writes it on the way.
 type History struct {
 	Calls map[string]map[string]*Past
+	// Parts holds what came of parts of loops, by the loop and the first item: see Part.
+	Parts map[string]map[int]*PartMade
 }
 
 // Take notes the next event of the run.
@@ -34,6 +36,9 @@ func (h *History) Take(e *Event) {
 		of[e.Call] = p
 	}
 	p.Take(e)
+	if e.Type == CallReturned && e.Error == nil {
+		h.dropParts(e.Instance, e.Call)
+	}
 }
 
 // clone returns a copy; that of nil is empty.
@@ -41,6 +46,11 @@ func (h *History) clone() *History {
 	c := &History{Calls: map[string]map[string]*Past{}}
 	if h == nil {
 		return c
+	}
+	for key, parts := range h.Parts {
+		for first, made := range parts {
+			c.notePart(key, first, made)
+		}
 	}
 	for instance, calls := range h.Calls {
 		c.Calls[instance] = maps.Clone(calls)
@@ -74,15 +84,19 @@ func (h *historian) Past(instance string) (map[string]*Past, error) {
 	return past, nil
 }
 
-// historyVersion is that of the JSON of a History. A version is read as long as there may be
-// histories of it; a newer one is refused.
-const historyVersion = 1
+// historyVersion is that of the JSON of a History that has parts, and partlessVersion that of all
+// others. A version is read as long as there may be histories of it; a newer one is refused.
+const (
+	historyVersion  = 2
+	partlessVersion = 1
+)
 
 // storedHistory is a history as it is written. Values are the texts that they are, in strings: so
 // nothing that indents, compacts or escapes the JSON around them changes a byte of them.
 type storedHistory struct {
 	Version int                               `json:"version"`
 	Calls   map[string]map[string]*storedPast `json:"calls"`
+	Parts   map[string]map[int]*PartMade      `json:"parts,omitempty"`
 }
 
 type storedPast struct {
@@ -131,7 +145,10 @@ type storedAnswer struct {
 
 // MarshalJSON writes the history in the newest version.
 func (h *History) MarshalJSON() ([]byte, error) {
-	s := storedHistory{Version: historyVersion, Calls: map[string]map[string]*storedPast{}}
+	s := storedHistory{Version: partlessVersion, Calls: map[string]map[string]*storedPast{}, Parts: h.Parts}
+	if len(h.Parts) > 0 {
+		s.Version = historyVersion
+	}
 	for instance, calls := range h.Calls {
 		s.Calls[instance] = map[string]*storedPast{}
 		for path, p := range calls {
@@ -150,7 +167,7 @@ func (h *History) UnmarshalJSON(text []byte) error {
 	if s.Version < 1 || s.Version > historyVersion {
 		return fmt.Errorf("exec: the history of the run has version %d, and this program reads versions up to %d; use a newer one", s.Version, historyVersion)
 	}
-	h.Calls = map[string]map[string]*Past{}
+	h.Calls, h.Parts = map[string]map[string]*Past{}, s.Parts
 	for instance, calls := range s.Calls {
 		h.Calls[instance] = map[string]*Past{}
 		for path, p := range calls {

@@ -137,6 +137,7 @@ type forEach struct {
 	items   []json.RawMessage
 	results []json.RawMessage // nil: not there, or left out
 	mode    string            // onItemFailure
+	first   int               // the number of the first of the items
 	at      int               // the next item
 	taken   int               // how many have ended
 	end     int               // no item from here on is wanted: all, or those from the first that failed
@@ -162,7 +163,7 @@ func (l *forEach) next() (json.RawMessage, bool) {
 }
 
 func (l *forEach) ended(item int, v json.RawMessage, f *fault) bool {
-	if item >= l.end {
+	if item -= l.first; item >= l.end {
 		return true
 	}
 	l.taken++

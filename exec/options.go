@@ -34,6 +34,9 @@ type Options struct {
 	// none. It is called by the scheduler and must be quick.
 	Hold func(*compile.Call) bool
 	Seed uint64 // of jitter and samples; 0 draws one
+	// PartItems limits the items of a forEach that a Stepper runs itself; of a longer one it hands
+	// out parts of so many items: see Part. 0 makes no parts, and Run never does.
+	PartItems int
 
 	// Approve says which calls are put to a person besides those that say so
 	// themselves (execution §3). Approver asks; nil is nobody: the run pauses.

@@ -45,8 +45,14 @@ type Stepper struct {
 	held     bool
 	off      bool // contexts were cancelled, and nobody has looked yet whose
 	over     bool
+	known    *History // what was known at the beginning
 	history  *History
 	result   *Result
+
+	parts       map[string]*pendingPart
+	freshParts  []*Part     // not handed out yet
+	haltedParts []string    // the same of parts that are to end soon
+	part        *delegation // the loop of which this is a part; nil is a run
 }
 
 // Attempt is an attempt of a call, to be made by the driver of a Stepper.
@@ -103,10 +109,8 @@ func NewStepper(prog *compile.Program, opts *Options, past *History, now time.Ti
 	if err := steppable(prog, opts); err != nil {
 		return nil, err
 	}
-	m := &Stepper{clock: now, attempts: map[string]*pendingAttempt{}, history: past.clone()}
 	o := *opts
-	o.Record = &historian{begun: past != nil, known: past.clone(), now: m.history}
-	m.pool = newPool(&o, m)
+	m := newStepper(&o, past, now)
 	if o.Guard != nil {
 		m.pool.guard = o.Guard(prog)
 	}
@@ -125,6 +129,14 @@ func NewStepper(prog *compile.Program, opts *Options, past *History, now time.Ti
 		s.begin()
 	})
 	return m, nil
+}
+
+// newStepper returns one with a pool that has no root yet.
+func newStepper(o *Options, past *History, now time.Time) *Stepper {
+	m := &Stepper{clock: now, attempts: map[string]*pendingAttempt{}, parts: map[string]*pendingPart{}, known: past.clone(), history: past.clone()}
+	o.Record = &historian{begun: past != nil, known: m.known, now: m.history}
+	m.pool = newPool(o, m)
+	return m
 }
 
 // steppable reports, as an error, why a program can't run in steps.
@@ -151,7 +163,7 @@ func (m *Stepper) Next() []*Attempt {
 	return fresh
 }
 
-// Canceled returns the attempts that nobody wants any more, each once. Their contexts are to be
+// Canceled returns the attempts and parts that nobody wants any more, each once. They are to be
 // cancelled, and their answers are still awaited until the grace is over.
 func (m *Stepper) Canceled() []string {
 	ids := m.canceled
@@ -191,8 +203,8 @@ func (m *Stepper) takeAttempt(id string) (*pendingAttempt, error) {
 	return a, nil
 }
 
-// Waiting returns how many attempts wait for their answers.
-func (m *Stepper) Waiting() int { return len(m.attempts) }
+// Waiting returns how many attempts and parts wait for their answers.
+func (m *Stepper) Waiting() int { return len(m.attempts) + len(m.parts) }
 
 // Wake returns when the next thing happens by itself: a retry, the rate of a tool, a time that is
 // over. It is false when nothing will.
@@ -265,7 +277,10 @@ func (m *Stepper) Cancel() {
 
 // Hold makes that no call is begun any more, so that attempts which wait for their answers can come
 // to their ends before the run goes on in another Stepper, with the History of this one.
-func (m *Stepper) Hold() { m.held = true }
+func (m *Stepper) Hold() {
+	m.held = true
+	m.withdrawParts()
+}
 
 // History returns what has happened until now, from which another Stepper goes on. It is a copy.
 func (m *Stepper) History() *History { return m.history.clone() }
@@ -288,8 +303,13 @@ func (m *Stepper) do(step func()) {
 	step()
 	for m.next() {
 	}
-	if m.over {
+	switch {
+	case m.over && m.part != nil:
+		m.result = m.finishPart()
+	case m.over:
 		m.result = m.pool.root.finish()
+	case len(m.parts) > 0:
+		m.withdrawParts()
 	}
 }
 
@@ -356,13 +376,23 @@ func (m *Stepper) stop(why error) {
 	m.off = true
 	s.interrupt()
 	m.after(s.opts.Grace, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if !m.over {
-			s.abandonAll()
-			m.over = true
+		if len(m.parts) == 0 {
+			m.abandon()
+			return
 		}
+		m.after(s.opts.Grace, m.abandon) // parts have calls, which have their grace as well
 	})
+}
+
+// abandon ends a run whose calls have not ended within their grace.
+func (m *Stepper) abandon() {
+	s := m.pool.root
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !m.over {
+		s.abandonAll()
+		m.over = true
+	}
 }
 
 // What follows is what the schedulers ask of their driver.

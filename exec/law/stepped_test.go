@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,7 +26,8 @@ var stepped = flag.Int("law.stepped", effort.Of(60, 500), "how many random plans
 
 // TestStepped runs random plans in steps, and wants what a local run gives: the whiteboard, the
 // statuses, the order of effects, keys and seeds. It replays what each run was told into a fresh
-// stepper, goes on in another one at every answer, loses answers, and stops runs and goes on.
+// stepper, goes on in another one at every answer, loses answers, and stops runs and goes on; and it
+// does so with loops in parts.
 func TestStepped(t *testing.T) {
 	var all stepCounts
 	for i := range *stepped {
@@ -41,7 +43,7 @@ func TestStepped(t *testing.T) {
 		all.add(n)
 	}
 	t.Logf("%+v", all)
-	if *stepped >= 500 && (all.Runs < 200 || all.Hops < 500 || all.Lost < 200 || all.Canceled < 100 || all.Stopped < 100) {
+	if *stepped >= 500 && (all.Runs < 200 || all.Hops < 500 || all.Lost < 200 || all.Canceled < 100 || all.Stopped < 100 || all.Parts < 100) {
 		t.Errorf("too few: %+v", all)
 	}
 }
@@ -61,7 +63,7 @@ func FuzzStepped(f *testing.F) {
 
 // stepCounts are what was done in runs by steps.
 type stepCounts struct {
-	Runs, Answers, Hops, Lost, Canceled, Stopped int
+	Runs, Answers, Hops, Lost, Canceled, Stopped, Parts int
 }
 
 func (c *stepCounts) add(d stepCounts) {
@@ -71,6 +73,7 @@ func (c *stepCounts) add(d stepCounts) {
 	c.Lost += d.Lost
 	c.Canceled += d.Canceled
 	c.Stopped += d.Stopped
+	c.Parts += d.Parts
 }
 
 func checkStepped(t *testing.T, p *plan, jitter uint64) (stepCounts, error) {
@@ -89,6 +92,9 @@ func checkStepped(t *testing.T, p *plan, jitter uint64) (stepCounts, error) {
 		{"going on at every answer", exec.FailUncertain, c.hopping},
 		{"with answers lost", exec.RetryUncertain, c.losing},
 		{"stopped", exec.RetryUncertain, c.stopping},
+		{"in parts", exec.FailUncertain, c.inParts(c.whole)},
+		{"in parts, going on at every answer", exec.FailUncertain, c.inParts(c.hopping)},
+		{"in parts, stopped", exec.RetryUncertain, c.inParts(c.stopping)},
 	} {
 		if local == nil || c.uncertain != way.uncertain {
 			c.uncertain = way.uncertain
@@ -112,6 +118,17 @@ type stepping struct {
 	counts stepCounts
 
 	uncertain exec.Uncertain
+	partItems int
+	turn      sync.Mutex // one driver at a time
+}
+
+// inParts has loops divided.
+func (c *stepping) inParts(run func(*outcome) error) func(*outcome) error {
+	return func(want *outcome) error {
+		c.partItems = 1 + int(c.jitter%2)
+		defer func() { c.partItems = 0 }()
+		return run(want)
+	}
 }
 
 // outcome is what a run came to.
@@ -121,7 +138,8 @@ type outcome struct {
 	contents map[string]string // the same of the contents of their calls
 	tr       *trace
 	log      []told
-	asked    []string // the attempts that were handed out, in order
+	asked    []string     // the attempts that were handed out, in order
+	parts    []*exec.Part // the same of parts, which were not begun yet
 }
 
 // told is what a stepper was told.
@@ -132,12 +150,13 @@ type told struct {
 	err    error
 	lost   bool
 	cancel bool
+	made   *exec.PartMade // of a part
 }
 
 func (c *stepping) options() *exec.Options {
 	o := &exec.Options{
 		ID: "run", Seed: 1 + c.jitter, MaxParallel: 1 + int(c.jitter%8), Grace: time.Minute,
-		Approve: exec.ApproveNone, OnUncertain: c.uncertain,
+		Approve: exec.ApproveNone, OnUncertain: c.uncertain, PartItems: c.partItems,
 	}
 	if c.jitter%5 == 0 {
 		o.Schedule = exec.Sequential
@@ -219,6 +238,8 @@ func (c *stepping) replay(was *outcome) error {
 			m.Cancel()
 		case in.lost:
 			err = m.Lost(in.id)
+		case in.made != nil:
+			err = m.PartMade(in.id, in.made)
 		case in.id != "":
 			err = m.Answer(in.id, in.res, in.err)
 		}
@@ -233,7 +254,7 @@ func (c *stepping) replay(was *outcome) error {
 		return errors.New("replayed: it has not ended")
 	case !slices.Equal(got.asked, was.asked):
 		return fmt.Errorf("replayed: it wants the attempts\n%v\nand wanted\n%v", got.asked, was.asked)
-	case !maps.Equal(got.keys, was.keys):
+	case c.partItems == 0 && !maps.Equal(got.keys, was.keys):
 		return fmt.Errorf("replayed: the keys are\n%v\nand were\n%v", got.keys, was.keys)
 	case text(got.res) != text(was.res):
 		return fmt.Errorf("replayed:\n%s\nand was:\n%s", text(got.res), text(was.res))
@@ -246,6 +267,10 @@ func (o *outcome) hand(m *exec.Stepper) (all []*exec.Attempt) {
 	all = m.Next()
 	for _, a := range all {
 		o.asked = append(o.asked, a.ID)
+	}
+	for _, p := range m.Parts() {
+		o.asked = append(o.asked, p.ID)
+		o.parts = append(o.parts, p)
 	}
 	return all
 }
@@ -357,9 +382,14 @@ type driving struct {
 	m       *exec.Stepper
 	opts    *exec.Options
 	held    bool
-	told    int // answers
+	halted  bool // it does not go on
+	told    int  // answers
 	answers chan told
 	cancels map[string]context.CancelFunc
+
+	part  *exec.Part // which it runs; nil is the whole
+	parts map[string]*driving
+	ends  chan bool // true cancels the part, false halts it
 }
 
 // drive runs the plan in steps, in a bubble of its own time.
@@ -368,13 +398,54 @@ func (c *stepping) drive(d *driving) (out *outcome, err error) {
 	d.opts = c.options()
 	d.opts.OnEvent = out.note
 	synctest.Test(c.t, func(*testing.T) {
-		d.answers, d.cancels = make(chan told), map[string]context.CancelFunc{}
+		d.init()
 		if d.m, err = exec.NewStepper(c.prog, d.opts, d.past, time.Now()); err == nil {
+			c.turn.Lock()
+			defer c.turn.Unlock()
 			out.log = append(out.log, told{at: time.Now()})
 			err = c.steps(d, out)
 		}
 	})
 	return out, err
+}
+
+func (d *driving) init() {
+	d.answers, d.cancels, d.parts = make(chan told), map[string]context.CancelFunc{}, map[string]*driving{}
+	d.ends = make(chan bool, 2)
+}
+
+// run runs a part of a loop as another process does: it gets a text, and gives back a text.
+func (c *stepping) run(p *exec.Part, of *driving, out *outcome) (*driving, error) {
+	c.counts.Parts++
+	text, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	d := &driving{opts: of.opts, hops: of.hops, part: &exec.Part{}}
+	d.init()
+	if err := json.Unmarshal(text, d.part); err != nil {
+		return nil, err
+	}
+	if d.m, err = exec.NewPart(c.prog, d.opts, d.part, time.Now()); err != nil {
+		return nil, err
+	}
+	go func() {
+		c.turn.Lock()
+		err := c.steps(d, &outcome{keys: out.keys, contents: out.contents, tr: out.tr})
+		made := &exec.PartMade{}
+		if err == nil {
+			text, err = json.Marshal(d.m.Made())
+		}
+		if err == nil {
+			err = json.Unmarshal(text, made)
+		}
+		c.turn.Unlock()
+		if err != nil {
+			panic(err)
+		}
+		of.answers <- told{id: p.ID, made: made}
+	}()
+	return d, nil
 }
 
 // steps drives a stepper to its end.
@@ -385,15 +456,32 @@ func (c *stepping) steps(d *driving, out *outcome) error {
 	}
 	for {
 		d.start(c.prog, out)
+		for _, p := range out.parts {
+			var err error
+			if d.parts[p.ID], err = c.run(p, d, out); err != nil {
+				return err
+			}
+		}
+		out.parts = nil
 		for _, id := range d.m.Canceled() {
 			c.counts.Canceled++
+			if part := d.parts[id]; part != nil {
+				part.ends <- true
+				continue
+			}
 			d.cancels[id]()
+		}
+		for _, id := range d.m.Halted() {
+			d.parts[id].ends <- false
 		}
 		out.res = d.m.Result()
 		switch {
 		case out.res != nil && d.m.Waiting() == 0:
 			return nil
 		case out.res == nil && d.held && d.m.Waiting() == 0:
+			if d.halted {
+				return nil
+			}
 			if err := c.hop(d); err != nil {
 				return err
 			}
@@ -404,11 +492,21 @@ func (c *stepping) steps(d *driving, out *outcome) error {
 			wake = time.After(time.Until(at))
 		}
 		var in told
+		c.turn.Unlock()
 		select {
 		case in = <-d.answers:
 		case <-wake:
 		case <-stop:
 			in.cancel = true
+		case in.cancel = <-d.ends:
+			if !in.cancel {
+				d.halted = true
+			}
+		}
+		c.turn.Lock()
+		if d.halted && !d.held {
+			d.held = true
+			d.m.Hold()
 		}
 		in.at = time.Now()
 		if err := c.tell(d, out, in); err != nil {
@@ -468,7 +566,9 @@ func (c *stepping) tell(d *driving, out *outcome, in told) (err error) {
 	case in.cancel:
 		d.m.Cancel()
 	case in.id != "":
-		if d.told++; d.loses && d.told%4 == 0 {
+		if in.made != nil {
+			err = d.m.PartMade(in.id, in.made)
+		} else if d.told++; d.loses && d.told%4 == 0 {
 			c.counts.Lost++
 			in.lost = true
 			err = d.m.Lost(in.id)
@@ -501,6 +601,11 @@ func (c *stepping) hop(d *driving) error {
 		return fmt.Errorf("the history changed as it was written: %s\n%s: %w", line, again, err)
 	}
 	d.held = false
+	if d.part != nil {
+		d.part.Past = past
+		d.m, err = exec.NewPart(c.prog, d.opts, d.part, time.Now())
+		return err
+	}
 	d.m, err = exec.NewStepper(c.prog, d.opts, past, time.Now())
 	return err
 }
