@@ -50,7 +50,7 @@ func (c *Client) begin(ctx context.Context, run, plan string, in *input, reuse e
 	if err != nil {
 		return err
 	}
-	if c.most > 0 && len(text) > c.most {
+	if !fits(text, c.most) {
 		return errors.New(tooLarge("the plan, with all that it is given, has", len(text), c.most).Message)
 	}
 	_, err = c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
@@ -163,12 +163,34 @@ func (c *Client) Show(ctx context.Context, run string) (*View, error) {
 		}
 		return v, err
 	}
-	v := &View{}
-	text, err := c.query(ctx, run, "", showQuery)
+	v, err := c.shown(ctx, run)
+	return v, missing(run, err)
+}
+
+// shown returns what a workflow and its parts show.
+func (c *Client) shown(ctx context.Context, id string) (*View, error) {
+	var v view
+	text, err := c.query(ctx, id, "", showQuery)
 	if err == nil {
-		err = json.Unmarshal(text, v)
+		err = json.Unmarshal(text, &v)
 	}
-	return v, err
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range v.Parts {
+		part, err := c.shown(ctx, id)
+		if _, gone := errors.AsType[*serviceerror.NotFound](err); gone {
+			continue // it has not begun yet
+		}
+		if err != nil {
+			return nil, err
+		}
+		for s, n := range part.Calls {
+			v.Calls[s] += n
+		}
+		v.Questions = append(v.Questions, part.Questions...)
+	}
+	return &v.View, nil
 }
 
 func (c *Client) query(ctx context.Context, run, execution, name string, args ...any) (text []byte, err error) {
@@ -176,26 +198,35 @@ func (c *Client) query(ctx context.Context, run, execution, name string, args ..
 	if value, err = c.QueryWorkflow(ctx, run, execution, name, args...); err == nil {
 		err = value.Get(&text)
 	}
-	return text, missing(run, err)
+	return text, err
 }
 
-// Events yields the events of a run that have happened, as JSON, in their order. With follow it
-// goes on until the run has ended or ctx is done. It takes a worker.
+// Events yields the events of a run that have happened, as JSON: those of each of its workflows in
+// their order. With follow it goes on until the run has ended or ctx is done. It takes a worker.
 func (c *Client) Events(ctx context.Context, run string, follow bool) iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
-		told := map[string]int{} // how many events of a workflow were yielded
+		t := &telling{c: c, yield: yield, told: map[string]int{}, ended: map[string]bool{}}
 		for {
 			all, err := c.executions(ctx, run)
 			if err != nil {
 				yield(nil, err)
 				return
 			}
+			goes := all[len(all)-1].Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+			for w, err := range c.list(ctx, "WorkflowType = '"+partType+"' AND WorkflowId STARTS_WITH "+quoted(run+"/")) {
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				all = append(all, w)
+			}
+			byStart(all)
 			for _, w := range all {
-				if !c.eventsOf(ctx, run, w.Execution.RunId, told, yield) {
+				if !t.tell(ctx, w) {
 					return
 				}
 			}
-			if !follow || all[len(all)-1].Status != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+			if !follow || !goes {
 				return
 			}
 			select {
@@ -207,24 +238,47 @@ func (c *Client) Events(ctx context.Context, run string, follow bool) iter.Seq2[
 	}
 }
 
-// eventsOf yields the events of one workflow of a run. It reports whether to go on.
-func (c *Client) eventsOf(ctx context.Context, run, execution string, told map[string]int, yield func(json.RawMessage, error) bool) bool {
-	for {
-		lines, err := c.query(ctx, run, execution, eventsQuery, told[execution])
+// telling yields the events of the workflows of a run.
+type telling struct {
+	c     *Client
+	yield func(json.RawMessage, error) bool
+	told  map[string]int  // how many events of a workflow were yielded
+	ended map[string]bool // workflows of which there are no more
+}
+
+// tell yields the events of one workflow that were not yielded yet. It reports whether to go on.
+func (t *telling) tell(ctx context.Context, w *workflowpb.WorkflowExecutionInfo) bool {
+	id := w.Execution.RunId
+	for !t.ended[id] {
+		lines, err := t.c.query(ctx, w.Execution.WorkflowId, id, eventsQuery, t.told[id])
 		if err != nil {
-			yield(nil, err)
+			t.yield(nil, err)
 			return false
 		}
 		if len(lines) == 0 {
+			t.ended[id] = w.Status != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
 			return true
 		}
 		for line := range bytes.Lines(lines) {
-			told[execution]++
-			if !yield(bytes.TrimSpace(line), nil) {
+			t.told[id]++
+			if !t.yield(bytes.TrimSpace(line), nil) {
 				return false
 			}
 		}
 	}
+	return true
+}
+
+// quoted returns a text as one of the server's queries.
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// byStart sorts workflows, the oldest first. Of those that began at the same time, the server lists
+// the newest first.
+func byStart(all []*workflowpb.WorkflowExecutionInfo) {
+	slices.Reverse(all)
+	slices.SortStableFunc(all, func(a, b *workflowpb.WorkflowExecutionInfo) int {
+		return a.StartTime.AsTime().Compare(b.StartTime.AsTime())
+	})
 }
 
 // executions returns the workflows of a run, the oldest first: it goes on in another one when the
@@ -235,7 +289,7 @@ func (c *Client) executions(ctx context.Context, run string) ([]*workflowpb.Work
 		return nil, missing(run, err)
 	}
 	all := []*workflowpb.WorkflowExecutionInfo{last.WorkflowExecutionInfo}
-	for w, err := range c.list(ctx, "WorkflowId = '"+strings.ReplaceAll(run, "'", "''")+"'") {
+	for w, err := range c.list(ctx, "WorkflowId = "+quoted(run)) {
 		if err != nil {
 			return nil, err
 		}
@@ -243,10 +297,7 @@ func (c *Client) executions(ctx context.Context, run string) ([]*workflowpb.Work
 			all = append(all, w)
 		}
 	}
-	slices.Reverse(all) // the server lists the newest first
-	slices.SortStableFunc(all, func(a, b *workflowpb.WorkflowExecutionInfo) int {
-		return a.StartTime.AsTime().Compare(b.StartTime.AsTime())
-	})
+	byStart(all)
 	return all, nil
 }
 
@@ -284,25 +335,34 @@ type Listed struct {
 // missing for a moment.
 func (c *Client) Runs(ctx context.Context) iter.Seq2[Listed, error] {
 	return func(yield func(Listed, error) bool) {
-		seen := map[string]bool{}
-		for w, err := range c.list(ctx, "WorkflowType = '"+workflowType+"'") {
+		seen, asked := map[string]bool{}, map[string]int{}
+		for w, err := range c.list(ctx, "WorkflowType = '"+workflowType+"' OR WorkflowType = '"+partType+"' AND ExecutionStatus = 'Running'") {
 			if err != nil {
 				yield(Listed{}, err)
 				return
+			}
+			if run, _, is := strings.Cut(w.Execution.WorkflowId, "/"); is && w.Type.Name == partType {
+				asked[run] += c.memoOf(w).Asked // they began after their run, and are listed before it
+				continue
 			}
 			if seen[w.Execution.WorkflowId] {
 				continue
 			}
 			seen[w.Execution.WorkflowId] = true
-			var m memo
-			if p := w.Memo.GetFields()[memoKey]; p != nil {
-				_ = c.converter.FromPayload(p, &m) // else its plan is not known
-			}
-			if !yield(Listed{w.Execution.WorkflowId, statusOf(w.Status, m.Status), m.Plan, m.Asked, w.StartTime.AsTime()}, nil) {
+			m := c.memoOf(w)
+			if !yield(Listed{w.Execution.WorkflowId, statusOf(w.Status, m.Status), m.Plan, m.Asked + asked[w.Execution.WorkflowId], w.StartTime.AsTime()}, nil) {
 				return
 			}
 		}
 	}
+}
+
+// memoOf returns the memo of a workflow.
+func (c *Client) memoOf(w *workflowpb.WorkflowExecutionInfo) (m memo) {
+	if p := w.Memo.GetFields()[memoKey]; p != nil {
+		_ = c.converter.FromPayload(p, &m) // else nothing is known
+	}
+	return m
 }
 
 // statusOf returns the status of a run whose workflow has a status; said is what the workflow said
@@ -325,13 +385,27 @@ func statusOf(s enumspb.WorkflowExecutionStatus, said exec.Status) exec.Status {
 // Answer answers a question of a run. The answer must have the digest of what was shown. When
 // Answer returns nil, the answer is in the history of the run.
 func (c *Client) Answer(ctx context.Context, run string, a Answer) error {
+	if a.Workflow == "" {
+		a.Workflow = run
+		if strings.Contains(a.Path, "[") { // of a loop, of which there may be parts
+			v, err := c.Show(ctx, run)
+			if err != nil {
+				return err
+			}
+			for _, q := range v.Questions {
+				if q.Path == a.Path && q.Instance == a.Instance {
+					a.Workflow = q.Workflow
+				}
+			}
+		}
+	}
 	text, err := json.Marshal(a)
 	if err != nil {
 		return err
 	}
 	for tries := 0; ; tries++ {
 		h, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-			WorkflowID: run, UpdateName: answerUpdate, Args: []any{text}, WaitForStage: client.WorkflowUpdateStageCompleted,
+			WorkflowID: a.Workflow, UpdateName: answerUpdate, Args: []any{text}, WaitForStage: client.WorkflowUpdateStageCompleted,
 		})
 		if err == nil {
 			err = h.Get(ctx, nil)
@@ -375,7 +449,7 @@ func (c *Client) Resume(ctx context.Context, run string, l Limits) error {
 	}
 	bundle, err := c.query(ctx, run, "", bundleQuery)
 	if err != nil {
-		return err
+		return missing(run, err)
 	}
 	var b plc.Bundle
 	if err := json.Unmarshal(bundle, &b); err != nil {

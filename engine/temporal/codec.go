@@ -8,12 +8,52 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/proto"
 )
+
+// mostPlain is the size, in bytes, above which values are compressed.
+const mostPlain = 16 << 10
+
+// compression compresses large values. What stands in plans, and in what is known of their calls,
+// is much the same again and again.
+type compression struct{}
+
+var zlib = converter.NewZlibCodec(converter.ZlibCodecOptions{})
+
+// Encode implements converter.PayloadCodec.
+func (compression) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
+	out := slices.Clone(payloads)
+	for i, p := range payloads {
+		if len(p.Data) <= mostPlain {
+			continue
+		}
+		small, err := zlib.Encode(payloads[i : i+1])
+		if err != nil {
+			return nil, err
+		}
+		out[i] = small[0]
+	}
+	return out, nil
+}
+
+// Decode implements converter.PayloadCodec.
+func (compression) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
+	return zlib.Decode(payloads)
+}
+
+// fits reports whether a value has at most so many bytes when it is compressed; 0 is no limit.
+func fits(text []byte, most int) bool {
+	if most == 0 || len(text) <= most {
+		return true
+	}
+	small, err := zlib.Encode([]*commonpb.Payload{{Data: text}})
+	return err == nil && len(small[0].Data) <= most
+}
 
 // Codec encrypts all values before they go to the server or a storage, by AES-GCM with 256 bits.
 // Names are not encrypted: the ids of runs and calls, and queues.

@@ -90,14 +90,15 @@ func (o *Options) apply(opts *client.Options) error {
 		logger = slog.New(slog.DiscardHandler)
 	}
 	opts.Logger = log.NewStructuredLogger(logger)
-	opts.DataConverter = converter.GetDefaultDataConverter()
+	codecs := []converter.PayloadCodec{compression{}}
 	if o.Keys != "" {
 		keys, err := ParseKeys(o.Keys)
 		if err != nil {
 			return err
 		}
-		opts.DataConverter = converter.NewCodecDataConverter(opts.DataConverter, keys)
+		codecs = []converter.PayloadCodec{keys, compression{}} // the last encodes first
 	}
+	opts.DataConverter = converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), codecs...)
 	if o.Storage != "" {
 		opts.ExternalStorage = externalStorage(o.Storage)
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -20,6 +22,12 @@ type View struct {
 	Questions []Question          `json:"questions,omitempty"`
 }
 
+// view is what one of the workflows of a run shows.
+type view struct {
+	View
+	Parts []string `json:"parts,omitempty"` // the workflows of parts that go on
+}
+
 // Question is a question of a run that waits for a person.
 type Question struct {
 	Path     string            `json:"path"`
@@ -31,10 +39,14 @@ type Question struct {
 	Failure  *exec.Failure     `json:"failure,omitempty"`
 	// Digest is the SHA-256 of what was shown, in hexadecimal. An answer must have it.
 	Digest string `json:"digest"`
+	// Workflow is the one that asks: that of the run, or of a part of it.
+	Workflow string `json:"workflow,omitempty"`
 }
 
 // Answer is an answer to a question.
 type Answer struct {
+	// Workflow is that of the question; "" looks for it.
+	Workflow string      `json:"-"`
 	Path     string      `json:"path"`
 	Instance string      `json:"instance,omitempty"`
 	Answer   exec.Answer `json:"answer"`
@@ -42,14 +54,13 @@ type Answer struct {
 
 // note keeps an event.
 func (r *run) note(e *exec.Event) {
-	if e.Replayed || e.Type == exec.CallReady {
-		return
+	if !e.Replayed && e.Type != exec.CallReady {
+		text, err := jsonscan.Marshal(e)
+		if err != nil {
+			panic(err) // its values are JSON
+		}
+		r.events = append(r.events, text)
 	}
-	text, err := jsonscan.Marshal(e)
-	if err != nil {
-		panic(err) // its values are JSON
-	}
-	r.events = append(r.events, text)
 	if e.Call == "" {
 		return
 	}
@@ -65,7 +76,8 @@ func (r *run) note(e *exec.Event) {
 
 // show answers the query for a View.
 func (r *run) show() ([]byte, error) {
-	v := View{Run: workflow.GetInfo(r.ctx).WorkflowExecution.ID, Status: exec.Running, Calls: map[exec.Status]int{}}
+	own := workflow.GetInfo(r.ctx).WorkflowExecution.ID
+	v := view{View: View{Run: r.id(), Status: exec.Running, Calls: maps.Clone(r.counts)}, Parts: slices.Sorted(maps.Values(r.parts))}
 	if res := r.Result(); res != nil {
 		v.Status = res.Status
 	}
@@ -74,7 +86,7 @@ func (r *run) show() ([]byte, error) {
 	}
 	for _, q := range r.Questions() {
 		v.Questions = append(v.Questions, Question{
-			Path: q.Path, Instance: q.Instance, Kind: q.Kind, Tool: q.Call.Source.Tool, Reason: q.Reason, Terms: q.Terms, Failure: q.Failure, Digest: q.Digest,
+			Path: q.Path, Instance: q.Instance, Kind: q.Kind, Tool: q.Call.Source.Tool, Reason: q.Reason, Terms: q.Terms, Failure: q.Failure, Digest: q.Digest, Workflow: own,
 		})
 	}
 	return json.Marshal(v)

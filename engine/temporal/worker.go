@@ -87,5 +87,6 @@ func workerOptions(o *WorkerOptions) worker.Options {
 // register tells a worker what it executes.
 func register(w worker.Registry, p *programs, a *activities) {
 	w.RegisterWorkflowWithOptions((&workflows{p}).run, workflow.RegisterOptions{Name: workflowType})
+	w.RegisterWorkflowWithOptions((&workflows{p}).run, workflow.RegisterOptions{Name: partType})
 	w.RegisterActivityWithOptions(a.attempt, activity.RegisterOptions{Name: activityType})
 }

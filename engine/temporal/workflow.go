@@ -23,11 +23,13 @@ import (
 // The names under which Temporal knows the parts of a run.
 const (
 	workflowType = "plc.run"
+	partType     = "plc.part"
 	activityType = "plc.attempt"
 	bundleQuery  = "plc.bundle"
 	showQuery    = "plc.show"
 	eventsQuery  = "plc.events"
 	answerUpdate = "plc.answer"
+	haltSignal   = "plc.halt"
 )
 
 const (
@@ -52,10 +54,12 @@ const (
 	mostID, mostSummary = 200, 40
 	// mostPending is the most calls at once: the server takes 2,000 activities.
 	mostPending = 1500
+	// partItems is how many items of a loop are run by one workflow.
+	partItems = 500
 )
 
-// inputVersion is the newest version of input.
-const inputVersion = 1
+// inputVersion is the newest version of input. Runs of version 1 divide no loops.
+const inputVersion = 2
 
 // input is what a workflow is begun with. Like what attempts are given and return, it is JSON in
 // which values are strings: what the SDK's converter does to JSON in JSON changes none of them.
@@ -66,9 +70,12 @@ type input struct {
 	Begun     time.Time     `json:"begun,omitzero"`      // when the run was begun, if it was before
 	Past      *exec.History `json:"past,omitempty"`      // from which it goes on
 	Resumed   bool          `json:"resumed,omitempty"`   // calls that failed are tried again
+	Run       string        `json:"run,omitempty"`       // of a part: the id of its run
+	Part      string        `json:"part,omitempty"`      // the JSON of an exec.Part; "" is the whole run
 	Limits    Limits        `json:"limits,omitzero"`     // in place of those of the bundle
 	LostAfter time.Duration `json:"lostAfter,omitempty"` // lostAfter, in tests
 	HopAfter  int           `json:"hopAfter,omitempty"`  // events after which the run goes on in another workflow, in tests
+	PartItems int           `json:"partItems,omitempty"` // partItems, in tests
 }
 
 // Limits replace those with which a run was begun. 0 leaves a limit as it is.
@@ -114,6 +121,10 @@ type run struct {
 
 	cancels map[string]workflow.CancelFunc // of attempts, by their ids
 	unwant  map[string]bool                // attempts that were cancelled
+	part    *exec.Part                     // nil is the whole run
+	halted  bool                           // the part is to end soon
+	parts   map[string]string              // that go on: the ids of their workflows, by their ids
+	counts  map[exec.Status]int            // of calls in parts that have ended
 	lost    map[string]int                 // how often in a row attempts were lost, by the place of the call
 	sent    int                            // bytes of attempts in this workflow task
 	task    int                            // the length of the history when it began
@@ -145,6 +156,7 @@ func (w *workflows) run(ctx workflow.Context, text json.RawMessage) (json.RawMes
 func (w *workflows) begin(ctx workflow.Context, text json.RawMessage) (*run, error) {
 	r := &run{
 		cancels: map[string]workflow.CancelFunc{}, unwant: map[string]bool{}, lost: map[string]int{}, calls: map[string]exec.Status{},
+		parts: map[string]string{}, counts: map[exec.Status]int{},
 	}
 	if err := json.Unmarshal(text, &r.input); err != nil {
 		return nil, fmt.Errorf("the input of the workflow can't be read: %w", err)
@@ -170,12 +182,19 @@ func (w *workflows) begin(ctx workflow.Context, text json.RawMessage) (*run, err
 	opts.MaxParallel = min(opts.MaxParallel, mostPending) // 0 is the default
 	opts.RetryFailed = r.Resumed
 	opts.OnEvent = r.note
-	if r.Stepper, err = exec.NewStepper(p.Program, opts, r.Past, now); err != nil {
+	if r.Version > 1 {
+		opts.PartItems = cmp.Or(r.PartItems, partItems)
+	}
+	if err := r.step(p, opts, now); err != nil {
 		return nil, err
 	}
 	r.ctx, _ = workflow.NewDisconnectedContext(ctx)
 	r.selector, r.nudge = workflow.NewSelector(r.ctx), workflow.NewBufferedChannel(r.ctx, 1)
 	r.selector.AddReceive(r.nudge, func(c workflow.ReceiveChannel, _ bool) { c.Receive(r.ctx, nil) })
+	r.selector.AddReceive(workflow.GetSignalChannel(r.ctx, haltSignal), func(c workflow.ReceiveChannel, _ bool) {
+		c.Receive(r.ctx, nil)
+		r.halted = r.part != nil
+	})
 	workflow.Go(r.ctx, func(own workflow.Context) {
 		ctx.Done().Receive(own, nil)
 		r.canceled = true
@@ -187,6 +206,23 @@ func (w *workflows) begin(ctx workflow.Context, text json.RawMessage) (*run, err
 		workflow.SetQueryHandler(ctx, eventsQuery, r.eventsFrom),
 		workflow.SetUpdateHandlerWithOptions(ctx, answerUpdate, r.answer, workflow.UpdateHandlerOptions{Validator: r.mayAnswer}),
 	)
+}
+
+// step makes the stepper.
+func (r *run) step(p *plc.Plan, opts *exec.Options, now time.Time) (err error) {
+	if r.Part == "" {
+		r.Stepper, err = exec.NewStepper(p.Program, opts, r.Past, now)
+		return err
+	}
+	r.part = &exec.Part{}
+	if err := json.Unmarshal([]byte(r.Part), r.part); err != nil {
+		return err
+	}
+	if r.Past != nil {
+		r.part.Past = r.Past
+	}
+	r.Stepper, err = exec.NewPart(p.Program, opts, r.part, now)
+	return err
 }
 
 // drive steps the run to its end, or until it goes on in another workflow.
@@ -202,12 +238,16 @@ func (r *run) drive() (json.RawMessage, error) {
 		if res := r.Result(); res != nil {
 			return r.end(res)
 		}
-		if r.hops() {
+		if r.halted || r.hops() {
 			if !r.held {
 				r.held = true
 				r.Hold()
+				continue
 			}
 			if r.Waiting() == 0 && workflow.AllHandlersFinished(r.ctx) {
+				if r.halted {
+					return r.endPart()
+				}
 				return nil, r.hop()
 			}
 		}
@@ -225,10 +265,20 @@ func (r *run) start() error {
 			}
 		}
 	}
+	for _, p := range r.Parts() {
+		if err := r.begunPart(p); err != nil {
+			return err
+		}
+	}
 	for _, id := range r.Canceled() {
 		r.unwant[id] = true
 		if cancel := r.cancels[id]; cancel != nil {
 			cancel()
+		}
+	}
+	for _, id := range r.Halted() {
+		if workflow := r.parts[id]; workflow != "" {
+			r.halt(workflow)
 		}
 	}
 	return nil
@@ -243,14 +293,8 @@ func (r *run) schedule(a *exec.Attempt) error {
 	if r.Most > 0 && len(text) > r.Most {
 		return r.Answer(a.ID, tool.Result{}, tooLarge("the params have", len(text), r.Most))
 	}
-	if now := workflow.GetInfo(r.ctx).GetCurrentHistoryLength(); now != r.task {
-		r.task, r.sent = now, 0
-	}
-	if r.sent += len(text); r.sent > taskBytes && r.sent > len(text) {
-		if err := workflow.Sleep(r.ctx, time.Millisecond); err != nil {
-			return err
-		}
-		r.task, r.sent = workflow.GetInfo(r.ctx).GetCurrentHistoryLength(), len(text)
+	if err := r.pace(len(text)); err != nil {
+		return err
 	}
 	t := a.Call.Target
 	if a.Fallback {
@@ -269,6 +313,20 @@ func (r *run) schedule(a *exec.Attempt) error {
 		r.made(a, f)
 	})
 	return nil
+}
+
+// pace ends the workflow task when what it sends to the server, with so many bytes more, is too much
+// for one message.
+func (r *run) pace(bytes int) error {
+	if now := workflow.GetInfo(r.ctx).GetCurrentHistoryLength(); now != r.task {
+		r.task, r.sent = now, 0
+	}
+	if r.sent += bytes; r.sent <= taskBytes || r.sent == bytes {
+		return nil
+	}
+	err := workflow.Sleep(r.ctx, time.Millisecond)
+	r.task, r.sent = workflow.GetInfo(r.ctx).GetCurrentHistoryLength(), bytes
+	return err
 }
 
 // activityID returns the id of the activity of an attempt. A replay compares ids and not what
@@ -348,14 +406,17 @@ func (r *run) hop() error {
 	if err != nil {
 		return err
 	}
-	if r.Most > 0 && len(text) > r.Most {
+	if !fits(text, r.Most) {
 		return temporal.NewNonRetryableApplicationError(tooLarge("what is known of the calls has", len(text), r.Most).Error(), "plc.size", nil)
 	}
-	return workflow.NewContinueAsNewError(r.ctx, workflowType, json.RawMessage(text))
+	return workflow.NewContinueAsNewError(r.ctx, workflow.GetInfo(r.ctx).WorkflowType.Name, json.RawMessage(text))
 }
 
 // end returns what the workflow ends with.
 func (r *run) end(res *exec.Result) (json.RawMessage, error) {
+	if r.part != nil {
+		return r.endPart()
+	}
 	doc := document{Result: res, Instances: map[string]*exec.InstanceResult{}}
 	for i := range res.Instances {
 		doc.Instances[res.Instances[i].Name] = &res.Instances[i]
@@ -372,7 +433,7 @@ func (r *run) end(res *exec.Result) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Most > 0 && len(text) > r.Most {
+	if !fits(text, r.Most) {
 		return nil, temporal.NewNonRetryableApplicationError(tooLarge("the result has", len(text), r.Most).Error(), "plc.size", nil)
 	}
 	if res.Status != exec.Completed {
@@ -394,7 +455,7 @@ const failedType = "plc.failed"
 func tooLarge(what string, size, most int) *tool.Error {
 	return &tool.Error{
 		Code: "too-large", Permanent: true,
-		Message: fmt.Sprintf("%s %d bytes, and without a storage for large values Temporal takes %d; give clients and workers one (--storage)", what, size, most),
+		Message: fmt.Sprintf("%s %d bytes, which do not fit into the %d that Temporal takes without a storage for large values; give clients and workers one (--storage)", what, size, most),
 	}
 }
 

@@ -203,7 +203,7 @@ func (p *program) watch(ctx context.Context, run string, yes bool) {
 		for i := range v.Questions {
 			q := &v.Questions[i]
 			if yes {
-				err := p.client.Answer(ctx, run, temporal.Answer{Path: q.Path, Instance: q.Instance, Answer: exec.Answer{Approved: true, Digest: q.Digest, Channel: "temporal"}})
+				err := p.client.Answer(ctx, run, temporal.Answer{Workflow: q.Workflow, Path: q.Path, Instance: q.Instance, Answer: exec.Answer{Approved: true, Digest: q.Digest, Channel: "temporal"}})
 				if err == nil {
 					continue
 				}

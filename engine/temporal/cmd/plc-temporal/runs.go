@@ -185,7 +185,7 @@ in the output of show --format json.`
 					return err
 				}
 			}
-			if err := p.client.Answer(c.Context(), args[0], temporal.Answer{Path: q.Path, Instance: q.Instance, Answer: a}); err != nil {
+			if err := p.client.Answer(c.Context(), args[0], temporal.Answer{Workflow: q.Workflow, Path: q.Path, Instance: q.Instance, Answer: a}); err != nil {
 				return err
 			}
 		}

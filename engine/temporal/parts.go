@@ -1,0 +1,110 @@
+package temporal
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/plc-lang/plc/exec"
+)
+
+// A loop over very many items is run by several workflows, the parts of the run: its history alone
+// would be too long. Each part is a child of the workflow that has the loop, and may have parts
+// itself. It takes answers and goes on in another workflow like a run. When the run that it belongs
+// to goes on in another workflow, or starts nothing any more, its parts are told to end soon; the
+// run keeps what is known of their calls.
+
+// partOutcome is what the workflow of a part ends with.
+type partOutcome struct {
+	Made   *exec.PartMade      `json:"made"`
+	Counts map[exec.Status]int `json:"counts"` // of its calls
+}
+
+// begunPart begins the workflow of a part.
+func (r *run) begunPart(p *exec.Part) error {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	own := workflow.GetInfo(r.ctx).WorkflowExecution.ID
+	in := r.input
+	in.Run, in.Part, in.Past, in.Begun = r.id(), string(text), nil, r.begun
+	if text, err = json.Marshal(in); err != nil {
+		return err
+	}
+	if !fits(text, r.Most) {
+		return r.PartMade(p.ID, &exec.PartMade{Status: exec.Failed, Reason: tooLarge("a part of a loop has", len(text), r.Most).Message})
+	}
+	if err := r.pace(len(text)); err != nil {
+		return err
+	}
+	id := own + "/" + shortened(strings.ReplaceAll(p.ID, "\x00", " "), mostID) + " " + digest([]byte(p.ID))[:8]
+	ctx, cancel := workflow.WithCancel(workflow.WithChildOptions(r.ctx, workflow.ChildWorkflowOptions{
+		WorkflowID: id, WaitForCancellation: true, WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		ParentClosePolicy: enumspb.PARENT_CLOSE_POLICY_TERMINATE,
+	}))
+	r.cancels[p.ID], r.parts[p.ID] = cancel, id
+	r.selector.AddFuture(workflow.ExecuteChildWorkflow(ctx, partType, json.RawMessage(text)), func(f workflow.Future) {
+		cancel()
+		delete(r.cancels, p.ID)
+		delete(r.parts, p.ID)
+		r.madePart(p, f)
+	})
+	return nil
+}
+
+// madePart tells the stepper what came of a part.
+func (r *run) madePart(p *exec.Part, f workflow.Future) {
+	r.Advance(workflow.Now(r.ctx))
+	var text json.RawMessage
+	err := f.Get(r.ctx, &text)
+	var got partOutcome
+	if err == nil {
+		err = json.Unmarshal(text, &got)
+	}
+	switch {
+	case err == nil:
+		for s, n := range got.Counts {
+			r.counts[s] += n
+		}
+	case temporal.IsCanceledError(err): // it was not begun
+		got.Made = &exec.PartMade{Status: exec.Cancelled}
+	default:
+		got.Made = &exec.PartMade{Lost: true, Reason: "their workflow was ended from outside: " + err.Error()}
+	}
+	if err := r.PartMade(p.ID, got.Made); err != nil {
+		workflow.GetLogger(r.ctx).Info("a part came too late", "part", p.ID)
+	}
+}
+
+// halt tells a part to end soon.
+func (r *run) halt(part string) {
+	f := workflow.SignalExternalWorkflow(r.ctx, part, "", haltSignal, nil)
+	r.selector.AddFuture(f, func(workflow.Future) {}) // one that has ended needs no telling
+}
+
+// endPart returns what the workflow of a part ends with.
+func (r *run) endPart() (json.RawMessage, error) {
+	counts := maps.Clone(r.counts)
+	for _, s := range r.calls {
+		counts[s]++
+	}
+	text, err := json.Marshal(partOutcome{r.Made(), counts})
+	if err == nil && !fits(text, r.Most) {
+		why := tooLarge("what they gave has", len(text), r.Most).Message
+		text, err = json.Marshal(partOutcome{&exec.PartMade{Lost: true, Reason: why}, counts})
+	}
+	return text, err
+}
+
+// id returns the id of the run.
+func (r *run) id() string {
+	if r.Run != "" {
+		return r.Run
+	}
+	return workflow.GetInfo(r.ctx).WorkflowExecution.ID
+}
