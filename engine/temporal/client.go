@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
@@ -53,14 +54,19 @@ func (c *Client) begin(ctx context.Context, run, plan string, in *input, reuse e
 	if !fits(text, c.most) {
 		return errors.New(tooLarge("the plan, with all that it is given, has", len(text), c.most).Message)
 	}
-	_, err = c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+	return c.execute(ctx, run, plan, text, reuse)
+}
+
+// execute begins the workflow of a run.
+func (c *Client) execute(ctx context.Context, run, plan string, text []byte, reuse enumspb.WorkflowIdReusePolicy) error {
+	_, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID: run, TaskQueue: c.queue, WorkflowIDReusePolicy: reuse, WorkflowExecutionErrorWhenAlreadyStarted: true,
 		Memo: map[string]any{memoKey: memo{Plan: plan}},
 	}, workflowType, json.RawMessage(text))
 	if _, begun := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); begun {
 		return fmt.Errorf("the run %s has begun already", run)
 	}
-	return err
+	return missing(run, err)
 }
 
 // Wait returns what became of a run, when it has ended or paused.
@@ -132,10 +138,18 @@ func outcomeOf(text json.RawMessage, err error) (*Outcome, error) {
 	return &Outcome{res.Status, res.Reason, json.RawMessage(o.Result), o.Digest, o.Output, o.Past}, nil
 }
 
-// missing says of an error that there is no such run, if that is what it is.
+// missing says of an error what it means: there is no such run, or no such namespace, or nobody
+// answers.
 func missing(run string, err error) error {
 	if _, ok := errors.AsType[*serviceerror.NotFound](err); ok {
 		return fmt.Errorf("the server has no run %q", run)
+	}
+	if e, ok := errors.AsType[*serviceerror.NamespaceNotFound](err); ok {
+		return fmt.Errorf("the server has no namespace %q (TEMPORAL_NAMESPACE names another)", e.Namespace)
+	}
+	_, unavailable := errors.AsType[*serviceerror.Unavailable](err)
+	if _, late := errors.AsType[*serviceerror.DeadlineExceeded](err); late || unavailable || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("the server does not answer: %w", err)
 	}
 	return err
 }
@@ -164,7 +178,27 @@ func (c *Client) Show(ctx context.Context, run string) (*View, error) {
 		return v, err
 	}
 	v, err := c.shown(ctx, run)
-	return v, missing(run, err)
+	if err != nil {
+		err = missing(run, c.explained(ctx, run, err))
+	}
+	return v, err
+}
+
+// explained returns an error of a query, with what the workers that tried to step the run say. A
+// worker that is too old, or has other keys, can't answer.
+func (c *Client) explained(ctx context.Context, id string, err error) error {
+	r, e := c.WorkflowService().GetWorkflowExecutionHistoryReverse(ctx, &workflowservice.GetWorkflowExecutionHistoryReverseRequest{
+		Namespace: c.namespace, Execution: &commonpb.WorkflowExecution{WorkflowId: id}, MaximumPageSize: 5,
+	})
+	if e != nil {
+		return err
+	}
+	for _, event := range r.History.Events {
+		if failed := event.GetWorkflowTaskFailedEventAttributes(); failed != nil {
+			return fmt.Errorf("no worker can bring the run on: %s", failed.Failure.GetMessage())
+		}
+	}
+	return err
 }
 
 // shown returns what a workflow and its parts show.

@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -41,6 +42,7 @@ type Options struct {
 type Client struct {
 	client.Client
 	queue     string
+	namespace string
 	most      int                     // bytes of a payload; 0 is no limit
 	converter converter.DataConverter // of memos
 }
@@ -58,7 +60,7 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	for {
 		c, err := client.DialContext(ctx, opts)
 		if err == nil {
-			return o.client(c, opts.DataConverter), nil
+			return o.client(c, opts.Namespace, opts.DataConverter), nil
 		}
 		err = fmt.Errorf("no Temporal server answers at %s (TEMPORAL_ADDRESS names another): %w", opts.HostPort, err)
 		if !o.Wait || ctx.Err() != nil {
@@ -72,11 +74,8 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	}
 }
 
-func (o *Options) client(c client.Client, values converter.DataConverter) *Client {
-	own := &Client{Client: c, queue: o.Queue, most: mostWithout, converter: values}
-	if own.queue == "" {
-		own.queue = DefaultQueue
-	}
+func (o *Options) client(c client.Client, namespace string, values converter.DataConverter) *Client {
+	own := &Client{Client: c, queue: cmp.Or(o.Queue, DefaultQueue), namespace: cmp.Or(namespace, client.DefaultNamespace), most: mostWithout, converter: values}
 	if o.Storage != "" {
 		own.most = 0
 	}

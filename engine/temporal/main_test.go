@@ -147,7 +147,7 @@ func (s *server) dial(t testing.TB, o Options) *Client {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	return o.client(c, opts.DataConverter)
+	return o.client(c, "", opts.DataConverter)
 }
 
 // serve has a worker of this process serve queues until the test ends or stop is called.
