@@ -2,6 +2,7 @@ package temporal
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/tool"
 )
 
 // The benchmarks run calls that do nothing, one after the other (chain) or side by side (fan), on
@@ -33,17 +35,7 @@ func benchmark(b *testing.B, graph string, calls int) {
 				serve(b, c, WorkerOptions{Config: plc.Config{Tools: (&world{}).tools()}, Parallel: 1000})
 			}
 			plan := graphOf(calls, graph == "chain")
-			measure(b, calls, func() error {
-				bundle := bundleOf(b, plan, func(s *plc.Spec) { s.Limits.Parallel = 1000 })
-				if err := c.Start(b.Context(), bundle); err != nil {
-					return err
-				}
-				o, err := c.Wait(b.Context(), bundle.Run)
-				if err == nil && o.Status != exec.Completed {
-					err = fmt.Errorf("%s: %s", o.Status, o.Reason)
-				}
-				return err
-			})
+			measure(b, calls, func() error { return runOnce(b, c, plan) })
 		})
 		b.Run(fmt.Sprintf("by-hand/workers=%d", workers), func(b *testing.B) {
 			c := needServer(b).dial(b, Options{Queue: b.Name()})
@@ -65,6 +57,45 @@ func benchmark(b *testing.B, graph string, calls int) {
 			})
 		})
 	}
+}
+
+// BenchmarkThroughput runs calls of 50 ms on workers that make one at a time, and reports how many
+// of them are made in a second.
+func BenchmarkThroughput(b *testing.B) {
+	for _, workers := range []int{1, 10} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			c := needServer(b).dial(b, Options{Queue: b.Name()})
+			tools := (&world{}).tools()
+			for _, t := range tools {
+				if t.Definition.Name == "echo" {
+					t.Activity = tool.ActivityFunc(func(context.Context, *tool.Request) (tool.Result, error) {
+						time.Sleep(50 * time.Millisecond)
+						return tool.Result{Value: json.RawMessage(`""`)}, nil
+					})
+				}
+			}
+			for range workers {
+				serve(b, c, WorkerOptions{Config: plc.Config{Tools: tools}, Parallel: 1})
+			}
+			calls := 40 * workers
+			plan := graphOf(calls, false)
+			measure(b, calls, func() error { return runOnce(b, c, plan) })
+			b.ReportMetric(float64(b.N*calls)/b.Elapsed().Seconds(), "calls/s")
+		})
+	}
+}
+
+// runOnce runs a plan.
+func runOnce(b *testing.B, c *Client, plan string) error {
+	bundle := bundleOf(b, plan, func(s *plc.Spec) { s.Limits.Parallel = 1000 })
+	if err := c.Start(b.Context(), bundle); err != nil {
+		return err
+	}
+	o, err := c.Wait(b.Context(), bundle.Run)
+	if err == nil && o.Status != exec.Completed {
+		err = fmt.Errorf("%s: %s", o.Status, o.Reason)
+	}
+	return err
 }
 
 // measure reports the time of a call in milliseconds.

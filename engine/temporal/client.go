@@ -46,7 +46,7 @@ func (c *Client) Start(ctx context.Context, b *plc.Bundle) error {
 }
 
 func (c *Client) begin(ctx context.Context, run, plan string, in *input, reuse enumspb.WorkflowIdReusePolicy) error {
-	in.Version, in.Most = inputVersion, c.most
+	in.Version, in.Most, in.Attributes = inputVersion, c.most, c.attributed(ctx)
 	text, err := json.Marshal(in)
 	if err != nil {
 		return err
@@ -54,14 +54,18 @@ func (c *Client) begin(ctx context.Context, run, plan string, in *input, reuse e
 	if !fits(text, c.most) {
 		return errors.New(tooLarge("the plan, with all that it is given, has", len(text), c.most).Message)
 	}
-	return c.execute(ctx, run, plan, text, reuse)
+	var attributes temporal.SearchAttributes
+	if in.Attributes {
+		attributes = attributesOf(run, plan)
+	}
+	return c.execute(ctx, run, plan, text, reuse, attributes)
 }
 
 // execute begins the workflow of a run.
-func (c *Client) execute(ctx context.Context, run, plan string, text []byte, reuse enumspb.WorkflowIdReusePolicy) error {
+func (c *Client) execute(ctx context.Context, run, plan string, text []byte, reuse enumspb.WorkflowIdReusePolicy, attributes temporal.SearchAttributes) error {
 	_, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID: run, TaskQueue: c.queue, WorkflowIDReusePolicy: reuse, WorkflowExecutionErrorWhenAlreadyStarted: true,
-		Memo: map[string]any{memoKey: memo{Plan: plan}},
+		Memo: map[string]any{memoKey: memo{Plan: plan}}, TypedSearchAttributes: attributes,
 	}, workflowType, json.RawMessage(text))
 	if _, begun := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); begun {
 		return fmt.Errorf("the run %s has begun already", run)

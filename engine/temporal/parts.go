@@ -32,7 +32,7 @@ func (r *run) begunPart(p *exec.Part) error {
 	}
 	own := workflow.GetInfo(r.ctx).WorkflowExecution.ID
 	in := r.input
-	in.Run, in.Part, in.Past, in.Begun = r.id(), string(text), nil, r.begun
+	in.Run, in.Part, in.Past, in.Begun, in.Asked = r.id(), string(text), nil, r.begun, 0
 	if text, err = json.Marshal(in); err != nil {
 		return err
 	}
@@ -43,8 +43,12 @@ func (r *run) begunPart(p *exec.Part) error {
 		return err
 	}
 	id := own + "/" + shortened(strings.ReplaceAll(p.ID, "\x00", " "), mostID) + " " + digest([]byte(p.ID))[:8]
+	var attributes temporal.SearchAttributes
+	if r.Attributes {
+		attributes = attributesOf(r.id(), r.program.Name)
+	}
 	ctx, cancel := workflow.WithCancel(workflow.WithChildOptions(r.ctx, workflow.ChildWorkflowOptions{
-		WorkflowID: id, WaitForCancellation: true, WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		TypedSearchAttributes: attributes, WorkflowID: id, WaitForCancellation: true, WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		ParentClosePolicy: enumspb.PARENT_CLOSE_POLICY_TERMINATE,
 	}))
 	r.cancels[p.ID], r.parts[p.ID] = cancel, id

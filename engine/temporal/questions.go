@@ -158,7 +158,8 @@ func (r *run) tellAsked() {
 // remember sets the memo.
 func (r *run) remember(m memo) {
 	m.Plan = r.program.Name
-	if err := workflow.UpsertMemo(r.ctx, map[string]any{memoKey: m}); err != nil {
+	err := errors.Join(workflow.UpsertMemo(r.ctx, map[string]any{memoKey: m}), r.attribute(m.Status))
+	if err != nil {
 		panic(errors.Join(errors.New("the memo of the workflow"), err))
 	}
 }

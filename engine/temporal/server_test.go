@@ -424,3 +424,19 @@ func TestLargeAndEncrypted(t *testing.T) {
 		}
 	})
 }
+
+// A rate of a queue is that of all its workers together.
+func TestPerSecond(t *testing.T) {
+	t.Parallel()
+	c := needServer(t).dial(t, Options{Queue: t.Name()})
+	for range 2 {
+		serve(t, c, WorkerOptions{Config: plc.Config{Tools: (&world{}).tools()}, PerSecond: 5})
+	}
+	b := bundleOf(t, graphOf(20, false))
+	start := time.Now()
+	begin(t, c, b)
+	o := wait(t, c, b.Run)
+	if took := time.Since(start); o.Status != exec.Completed || took < 2*time.Second {
+		t.Errorf("%s: 20 calls took %s", o.Status, took)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/exec"
@@ -198,7 +199,7 @@ func beginVersion(t *testing.T, c *Client, b *plc.Bundle, in *input, version int
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.execute(t.Context(), b.Run, "", text, enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE); err != nil {
+	if err := c.execute(t.Context(), b.Run, "", text, enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, temporal.SearchAttributes{}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -25,6 +25,9 @@ type WorkerOptions struct {
 	Middleware []tool.Middleware
 	// Parallel is the most calls that the worker makes at once, of each queue; 0 is 100.
 	Parallel int
+	// PerSecond is the most calls a second that are begun of each queue, by all its workers together;
+	// 0 is no limit. The server keeps the one that it was told last, so all should have the same.
+	PerSecond float64
 	// Deployment and Build, if they are set, name a version of the worker: the runs that it begins
 	// stay with workers of this version.
 	Deployment, Build string
@@ -75,6 +78,7 @@ func workerOptions(o *WorkerOptions) worker.Options {
 		MaxConcurrentActivityExecutionSize: cmp.Or(o.Parallel, 100), DeadlockDetectionTimeout: deadlock, WorkerStopTimeout: grace,
 		MaxConcurrentActivityTaskPollers: pollers, MaxConcurrentWorkflowTaskPollers: pollers,
 	}
+	opts.TaskQueueActivitiesPerSecond = o.PerSecond
 	if o.Deployment != "" {
 		opts.DeploymentOptions = worker.DeploymentOptions{
 			UseVersioning: true, Version: worker.WorkerDeploymentVersion{DeploymentName: o.Deployment, BuildID: o.Build},

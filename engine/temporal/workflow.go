@@ -64,18 +64,20 @@ const inputVersion = 2
 // input is what a workflow is begun with. Like what attempts are given and return, it is JSON in
 // which values are strings: what the SDK's converter does to JSON in JSON changes none of them.
 type input struct {
-	Version   int           `json:"version"`
-	Bundle    string        `json:"bundle"`              // the text of a plc.Bundle
-	Most      int           `json:"most,omitempty"`      // bytes of a payload; 0 is no limit, since there is a storage
-	Begun     time.Time     `json:"begun,omitzero"`      // when the run was begun, if it was before
-	Past      *exec.History `json:"past,omitempty"`      // from which it goes on
-	Resumed   bool          `json:"resumed,omitempty"`   // calls that failed are tried again
-	Run       string        `json:"run,omitempty"`       // of a part: the id of its run
-	Part      string        `json:"part,omitempty"`      // the JSON of an exec.Part; "" is the whole run
-	Limits    Limits        `json:"limits,omitzero"`     // in place of those of the bundle
-	LostAfter time.Duration `json:"lostAfter,omitempty"` // lostAfter, in tests
-	HopAfter  int           `json:"hopAfter,omitempty"`  // events after which the run goes on in another workflow, in tests
-	PartItems int           `json:"partItems,omitempty"` // partItems, in tests
+	Version    int           `json:"version"`
+	Bundle     string        `json:"bundle"`               // the text of a plc.Bundle
+	Most       int           `json:"most,omitempty"`       // bytes of a payload; 0 is no limit, since there is a storage
+	Begun      time.Time     `json:"begun,omitzero"`       // when the run was begun, if it was before
+	Past       *exec.History `json:"past,omitempty"`       // from which it goes on
+	Resumed    bool          `json:"resumed,omitempty"`    // calls that failed are tried again
+	Run        string        `json:"run,omitempty"`        // of a part: the id of its run
+	Part       string        `json:"part,omitempty"`       // the JSON of an exec.Part; "" is the whole run
+	Limits     Limits        `json:"limits,omitzero"`      // in place of those of the bundle
+	Asked      int           `json:"asked,omitempty"`      // questions that the memo has
+	Attributes bool          `json:"attributes,omitempty"` // the workflow has search attributes
+	LostAfter  time.Duration `json:"lostAfter,omitempty"`  // lostAfter, in tests
+	HopAfter   int           `json:"hopAfter,omitempty"`   // events after which the run goes on in another workflow, in tests
+	PartItems  int           `json:"partItems,omitempty"`  // partItems, in tests
 }
 
 // Limits replace those with which a run was begun. 0 leaves a limit as it is.
@@ -164,7 +166,7 @@ func (w *workflows) begin(ctx workflow.Context, text json.RawMessage) (*run, err
 	if r.Version < 1 || r.Version > inputVersion {
 		return nil, fmt.Errorf("the run was begun by a newer version of plc-temporal (%d); its worker has to be as new", r.Version)
 	}
-	r.digest = digest([]byte(r.Bundle))
+	r.digest, r.asked = digest([]byte(r.Bundle)), r.Asked
 	p, opts, err := w.programs.sealed(r.digest, r.Bundle)
 	if err != nil {
 		return nil, err
@@ -401,7 +403,7 @@ func (r *run) hops() bool {
 // hop goes on in another workflow.
 func (r *run) hop() error {
 	next := r.input
-	next.Past, next.Begun, next.Resumed = r.History(), r.begun, false
+	next.Past, next.Begun, next.Resumed, next.Asked = r.History(), r.begun, false, r.asked
 	text, err := json.Marshal(next)
 	if err != nil {
 		return err
@@ -436,8 +438,11 @@ func (r *run) end(res *exec.Result) (json.RawMessage, error) {
 	if !fits(text, r.Most) {
 		return nil, temporal.NewNonRetryableApplicationError(tooLarge("the result has", len(text), r.Most).Error(), "plc.size", nil)
 	}
+	r.asked = 0
 	if res.Status != exec.Completed {
 		r.remember(memo{Status: res.Status})
+	} else if err := r.attribute(res.Status); err != nil {
+		return nil, err
 	}
 	switch res.Status {
 	case exec.Failed:

@@ -119,7 +119,7 @@ server, and older ones after commas.`,
 	fl := root.PersistentFlags()
 	fl.StringVar(&p.options.Queue, "queue", os.Getenv("PLC_TEMPORAL_QUEUE"), "task queue of runs (default plc; PLC_TEMPORAL_QUEUE)")
 	fl.StringVar(&p.options.Storage, "storage", os.Getenv("PLC_TEMPORAL_STORAGE"), "folder for values that are too large for the server, which all workers and clients share (PLC_TEMPORAL_STORAGE)")
-	root.AddCommand(p.runCommand(), p.workerCommand(), p.runsCommand())
+	root.AddCommand(p.runCommand(), p.workerCommand(), p.runsCommand(), p.setUpCommand())
 	for _, c := range []*cobra.Command{
 		p.showCommand(), p.eventsCommand(), p.answerCommand(true), p.answerCommand(false), p.cancelCommand(), p.resumeCommand(),
 	} {
@@ -170,9 +170,21 @@ on the server has this worker run what their tool files say.`,
 	fl := c.Flags()
 	fl.StringSliceVar(&o.Queues, "queues", nil, "task queues to serve (default that of --queue)")
 	fl.IntVar(&o.Parallel, "parallel", 0, "most calls at once, of each queue (default 100)")
+	fl.Float64Var(&o.PerSecond, "per-second", 0, "most calls a second of each queue, by all its workers together; give all the same (default no limit)")
 	fl.StringVar(&o.Deployment, "deployment", "", "name of the deployment of which this worker is a version")
 	fl.StringVar(&o.Build, "build", "", "the version: runs stay with workers of the version that began them")
 	return c
+}
+
+func (p *program) setUpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "setup",
+		Short: "Make the search attributes of runs known to the namespace",
+		Long: "Make the search attributes of runs known to the namespace: " + temporal.AttributeNames() + `.
+Runs that are begun from then on have them. It needs the right to change the namespace.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return p.client.SetUp(c.Context()) },
+	}
 }
 
 // exitOf returns the exit code for a run, as an error.
