@@ -27,8 +27,9 @@ const (
 type Options struct {
 	// Queue is the task queue of runs; "" is DefaultQueue.
 	Queue string
-	// Storage is a folder for values that are too large for the server, which all workers and
-	// clients share. "" is none: then large values are refused.
+	// Storage keeps values that are too large for the server; all workers and clients share it. It
+	// is a folder or a bucket, s3://BUCKET/PREFIX?endpoint=HOST:PORT. "" is none: then large values
+	// are refused.
 	Storage string
 	// Keys encrypt and decrypt values, in the form of ParseKeys; "" leaves values as they are.
 	Keys string
@@ -42,6 +43,7 @@ type Options struct {
 type Client struct {
 	client.Client
 	queue     string
+	storage   *values // nil is none
 	namespace string
 	most      int                     // bytes of a payload; 0 is no limit
 	converter converter.DataConverter // of memos
@@ -54,13 +56,14 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the settings of the connection to Temporal: %w", err)
 	}
-	if err := o.apply(&opts); err != nil {
+	storage, err := o.apply(&opts)
+	if err != nil {
 		return nil, err
 	}
 	for {
 		c, err := client.DialContext(ctx, opts)
 		if err == nil {
-			return o.client(c, opts.Namespace, opts.DataConverter), nil
+			return o.client(c, opts.Namespace, opts.DataConverter, storage), nil
 		}
 		err = fmt.Errorf("no Temporal server answers at %s (TEMPORAL_ADDRESS names another): %w", opts.HostPort, err)
 		if !o.Wait || ctx.Err() != nil {
@@ -74,16 +77,16 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	}
 }
 
-func (o *Options) client(c client.Client, namespace string, values converter.DataConverter) *Client {
-	own := &Client{Client: c, queue: cmp.Or(o.Queue, DefaultQueue), namespace: cmp.Or(namespace, client.DefaultNamespace), most: mostWithout, converter: values}
-	if o.Storage != "" {
+func (o *Options) client(c client.Client, namespace string, converter converter.DataConverter, storage *values) *Client {
+	own := &Client{Client: c, queue: cmp.Or(o.Queue, DefaultQueue), namespace: cmp.Or(namespace, client.DefaultNamespace), storage: storage, most: mostWithout, converter: converter}
+	if storage != nil {
 		own.most = 0
 	}
 	return own
 }
 
-// apply sets the options of the SDK's client.
-func (o *Options) apply(opts *client.Options) error {
+// apply sets the options of the SDK's client, and returns the storage.
+func (o *Options) apply(opts *client.Options) (storage *values, err error) {
 	logger := o.Logger
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
@@ -93,13 +96,16 @@ func (o *Options) apply(opts *client.Options) error {
 	if o.Keys != "" {
 		keys, err := ParseKeys(o.Keys)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		codecs = []converter.PayloadCodec{keys, compression{}} // the last encodes first
 	}
 	opts.DataConverter = converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), codecs...)
 	if o.Storage != "" {
-		opts.ExternalStorage = externalStorage(o.Storage)
+		if storage, err = storageAt(o.Storage); err != nil {
+			return nil, err
+		}
+		opts.ExternalStorage = storage.externalStorage()
 	}
-	return nil
+	return storage, nil
 }

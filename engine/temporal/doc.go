@@ -10,7 +10,8 @@
 //	activity.go   an attempt of a call, made by a worker
 //	programs.go   the compiled programs of a worker
 //	client.go     what begins, shows, answers, cancels and resumes runs
-//	connect.go    the connection to the server; codec.go and storage.go: how values are kept there
+//	connect.go    the connection to the server; codec.go, storage.go and bucket.go: how values are kept
+//	              there; gc.go deletes them
 //
 // Three things differ from the record of a local run. A failure of a tool is a value that the
 // activity returns. Every other error of an activity means that the answer of the attempt is lost,

@@ -139,7 +139,8 @@ func (s *server) stop() {
 func (s *server) dial(t testing.TB, o Options) *Client {
 	t.Helper()
 	opts := client.Options{HostPort: s.address}
-	if err := o.apply(&opts); err != nil {
+	storage, err := o.apply(&opts)
+	if err != nil {
 		t.Fatal(err)
 	}
 	c, err := client.DialContext(t.Context(), opts)
@@ -147,7 +148,7 @@ func (s *server) dial(t testing.TB, o Options) *Client {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	return o.client(c, "", opts.DataConverter)
+	return o.client(c, "", opts.DataConverter, storage)
 }
 
 // serve has a worker of this process serve queues until the test ends or stop is called.

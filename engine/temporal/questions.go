@@ -64,7 +64,7 @@ func (r *run) note(e *exec.Event) {
 	if e.Call == "" {
 		return
 	}
-	switch path := place(e.Instance, e.Call); e.Type {
+	switch path := callPlace(e.Instance, e.Call); e.Type {
 	case exec.ApprovalAsked:
 		r.calls[path] = exec.Awaiting
 	case exec.CallStarted:

@@ -1,36 +1,75 @@
 package temporal
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/proto"
 )
 
-// files keeps payloads in a folder, each in a file that is named by its digest. Files are never
-// changed, so writing one again does no harm.
-type files struct{ folder string }
+// A place keeps texts by their digests. A text is never changed, so putting it again does no harm.
+type place interface {
+	// put keeps a text; of one that is there it notes that it is in use again.
+	put(ctx context.Context, name string, text []byte) error
+	// get returns a text; the error is fs.ErrNotExist if it is not there.
+	get(ctx context.Context, name string) ([]byte, error)
+	// all yields the names of the texts, and when each was put last.
+	all(ctx context.Context) iter.Seq2[stored, error]
+	remove(ctx context.Context, name string) error
+	String() string
+}
+
+type stored struct {
+	name string
+	at   time.Time
+	size int64
+}
+
+// values keeps payloads in a place, each under its digest.
+type values struct {
+	place
+	kind string
+}
 
 const claimDigest = "sha256"
 
-// externalStorage returns a storage of large values in a folder.
-func externalStorage(folder string) converter.ExternalStorage {
-	return converter.ExternalStorage{Drivers: []converter.StorageDriver{&files{folder}}, PayloadSizeThreshold: mostInline}
+// storageAt returns the storage of large values that Options.Storage names.
+func storageAt(name string) (*values, error) {
+	if !strings.HasPrefix(name, "s3:") {
+		return &values{files(name), "plc-files"}, nil
+	}
+	b, err := bucketAt(name)
+	if err != nil {
+		return nil, fmt.Errorf("the storage %q: %w", name, err)
+	}
+	return &values{b, "plc-s3"}, nil
 }
 
-// Name implements converter.StorageDriver. The folder is not part of it, so that it may move.
-func (f *files) Name() string { return "plc-files" }
+// externalStorage returns the storage as the SDK has it.
+func (v *values) externalStorage() converter.ExternalStorage {
+	return converter.ExternalStorage{Drivers: []converter.StorageDriver{v}, PayloadSizeThreshold: mostInline}
+}
+
+// Name implements converter.StorageDriver. Where the place is does not belong to it, so that it may
+// move.
+func (v *values) Name() string { return v.kind }
 
 // Type implements converter.StorageDriver.
-func (f *files) Type() string { return "plc-files" }
+func (v *values) Type() string { return v.kind }
 
 // Store implements converter.StorageDriver.
-func (f *files) Store(ctx converter.StorageDriverStoreContext, payloads []*commonpb.Payload) ([]converter.StorageDriverClaim, error) {
+func (v *values) Store(ctx converter.StorageDriverStoreContext, payloads []*commonpb.Payload) ([]converter.StorageDriverClaim, error) {
 	claims := make([]converter.StorageDriverClaim, len(payloads))
 	for i, p := range payloads {
 		text, err := proto.MarshalOptions{Deterministic: true}.Marshal(p)
@@ -38,7 +77,7 @@ func (f *files) Store(ctx converter.StorageDriverStoreContext, payloads []*commo
 			return nil, err
 		}
 		name := digest(text)
-		if err := ctx.GetLimiter().Permit(ctx.Context, p, func() error { return f.write(name, text) }); err != nil {
+		if err := ctx.GetLimiter().Permit(ctx.Context, p, func() error { return v.put(ctx.Context, name, text) }); err != nil {
 			return nil, err
 		}
 		claims[i] = converter.StorageDriverClaim{ClaimData: map[string]string{claimDigest: name}}
@@ -47,11 +86,11 @@ func (f *files) Store(ctx converter.StorageDriverStoreContext, payloads []*commo
 }
 
 // Retrieve implements converter.StorageDriver.
-func (f *files) Retrieve(ctx converter.StorageDriverRetrieveContext, claims []converter.StorageDriverClaim) ([]*commonpb.Payload, error) {
+func (v *values) Retrieve(ctx converter.StorageDriverRetrieveContext, claims []converter.StorageDriverClaim) ([]*commonpb.Payload, error) {
 	payloads := make([]*commonpb.Payload, len(claims))
 	for i, c := range claims {
 		payloads[i] = &commonpb.Payload{}
-		err := ctx.GetLimiter().Permit(ctx.Context, c, func() error { return f.read(c.ClaimData[claimDigest], payloads[i]) })
+		err := ctx.GetLimiter().Permit(ctx.Context, c, func() error { return v.read(ctx.Context, c.ClaimData[claimDigest], payloads[i]) })
 		if err != nil {
 			return nil, err
 		}
@@ -59,12 +98,39 @@ func (f *files) Retrieve(ctx converter.StorageDriverRetrieveContext, claims []co
 	return payloads, nil
 }
 
-func (f *files) path(name string) string { return filepath.Join(f.folder, name[:2], name) }
+// isDigest reports whether a text is the name of a value.
+func isDigest(name string) bool {
+	raw, err := hex.DecodeString(name)
+	return err == nil && len(raw) == sha256.Size
+}
 
-// write puts a file into its place only when it is whole and on disk.
-func (f *files) write(name string, text []byte) error {
+func (v *values) read(ctx context.Context, name string, into *commonpb.Payload) error {
+	if !isDigest(name) {
+		return fmt.Errorf("%q names no value of the storage", name)
+	}
+	text, err := v.get(ctx, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("the storage %s does not have the value %s: all workers and clients must share one", v, name)
+	case err != nil:
+		return err
+	case digest(text) != name:
+		return fmt.Errorf("the value %s of the storage %s is damaged", name, v)
+	}
+	return proto.Unmarshal(text, into)
+}
+
+// files is a folder with a file for each text.
+type files string
+
+func (f files) String() string { return string(f) }
+
+func (f files) path(name string) string { return filepath.Join(string(f), name[:2], name) }
+
+// put puts a file into its place only when it is whole and on disk.
+func (f files) put(_ context.Context, name string, text []byte) error {
 	path := f.path(name)
-	if _, err := os.Stat(path); err == nil {
+	if now := time.Now(); os.Chtimes(path, now, now) == nil {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -85,18 +151,24 @@ func (f *files) write(name string, text []byte) error {
 	return nil
 }
 
-func (f *files) read(name string, into *commonpb.Payload) error {
-	if len(name) != 64 || !filepath.IsLocal(name) || filepath.Base(name) != name {
-		return fmt.Errorf("%q names no value of the storage", name)
+func (f files) get(_ context.Context, name string) ([]byte, error) { return os.ReadFile(f.path(name)) }
+
+func (f files) remove(_ context.Context, name string) error { return os.Remove(f.path(name)) }
+
+func (f files) all(context.Context) iter.Seq2[stored, error] {
+	return func(yield func(stored, error) bool) {
+		err := filepath.WalkDir(string(f), func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() || !isDigest(e.Name()) {
+				return err
+			}
+			info, err := e.Info()
+			if err == nil && !yield(stored{e.Name(), info.ModTime(), info.Size()}, nil) {
+				err = fs.SkipAll
+			}
+			return err
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			yield(stored{}, err)
+		}
 	}
-	text, err := os.ReadFile(f.path(name))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("the storage %s does not have the value %s: all workers and clients must share one", f.folder, name)
-	case err != nil:
-		return err
-	case digest(text) != name:
-		return fmt.Errorf("the value %s of the storage %s is damaged", name, f.folder)
-	}
-	return proto.Unmarshal(text, into)
 }

@@ -1,8 +1,6 @@
 package temporal
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -43,40 +41,5 @@ func TestCodec(t *testing.T) {
 		if _, err := ParseKeys(keys); err == nil {
 			t.Errorf("took %q for keys", keys)
 		}
-	}
-}
-
-// A value of the storage is the one that was stored, or an error that says what is wrong.
-func TestStorage(t *testing.T) {
-	f := &files{t.TempDir()}
-	p := &commonpb.Payload{Data: []byte("large")}
-	ctx := converter.StorageDriverStoreContext{Context: t.Context()}
-	claims, err := f.Store(ctx, []*commonpb.Payload{p, p})
-	if err != nil || len(claims) != 2 {
-		t.Fatal(claims, err)
-	}
-	read := converter.StorageDriverRetrieveContext{Context: t.Context()}
-	if got, err := f.Retrieve(read, claims); err != nil || string(got[1].Data) != "large" {
-		t.Error(got, err)
-	}
-	name := claims[0].ClaimData[claimDigest]
-	if err := os.WriteFile(f.path(name), []byte("other"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.Retrieve(read, claims); err == nil || !strings.Contains(err.Error(), "is damaged") {
-		t.Error(err)
-	}
-	if err := os.Remove(f.path(name)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.Retrieve(read, claims); err == nil || !strings.Contains(err.Error(), "must share one") {
-		t.Error(err)
-	}
-	claims[0].ClaimData[claimDigest] = "../" + filepath.Base(f.folder)
-	if _, err := f.Retrieve(read, claims); err == nil || !strings.Contains(err.Error(), "names no value") {
-		t.Error(err)
-	}
-	if left, err := filepath.Glob(filepath.Join(f.folder, "*", "part-*")); err != nil || len(left) > 0 {
-		t.Error(left, err)
 	}
 }

@@ -139,8 +139,8 @@ type run struct {
 	program *plc.Plan
 }
 
-// place names a call of a run.
-func place(instance, path string) string { return instance + "\x00" + path }
+// callPlace names a call of a run.
+func callPlace(instance, path string) string { return instance + "\x00" + path }
 
 // workflows executes the workflows of a worker.
 type workflows struct{ programs *programs }
@@ -348,7 +348,7 @@ func shortened(s string, most int) string {
 // made tells the stepper what came of an attempt.
 func (r *run) made(a *exec.Attempt, f workflow.Future) {
 	r.Advance(workflow.Now(r.ctx))
-	call := place(a.Instance, a.Path)
+	call := callPlace(a.Instance, a.Path)
 	var text json.RawMessage
 	var got answer
 	err := f.Get(r.ctx, &text)

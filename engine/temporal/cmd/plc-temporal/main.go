@@ -16,6 +16,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -118,8 +119,8 @@ server, and older ones after commas.`,
 	}
 	fl := root.PersistentFlags()
 	fl.StringVar(&p.options.Queue, "queue", os.Getenv("PLC_TEMPORAL_QUEUE"), "task queue of runs (default plc; PLC_TEMPORAL_QUEUE)")
-	fl.StringVar(&p.options.Storage, "storage", os.Getenv("PLC_TEMPORAL_STORAGE"), "folder for values that are too large for the server, which all workers and clients share (PLC_TEMPORAL_STORAGE)")
-	root.AddCommand(p.runCommand(), p.workerCommand(), p.runsCommand(), p.setUpCommand())
+	fl.StringVar(&p.options.Storage, "storage", os.Getenv("PLC_TEMPORAL_STORAGE"), "folder or s3://BUCKET/PREFIX?endpoint=HOST:PORT for values that are too large for the server, which all workers and clients share (PLC_TEMPORAL_STORAGE)")
+	root.AddCommand(p.runCommand(), p.workerCommand(), p.runsCommand(), p.setUpCommand(), p.collectCommand())
 	for _, c := range []*cobra.Command{
 		p.showCommand(), p.eventsCommand(), p.answerCommand(true), p.answerCommand(false), p.cancelCommand(), p.resumeCommand(),
 	} {
@@ -185,6 +186,31 @@ Runs that are begun from then on have them. It needs the right to change the nam
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return p.client.SetUp(c.Context()) },
 	}
+}
+
+func (p *program) collectCommand() *cobra.Command {
+	var age time.Duration
+	var dry bool
+	c := &cobra.Command{
+		Use:   "gc",
+		Short: "Delete values of the storage that no run needs any more",
+		Long: `Delete the values of the storage that were stored before all runs began which the namespace still
+has. Only this namespace may use the storage.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			n, bytes, err := p.client.Collect(c.Context(), age, dry)
+			did := display.Lit("deleted")
+			if dry {
+				did = display.Lit("would be deleted")
+			}
+			p.say("%d values, %d bytes %s\n", n, bytes, did)
+			return err
+		},
+	}
+	fl := c.Flags()
+	fl.DurationVar(&age, "older-than", 24*time.Hour, "keep values that were stored more recently")
+	fl.BoolVar(&dry, "dry-run", false, "delete nothing")
+	return c
 }
 
 // exitOf returns the exit code for a run, as an error.
