@@ -2,6 +2,7 @@ package temporal
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"strings"
 
@@ -78,10 +79,19 @@ func (r *run) madePart(p *exec.Part, f workflow.Future) {
 	case temporal.IsCanceledError(err): // it was not begun
 		got.Made = &exec.PartMade{Status: exec.Cancelled}
 	default:
+		mustBe[*temporal.ChildWorkflowExecutionError](err)
 		got.Made = &exec.PartMade{Lost: true, Reason: "their workflow was ended from outside: " + err.Error()}
 	}
 	if err := r.PartMade(p.ID, got.Made); err != nil {
 		workflow.GetLogger(r.ctx).Info("a part came too late", "part", p.ID)
+	}
+}
+
+// mustBe has the workflow task fail, to be tried again, when an error is not of the type of those
+// that the server reports: then this worker can't read what came, perhaps for want of a key.
+func mustBe[E error](err error) {
+	if _, ok := errors.AsType[E](err); err != nil && !ok {
+		panic(err)
 	}
 }
 

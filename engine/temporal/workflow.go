@@ -362,6 +362,7 @@ func (r *run) made(a *exec.Attempt, f workflow.Future) {
 	case temporal.IsCanceledError(err): // no worker has begun it
 		err = r.Answer(a.ID, tool.Result{}, context.Canceled)
 	default:
+		mustBe[*temporal.ActivityError](err)
 		if r.lost[call]++; r.lost[call] >= mostLost {
 			err = r.Answer(a.ID, tool.Result{}, &tool.Error{
 				Code: "lost", Message: fmt.Sprintf("%d workers that made it were lost, one after the other", mostLost), Permanent: true, Uncertain: true,
