@@ -33,7 +33,6 @@ const (
 	xterm        = "golang.org/x/term"
 	yaml         = "go.yaml.in/yaml/v4"
 	failsafe     = "github.com/failsafe-go/failsafe-go"
-	celGo        = "cel.dev/cel-go"
 	kin          = "github.com/getkin/kin-openapi"
 	gojq         = "github.com/itchyny/gojq"
 	cobra        = "github.com/spf13/cobra"
@@ -121,7 +120,7 @@ var layers = map[string]layer{
 	"compile":        {own: "lang tool schemas state dag diag internal/jsonscan internal/spell", libraries: []string{gjson}},
 	"compile/report": {own: "compile lang tool schemas state internal/jsonscan", libraries: []string{gjson}},
 	"compile/flow":   {own: "compile lang schemas tool tool/label state diag internal/display internal/jsonscan internal/spell"},
-	"compile/cel":    {own: "compile schemas internal/jsonscan internal/spell", libraries: []string{celGo, gjson}},
+	"compile/cel":    {own: "compile schemas internal/jsonscan internal/spell", libraries: []string{gjson}},
 	"exec":           {own: "compile compile/report lang tool schemas state dag diag internal/display internal/jsonscan", libraries: []string{xtime}},
 	"exec/adaptive":  {own: "exec", libraries: []string{failsafe}},
 	"exec/undo":      {own: "compile dag exec diag lang schemas tool internal/jsonscan"},

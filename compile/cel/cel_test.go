@@ -90,6 +90,16 @@ var faults = []struct {
 	{"value.status.replace('', value.status) == ''", "value.status.«replace»('', value.status) == ''", `"replace" may take too much work`},
 	{"value.status.matches('(')", "«value.status.matches('(')»", "missing closing )"},
 	{"timestamp(value.status).getHours('Europe/Rome') == 1", "timestamp(value.status).«getHours»('Europe/Rome') == 1", `"getHours" does not take`},
+	{"[1].map(0, x) == []", "[1].map(«0», x) == []", `"map" wants the name of a variable first`},
+	{"has(value)", "«has»(value)", `"has" wants a member`},
+	{"!", "!«»", "the condition ends too soon"},
+	{"n > 1 true", "n > 1 «true»", `unexpected "true"`},
+	{"value.status == '\\q'", "value.status == «'\\q'»", "no character has this escape"},
+	{"value.paid && n", "value.paid «&&» n", `"&&" does not take (bool, int)`},
+	{"value.lines.all(l, l.id)", "value.lines.«all»(l, l.id)", `"all" wants what is true or false, not int`},
+	{"if", "«if»", `"if" is a word that can't be a name`},
+	{"math.greatest() == 1", "math.«greatest»() == 1", `"math.greatest" wants numbers`},
+	{"int('x') == n", "«int('x') == n»", "no int can be made of this string"},
 	{"\xff", "«\xff»", "the condition is not UTF-8"},
 }
 
@@ -213,6 +223,7 @@ func TestBounds(t *testing.T) {
 		"wide":   strings.Repeat("a<b&&", 1_900) + "true",
 		"faulty": strings.Repeat("? ", 4_000),
 		"quoted": strings.Repeat("'", 9_999),
+		"typed":  "[[]]" + strings.Repeat(".map(a,{a:a})", 700) + " == 1",
 	} {
 		if _, err := c.Check(source, variables(t), nil); err == nil {
 			t.Errorf("%s: it passed", name)

@@ -6,13 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
+	"iter"
 	"unicode/utf8"
-
-	lib "cel.dev/cel-go/cel"
-	"cel.dev/cel-go/common/ast"
-	"cel.dev/cel-go/common/types"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/schemas"
@@ -30,17 +25,22 @@ const (
 
 // Checker is a compile.Predicates. It may be used by several goroutines.
 type Checker struct {
-	base   *lib.Env
-	basics []basic
+	functions map[string]*function
+	basics    []basic
 }
 
-// New makes a Checker. It costs some milliseconds: one serves any number of plans.
-func New() *Checker {
-	env, err := lib.NewCustomEnv(language()...)
-	if err != nil {
-		panic(fmt.Errorf("cel: the language does not fit together: %w", err))
+// New makes a Checker: one serves any number of plans.
+func New() *Checker { return &Checker{functions: functions(), basics: basics()} }
+
+// names returns the names of all functions, without the operators.
+func (c *Checker) names() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for name := range c.functions {
+			if nameLen(name) > 0 && name != "in" && !yield(name) {
+				return
+			}
+		}
 	}
-	return &Checker{base: env, basics: basics()}
 }
 
 // Check checks a condition over variables of these types; a nil schema is any value. The
@@ -52,52 +52,34 @@ func (c *Checker) Check(source string, vars map[string]*schemas.Schema, m *schem
 	case !utf8.ValidString(source):
 		return nil, fault(source, 0, len(source), "the condition is not UTF-8")
 	}
-	t := c.newTyping(vars, m)
-	env, err := c.base.Extend(t.options()...)
+	tree, err := parse(source)
 	if err != nil {
 		return nil, err
 	}
-	tree, issues := env.Compile(source)
-	if issues.Err() != nil {
-		return nil, t.firstFault(source, issues)
+	t := &check{typing: c.newTyping(vars, m), source: source, used: map[string]int{}, unifier: unifier{known: map[int]*typ{}}}
+	for name, s := range t.vars {
+		t.scope = append(t.scope, variable{name: name, typ: s.typ, slot: t.slots})
+		t.slots++
 	}
-	if err := checkCalls(source, tree.NativeRep()); err != nil {
+	out := t.resolve(t.typeOf(tree), false)
+	if t.tooLarge() {
+		return nil, fault(source, 0, len(source), "the types in the condition are too large")
+	}
+	if err := t.first(); err != nil {
 		return nil, err
 	}
-	if out := tree.OutputType(); out.Kind() != types.BoolKind && out.Kind() != types.DynKind {
+	if out.kind != boolKind && out.kind != dynKind {
 		return nil, fault(source, 0, len(source), "the condition is of the type %s, and neither true nor false", out)
 	}
-	return t.predicate(env, tree)
-}
-
-// predicate plans the evaluation of a condition that was checked.
-func (t *typing) predicate(env *lib.Env, tree *lib.Ast) (compile.Predicate, error) {
-	prog, err := env.Program(tree,
-		lib.EvalOptions(lib.OptOptimize), lib.CostTracking(work{}), lib.CostLimit(maxCost),
-		lib.InterruptCheckFrequency(checkEvery))
-	if err != nil { // what is constant was evaluated
-		text := tree.Source().Content()
-		return nil, fault(text, 0, len(text), "%s", runtimeWords(err))
-	}
-	return &predicate{prog: prog, vars: t.vars, uses: variables(tree.NativeRep(), t.vars)}, nil
-}
-
-// variables returns those that a condition reads.
-func variables(tree *ast.AST, vars map[string]*shape) []string {
-	used := map[string]bool{}
-	for _, r := range tree.ReferenceMap() {
-		if vars[r.Name] != nil {
-			used[r.Name] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(used))
+	return &predicate{tree: tree, vars: t.vars, uses: t.used, slots: t.slots}, nil
 }
 
 // predicate is a condition that was checked. It is immutable.
 type predicate struct {
-	prog lib.Program
-	vars map[string]*shape
-	uses []string
+	tree  *node
+	vars  map[string]*shape
+	uses  map[string]int // the slots of the variables that are read
+	slots int
 }
 
 // Holds evaluates the condition. The error says that the values are not such that it
@@ -117,8 +99,8 @@ func (p *predicate) HoldsWithin(ctx context.Context, m *schemas.Meter, vars map[
 	if err := cmp.Or(ctx.Err(), m.Err()); err != nil {
 		return false, err
 	}
-	values := make(map[string]any, len(p.uses))
-	for _, name := range p.uses {
+	f := &frame{ctx: ctx, slots: make([]any, p.slots)}
+	for name, slot := range p.uses {
 		raw, ok := vars[name]
 		if !ok {
 			return false, fmt.Errorf("there is no %q for the condition", name)
@@ -128,20 +110,18 @@ func (p *predicate) HoldsWithin(ctx context.Context, m *schemas.Meter, vars map[
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", name, err)
 		}
-		values[name] = v
+		f.slots[slot] = v
 	}
-	out, details, err := p.prog.ContextEval(ctx, values)
-	if cost := details.ActualCost(); cost != nil {
-		m.Take(stepsPerCost * int(min(*cost, maxCost)))
+	out, err := f.eval(p.tree)
+	m.Take(stepsPerCost * f.cost)
+	if err != nil {
+		if ended := new(ending); errors.As(err, &ended) && ended.err != nil {
+			return false, ended.err
+		}
+		return false, errors.New(lowered(err.Error()))
 	}
-	switch b, ok := out.(types.Bool); {
-	case ctx.Err() != nil && err != nil:
-		return false, ctx.Err()
-	case err != nil:
-		return false, errors.New(runtimeWords(err))
-	case !ok:
-		return false, fmt.Errorf("the condition gave %s, and neither true nor false", typeWords(out.Type().TypeName()))
-	default:
-		return bool(b), nil
+	if b, ok := out.(bool); ok {
+		return b, nil
 	}
+	return false, fmt.Errorf("the condition gave %s, and neither true nor false", typeWords(nameOf(out)))
 }

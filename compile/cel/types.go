@@ -3,76 +3,65 @@ package cel
 import (
 	"encoding/json"
 
-	lib "cel.dev/cel-go/cel"
-	"cel.dev/cel-go/common/types"
-	"cel.dev/cel-go/common/types/ref"
-
 	"github.com/plc-lang/plc/schemas"
 )
 
 // shape is a schema as a type of CEL.
 type shape struct {
-	cel    *types.Type
+	typ    *typ
 	elem   *shape            // of a list
 	schema *schemas.Schema   // of an object
 	fields map[string]*shape // of an object: the members that the condition names; nil: there never is one
 }
 
-// typing makes types of schemas and is the provider of the types of objects. It is made for
-// one condition: while that is checked, the members that it names are looked up, and never
-// again afterwards.
+// typing makes types of schemas, and knows the types of objects. It is made for one condition:
+// while that is checked, the members that it names are looked up, and never again afterwards.
 type typing struct {
-	types.Provider // of the language
-	checker        *Checker
-	relation       schemas.Relation
-	vars           map[string]*shape
-	objects        map[string]*shape // by the name of the type
-	order          []*shape          // as they were met
+	checker  *Checker
+	relation schemas.Relation
+	vars     map[string]*shape
+	objects  map[string]*shape // by the name of the type
+	order    []*shape          // as they were met
 }
 
 // basic is a type that all values of a schema may have.
 type basic struct {
 	schema *schemas.Schema
-	cel    *types.Type // nil: an object
+	typ    *typ // nil: an object
 }
+
+// anyList stands for the type of lists, whose elements have one of their own.
+var anyList = listOf(dynType)
 
 // basics returns the types, a narrower one before a wider one.
 func basics() (list []basic) {
 	for _, b := range []struct {
 		name string
-		cel  *types.Type
+		typ  *typ
 	}{
-		{"integer", types.IntType}, {"number", types.DoubleType}, {"string", types.StringType},
-		{"boolean", types.BoolType}, {"null", types.NullType}, {"array", types.ListType}, {"object", nil},
+		{"integer", intType}, {"number", doubleType}, {"string", stringType},
+		{"boolean", boolType}, {"null", nullType}, {"array", anyList}, {"object", nil},
 	} {
 		s, err := schemas.Compile(json.RawMessage(`{"type":"`+b.name+`"}`), nil)
 		if err != nil {
 			panic(err) // it is one
 		}
-		list = append(list, basic{s, b.cel})
+		list = append(list, basic{s, b.typ})
 	}
 	return list
 }
 
 func (c *Checker) newTyping(vars map[string]*schemas.Schema, m *schemas.Meter) *typing {
-	t := &typing{Provider: c.base.CELTypeProvider(), checker: c, relation: schemas.Relation{Meter: m}, vars: map[string]*shape{}, objects: map[string]*shape{}}
+	t := &typing{checker: c, relation: schemas.Relation{Meter: m}, vars: map[string]*shape{}, objects: map[string]*shape{}}
 	for name, s := range vars {
 		t.vars[name] = t.shape(s)
 	}
 	return t
 }
 
-func (t *typing) options() []lib.EnvOption {
-	opts := []lib.EnvOption{lib.CustomTypeProvider(t)}
-	for name, s := range t.vars {
-		opts = append(opts, lib.Variable(name, s.cel))
-	}
-	return opts
-}
-
 // shape returns the type of the values of a schema; of those that may be of several it is dyn.
 func (t *typing) shape(s *schemas.Schema) *shape {
-	dyn := &shape{cel: types.DynType}
+	dyn := &shape{typ: dynType}
 	if s == nil || t.relation.Assignable(s, schemas.Nothing()).Verdict == schemas.Yes {
 		return dyn
 	}
@@ -80,15 +69,15 @@ func (t *typing) shape(s *schemas.Schema) *shape {
 		if t.relation.Assignable(s, b.schema).Verdict != schemas.Yes {
 			continue
 		}
-		switch b.cel {
+		switch b.typ {
 		case nil:
 			return t.object(s)
-		case types.ListType:
+		case anyList:
 			elem, _ := s.At(schemas.Step{Kind: schemas.Every})
 			e := t.shape(elem)
-			return &shape{cel: types.NewListType(e.cel), elem: e}
+			return &shape{typ: listOf(e.typ), elem: e}
 		}
-		return &shape{cel: b.cel}
+		return &shape{typ: b.typ}
 	}
 	return dyn
 }
@@ -106,7 +95,7 @@ func (t *typing) object(s *schemas.Schema) *shape {
 		}
 		name += "'" // another schema that looks the same in short
 	}
-	o := &shape{cel: types.NewObjectType(name), schema: s, fields: map[string]*shape{}}
+	o := &shape{typ: &typ{kind: objectKind, name: name}, schema: s, fields: map[string]*shape{}}
 	t.objects[name] = o
 	t.order = append(t.order, o)
 	return o
@@ -123,41 +112,4 @@ func (t *typing) field(o *shape, name string) *shape {
 		o.fields[name] = f
 	}
 	return f
-}
-
-// FindStructType knows the types of objects.
-func (t *typing) FindStructType(name string) (*types.Type, bool) {
-	if o := t.objects[name]; o != nil {
-		return types.NewTypeTypeWithParam(o.cel), true
-	}
-	return nil, false
-}
-
-// FindStructFieldNames returns the members that a schema declares.
-func (t *typing) FindStructFieldNames(name string) (names []string, ok bool) {
-	o := t.objects[name]
-	if o == nil {
-		return nil, false
-	}
-	for n := range o.schema.Names() {
-		names = append(names, n)
-	}
-	return names, true
-}
-
-// FindStructFieldType returns the type of a member. It has no accessors: values are maps.
-func (t *typing) FindStructFieldType(name, field string) (*types.FieldType, bool) {
-	o := t.objects[name]
-	if o == nil {
-		return nil, false
-	}
-	if f := t.field(o, field); f != nil {
-		return &types.FieldType{Type: f.cel}, true
-	}
-	return nil, false
-}
-
-// NewValue makes no objects: a condition has {} for that.
-func (t *typing) NewValue(name string, _ map[string]ref.Val) ref.Val {
-	return types.NewErr("there is no type %q to make values of", name)
 }

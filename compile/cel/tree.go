@@ -1,0 +1,58 @@
+package cel
+
+import (
+	"regexp"
+	"strings"
+)
+
+// nodeKind says what a node of a condition does.
+type nodeKind int8
+
+const (
+	literalNode nodeKind = iota
+	nameNode             // of a variable or a type
+	memberNode           // value.name
+	hasNode              // has(value.name)
+	indexNode            // value[index]
+	listNode             // [a, b]
+	mapNode              // {key: value}; args are keys and values in turn
+	callNode             // of a function or an operator; the target of a method is the first of args
+	andNode              // of two and more
+	orNode
+	choiceNode // a ? b : c
+	loopNode   // a macro that goes through a list or the keys of a map: args are the range and what is done
+)
+
+// node is a part of a condition.
+type node struct {
+	kind nodeKind
+	span        // what a fault of it points at: the name or the operator
+	name string // of a variable, a member, a function, an operator or a macro
+	args []*node
+	ops  []span // of an andNode or an orNode: where the operators are
+
+	method bool // a callNode with a target
+	rooted bool // a name with a dot before it, which no variable of a loop has
+	value  any  // of a literal
+	typ    *typ
+	slot   int    // of a variable: where its value is; of a loop: where its element is
+	call   native // of a callNode, once it was checked
+	regex  *regexp.Regexp
+}
+
+// qualified returns the name that a.b.c is.
+func (n *node) qualified() (string, bool) {
+	switch n.kind {
+	case nameNode:
+		return n.name, true
+	case memberNode:
+		prefix, ok := n.args[0].qualified()
+		return prefix + "." + n.name, ok
+	}
+	return "", false
+}
+
+// reserved are the words that can't be names of variables.
+const reserved = " as break const continue else for function if import let loop package namespace return var void while "
+
+func isReserved(name string) bool { return strings.Contains(reserved, " "+name+" ") }
