@@ -15,6 +15,7 @@ import (
 	"math/big"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
@@ -41,16 +42,19 @@ type word struct {
 	Text string `parser:"@(Word|Number|Ref)"`
 }
 
-var grammar = participle.MustBuild[operation](
-	participle.Lexer(lexer.MustSimple([]lexer.SimpleRule{
-		{Name: "Number", Pattern: `-?\d+(\.\d+)?([eE][-+]?\d+)?`},
-		{Name: "Word", Pattern: `[a-zA-Z_][a-zA-Z0-9_.]*`},
-		{Name: "Ref", Pattern: `#\d+`},
-		{Name: "Sign", Pattern: `[(),]`},
-		{Name: "space", Pattern: `\s+`},
-	})),
-	participle.UseLookahead(1),
-)
+// grammar is made when a text is first read.
+var grammar = sync.OnceValue(func() *participle.Parser[operation] {
+	return participle.MustBuild[operation](
+		participle.Lexer(lexer.MustSimple([]lexer.SimpleRule{
+			{Name: "Number", Pattern: `-?\d+(\.\d+)?([eE][-+]?\d+)?`},
+			{Name: "Word", Pattern: `[a-zA-Z_][a-zA-Z0-9_.]*`},
+			{Name: "Ref", Pattern: `#\d+`},
+			{Name: "Sign", Pattern: `[(),]`},
+			{Name: "space", Pattern: `\s+`},
+		})),
+		participle.UseLookahead(1),
+	)
+})
 
 // step is an operation with its place.
 type step struct {
@@ -104,7 +108,7 @@ func (r *reader) operation(at diag.Span, last bool) {
 		return
 	}
 	s := step{span: at}
-	op, err := grammar.ParseString("", r.Text(at))
+	op, err := grammar().ParseString("", r.Text(at))
 	if err != nil {
 		r.wrong(at, err, last)
 		s.bad = true

@@ -18,6 +18,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
@@ -50,14 +51,17 @@ type quote struct {
 	Text string `parser:"@String"`
 }
 
-var grammar = participle.MustBuild[operator](
-	participle.Lexer(lexer.MustSimple([]lexer.SimpleRule{
-		{Name: "String", Pattern: `'(\\.|[^'\\])*'|"(\\.|[^"\\])*"`},
-		{Name: "Word", Pattern: `[A-Za-z_]+`},
-		{Name: "Sign", Pattern: `[\[\],]`},
-		{Name: "space", Pattern: `\s+`},
-	})),
-)
+// grammar is made when a text is first read.
+var grammar = sync.OnceValue(func() *participle.Parser[operator] {
+	return participle.MustBuild[operator](
+		participle.Lexer(lexer.MustSimple([]lexer.SimpleRule{
+			{Name: "String", Pattern: `'(\\.|[^'\\])*'|"(\\.|[^"\\])*"`},
+			{Name: "Word", Pattern: `[A-Za-z_]+`},
+			{Name: "Sign", Pattern: `[\[\],]`},
+			{Name: "space", Pattern: `\s+`},
+		})),
+	)
+})
 
 // operators are those of BREAK's programs.
 const operators = "SELECT PROJECT FILTER AGGREGATE GROUP SUPERLATIVE COMPARATIVE COMPARISON UNION INTERSECTION DISCARD SORT BOOLEAN ARITHMETIC"
@@ -231,7 +235,7 @@ func (r *reader) empties() {
 // operator reads a step of a program.
 func (r *reader) operator(at diag.Span) {
 	s := step{span: at}
-	op, err := grammar.ParseString("", r.Text(at))
+	op, err := grammar().ParseString("", r.Text(at))
 	if err != nil {
 		message := "this is no operator; one is written FILTER['#1', 'from denver']"
 		if !strings.HasSuffix(r.Text(at), "]") {
