@@ -34,6 +34,7 @@ func TestMain(m *testing.M) {
 		os.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector would sleep a second at the end of each process
 	}
 	commands := map[string]func(){"plc": func() {
+		delayCollection()
 		code := run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 		keepPeak()
 		os.Exit(code)
