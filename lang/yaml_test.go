@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/lang/yaml"
 )
 
@@ -67,16 +68,18 @@ func TestLooksLikeYAML(t *testing.T) {
 
 // The memory that YAML takes is bounded.
 func TestYAMLMemory(t *testing.T) {
-	text := []byte(strings.Repeat("- {_tool: a, x: [1,2,3]}\n", maxYAML/25))
+	most := []byte(strings.Repeat("- {_tool: a, x: [1,2,3]}\n", maxYAML/25))
+	calls := effort.Of(maxYAML/250, maxYAML/25)
+	text := most[:25*calls]
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	doc, list := Parse(diag.NewFile("plan.yaml", text), inYAML())
 	runtime.ReadMemStats(&after)
-	if list.HasErrors() || len(doc.Calls) != maxYAML/25 {
+	if list.HasErrors() || len(doc.Calls) != calls {
 		t.Fatal(len(doc.Calls), list)
 	}
 	t.Logf("%d bytes take %d MiB in all", len(text), (after.TotalAlloc-before.TotalAlloc)>>20)
-	if _, list := Parse(diag.NewFile("plan.yaml", append(text, text...)), inYAML()); !list.HasErrors() || list[0].Code != diag.OverLimit {
+	if _, list := Parse(diag.NewFile("plan.yaml", append(most, most...)), inYAML()); !list.HasErrors() || list[0].Code != diag.OverLimit {
 		t.Errorf("twice as much gives %v", list)
 	}
 }
