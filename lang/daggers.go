@@ -2,16 +2,16 @@ package lang
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/lazyregexp"
 )
 
 // dollar matches a reference with a $, as people write it who have no † on their keyboard:
 // $state.user or ${state.user}.
-var dollar = regexp.MustCompile(`(^|[^$\\\pL\pN_])\$(\{\s*)?(\pL[\pL\pN_-]*)((?:\.[\pL\pN_-]+|\[[^\[\]\n]*\])*)(\s*\})?`)
+var dollar = lazyregexp.New(`(^|[^$\\\pL\pN_])\$(\{\s*)?(\pL[\pL\pN_-]*)((?:\.[\pL\pN_-]+|\[[^\[\]\n]*\])*)(\s*\})?`)
 
 // notRead are the members of calls in which no references are read.
 var notRead = []string{"_tool", "_id", "_delegate", "_activity", "_dependsOn", "_description", "_reasoningForCall"}

@@ -1,6 +1,6 @@
 package lang
 
-import "regexp"
+import "github.com/plc-lang/plc/internal/lazyregexp"
 
 // notation is another way to write plans (--from) that a text looks like.
 type notation struct {
@@ -14,13 +14,13 @@ func from(what, name string) *notation {
 
 // What lines of other notations look like.
 var (
-	arazzoLine      = regexp.MustCompile(`(?m)^arazzo:`)
-	rewooLine       = regexp.MustCompile(`(?m)^\s*#E\d+\s*=`)
-	llmcompilerLine = regexp.MustCompile(`(?m)^\s*\d+\.\s*\w+\(`)
-	mathqaLine      = regexp.MustCompile(`^\s*\w+\([^()\n]*\)\|?\s*(\w+\(|$)`)
-	qdmrLine        = regexp.MustCompile(`(?mi)^\s*return\b.*;\s*return\b`)
-	yamlLine        = regexp.MustCompile(`(?m)^\s*(-\s*)?["']?_tool["']?:`)
-	markdownLine    = regexp.MustCompile(`(?m)^\s*([-*+]|\d+[.)])\s+\S`)
+	arazzoLine      = lazyregexp.New(`(?m)^arazzo:`)
+	rewooLine       = lazyregexp.New(`(?m)^\s*#E\d+\s*=`)
+	llmcompilerLine = lazyregexp.New(`(?m)^\s*\d+\.\s*\w+\(`)
+	mathqaLine      = lazyregexp.New(`^\s*\w+\([^()\n]*\)\|?\s*(\w+\(|$)`)
+	qdmrLine        = lazyregexp.New(`(?mi)^\s*return\b.*;\s*return\b`)
+	yamlLine        = lazyregexp.New(`(?m)^\s*(-\s*)?["']?_tool["']?:`)
+	markdownLine    = lazyregexp.New(`(?m)^\s*([-*+]|\d+[.)])\s+\S`)
 )
 
 // notationOf returns the other notation that a text which is not JSON looks like, nil if none. It

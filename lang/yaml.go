@@ -3,11 +3,11 @@ package lang
 import (
 	"bytes"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/lazyregexp"
 )
 
 // maxYAML limits the bytes of a plan in YAML: reading it takes about 50 times as much memory.
@@ -24,7 +24,7 @@ func isYAML(file *diag.File, opts *Options) bool {
 
 // startOfYAML is the first line of a plan in YAML that is no comment: an element of a list, a
 // member, or the start of a document.
-var startOfYAML = regexp.MustCompile(`^\x{feff}?(?:[ \t]*(?:#.*)?\r?\n)*(?:---|-[ \t\r\n]|["']?\w+["']?:[ \t\r\n])`)
+var startOfYAML = lazyregexp.New(`^\x{feff}?(?:[ \t]*(?:#.*)?\r?\n)*(?:---|-[ \t\r\n]|["']?\w+["']?:[ \t\r\n])`)
 
 // looksLikeYAML reports whether a text is a plan in YAML, and no other notation that has its own
 // reader.

@@ -3,9 +3,9 @@ package yaml
 import (
 	"bytes"
 	"errors"
-	"regexp"
 	"strings"
 
+	"github.com/plc-lang/plc/internal/lazyregexp"
 	"github.com/plc-lang/plc/internal/texttree"
 )
 
@@ -86,7 +86,7 @@ type block struct {
 }
 
 // header is the first line of a text on lines of its own.
-var header = regexp.MustCompile(`^[|>]([-+]?)([1-9]?)([-+]?)[ \t]*(?:#.*)?$`)
+var header = lazyregexp.New(`^[|>]([-+]?)([1-9]?)([-+]?)[ \t]*(?:#.*)?$`)
 
 func (l *layout) line(line []byte) {
 	content := bytes.TrimLeft(line, " ")

@@ -13,9 +13,8 @@
 package agentframework
 
 import (
-	"regexp"
-
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/lazyregexp"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
 	"github.com/plc-lang/plc/lang/dialect/tree"
@@ -60,7 +59,7 @@ func read(b *dialect.Builder) {
 	b.Close()
 }
 
-var pattern = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]*$`)
+var pattern = lazyregexp.New(`^[a-zA-Z][a-zA-Z0-9_]*$`)
 
 // targets returns the kinds of steps, and the members that say what they call.
 func targets() map[string]string {

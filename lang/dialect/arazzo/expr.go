@@ -2,13 +2,13 @@ package arazzo
 
 import (
 	"iter"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/lazyregexp"
 	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
@@ -20,17 +20,17 @@ import (
 // [0].
 
 var (
-	head     = regexp.MustCompile(`^\$(?:(inputs|outputs|steps|workflows|response|request|message|components|sourceDescriptions)[.#\[]|(url|method|statusCode|self)$)`)
-	embedded = regexp.MustCompile(`\{(\$[^{}]*)\}`)
+	head     = lazyregexp.New(`^\$(?:(inputs|outputs|steps|workflows|response|request|message|components|sourceDescriptions)[.#\[]|(url|method|statusCode|self)$)`)
+	embedded = lazyregexp.New(`\{(\$[^{}]*)\}`)
 	// nearHead matches the beginning of what is almost an expression.
-	nearHead = regexp.MustCompile(`^\$?\{{0,2}\$?([A-Za-z]+)\.([\w.-]+(?:#[^\s{}]*)?)\}{0,2}$`)
+	nearHead = lazyregexp.New(`^\$?\{{0,2}\$?([A-Za-z]+)\.([\w.-]+(?:#[^\s{}]*)?)\}{0,2}$`)
 	// noPath matches a comparison, which a path does not contain.
-	noPath = regexp.MustCompile(`[<>]|[=!]=|&&|\|\|`)
+	noPath = lazyregexp.New(`[<>]|[=!]=|&&|\|\|`)
 	// undeclared is a name that nothing declares: up to a dot, a pointer or an index. Brackets
 	// round a word belong to it, as in page[size].
-	undeclared = regexp.MustCompile(`^[^.#\[]+(?:\[[A-Za-z_][\w-]*\][^.#\[]*)*`)
+	undeclared = lazyregexp.New(`^[^.#\[]+(?:\[[A-Za-z_][\w-]*\][^.#\[]*)*`)
 	// bare is an expression in a text, without braces.
-	bare = regexp.MustCompile(`\$(?:steps\.[\w-]+\.outputs|inputs)\.[\w-]+(?:#/[\w/~-]*)?`)
+	bare = lazyregexp.New(`\$(?:steps\.[\w-]+\.outputs|inputs)\.[\w-]+(?:#/[\w/~-]*)?`)
 )
 
 // heads returns the words that expressions begin with.
@@ -362,7 +362,7 @@ func segments(pointer string) (list []lang.Segment) {
 	return list
 }
 
-var dottedStep = regexp.MustCompile(`\.([^.\[\]]+)|\[(\d{1,9})\]|\[(\*)\]|\['([^']+)'\]|\["([^"]+)"\]|\[([A-Za-z_][\w-]*)\]`)
+var dottedStep = lazyregexp.New(`\.([^.\[\]]+)|\[(\d{1,9})\]|\[(\*)\]|\['([^']+)'\]|\["([^"]+)"\]|\[([A-Za-z_][\w-]*)\]`)
 
 // dotted returns the steps of .name[0]; false when the text is not only that.
 func dotted(path string) (list []lang.Segment, ok bool) {
@@ -387,7 +387,7 @@ func (r *reader) selector(v tree.Value) bool {
 	return v.Is(lang.Object) && v.Has("context", "selector", "type") && strings.HasPrefix(v.Get("context").Str(), "$")
 }
 
-var plainPath = regexp.MustCompile(`^\$(?:\.[\w-]+|\[\d{1,9}\]|\[\*\]|\['[^']+'\])*$`)
+var plainPath = lazyregexp.New(`^\$(?:\.[\w-]+|\[\d{1,9}\]|\[\*\]|\['[^']+'\])*$`)
 
 // selected returns the way that a selector goes; false when a plan can't say it.
 func selected(v tree.Value) ([]lang.Segment, bool) {

@@ -8,10 +8,10 @@
 package flux
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/lazyregexp"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
 	"github.com/plc-lang/plc/lang/dialect/tree"
@@ -110,7 +110,7 @@ func dependsOn(b *dialect.Builder, v tree.Value, status string, names map[string
 	}
 }
 
-var pattern = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9_-]*[a-z0-9])?$`)
+var pattern = lazyregexp.New(`^[a-z0-9](?:[a-z0-9_-]*[a-z0-9])?$`)
 
 // faultOf returns what is wrong with the name of a step; "" if nothing is.
 func faultOf(name string) string {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/lazyregexp"
 	"github.com/plc-lang/plc/lang/dialect"
 )
 
@@ -167,10 +168,10 @@ func (p *parser) separator(closing byte) {
 	}
 }
 
-var keyword = lazily(`^([\pL_][\pL\pN_]*)[ \t]*=[ \t]*`)
+var keyword = lazyregexp.New(`^([\pL_][\pL\pN_]*)[ \t]*=[ \t]*`)
 
 func (p *parser) argument() (a arg) {
-	if m := keyword().FindSubmatchIndex(p.rest()); m != nil {
+	if m := keyword.FindSubmatchIndex(p.rest()); m != nil {
 		a.name = dialect.Span(p.at, p.at+m[3])
 		if p.peek() == '_' {
 			p.fail(a.name, "the name of a param does not begin with _")
@@ -182,9 +183,9 @@ func (p *parser) argument() (a arg) {
 }
 
 var (
-	bareRef = lazily(`^\$(?:\d+|\{\d+\})`)
-	number  = lazily(`^[-+]?(?:0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|(?:\d[\d_]*)?\.?\d[\d_]*\.?(?:[eE][-+]?\d+)?)`)
-	word    = lazily(`^[\pL_][\pL\pN_]*`)
+	bareRef = lazyregexp.New(`^\$(?:\d+|\{\d+\})`)
+	number  = lazyregexp.New(`^[-+]?(?:0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|(?:\d[\d_]*)?\.?\d[\d_]*\.?(?:[eE][-+]?\d+)?)`)
+	word    = lazyregexp.New(`^[\pL_][\pL\pN_]*`)
 )
 
 func (p *parser) value() value {
@@ -201,18 +202,18 @@ func (p *parser) value() value {
 	case c == '{':
 		return p.dict()
 	case c == '$':
-		if n := len(bareRef().Find(rest)); n > 0 {
+		if n := len(bareRef.Find(rest)); n > 0 {
 			p.at += n
 			return value{span: dialect.Span(start, p.at), pieces: []piece{{span: dialect.Span(start, p.at), text: string(rest[:n])}}}
 		}
 	}
-	if w := string(word().Find(rest)); w != "" {
+	if w := string(word.Find(rest)); w != "" {
 		if json, ok := map[string]string{"True": "true", "False": "false", "None": "null", "true": "true", "false": "false", "null": "null"}[w]; ok {
 			p.at += len(w)
 			return value{span: dialect.Span(start, p.at), kind: jsonValue, json: json}
 		}
 	}
-	if n := string(number().Find(rest)); n != "" {
+	if n := string(number.Find(rest)); n != "" {
 		if json, ok := jsonNumber(n); ok {
 			p.at += len(n)
 			return value{span: dialect.Span(start, p.at), kind: jsonValue, json: json}
@@ -222,11 +223,11 @@ func (p *parser) value() value {
 	return value{}
 }
 
-var jsonForm = lazily(`^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$`)
+var jsonForm = lazyregexp.New(`^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$`)
 
 // jsonNumber returns a number of Python as JSON has it.
 func jsonNumber(s string) (string, bool) {
-	if jsonForm().MatchString(s) {
+	if jsonForm.MatchString(s) {
 		return s, true
 	}
 	s = strings.ReplaceAll(strings.TrimPrefix(s, "+"), "_", "")
@@ -243,7 +244,7 @@ func jsonNumber(s string) (string, bool) {
 	if i := strings.IndexByte(s, '.'); i >= 0 && (i+1 == len(s) || s[i+1] == 'e' || s[i+1] == 'E') {
 		s = s[:i] + ".0" + s[i+1:]
 	}
-	return sign + s, jsonForm().MatchString(s)
+	return sign + s, jsonForm.MatchString(s)
 }
 
 // items reads a list or a tuple.
@@ -440,7 +441,7 @@ func hex(s string, digits int) (rune, bool) {
 }
 
 // quotes matches text with a quote in it that is no apostrophe, which follows a letter.
-var quotes = lazily(`"|[^\pL\pN]'`)
+var quotes = lazyregexp.New(`"|[^\pL\pN]'`)
 
 // bare reads text that is no literals as one argument: what stands on the line before its
 // last parenthesis. Text that begins as a literal, or has a name, is meant as one, and its
@@ -450,7 +451,7 @@ func (p *parser) bare(start int) (value, bool) {
 	line := string(p.File.Text[start:end])
 	n := strings.LastIndexByte(line, ')')
 	text := strings.TrimSpace(line[:max(n, 0)])
-	if n < 0 || text == "" || strings.IndexByte("\"'[{", text[0]) >= 0 || text[0] == '(' && !balanced(text) || keyword().MatchString(text) || quotes().MatchString(text) {
+	if n < 0 || text == "" || strings.IndexByte("\"'[{", text[0]) >= 0 || text[0] == '(' && !balanced(text) || keyword.MatchString(text) || quotes.MatchString(text) {
 		return value{}, false
 	}
 	p.bad, p.at = nil, start+n+1

@@ -14,11 +14,10 @@ package llmcompiler
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/lazyregexp"
 	"github.com/plc-lang/plc/lang/dialect"
 )
 
@@ -29,20 +28,14 @@ func Notation() *dialect.Notation {
 
 const endOfPlan = "<END_OF_PLAN>"
 
-// lazily compiles a regular expression when it is first used: all of them together take a tenth of
-// the start of a program that reads no such plan.
-func lazily(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
-
 var (
-	stepHead = lazily(`^[ \t]*(\d+)\.[ \t]*([\pL_][\pL\pN_]*)[ \t]*\(`)
-	thought  = lazily(`^[ \t]*Thought:`)
+	stepHead = lazyregexp.New(`^[ \t]*(\d+)\.[ \t]*([\pL_][\pL\pN_]*)[ \t]*\(`)
+	thought  = lazyregexp.New(`^[ \t]*Thought:`)
 	// exampleEnd is the line between the examples of a prompt, at which a model stops.
-	exampleEnd = lazily(`^\s*###+[ \t]*(?:\r?\n|$)`)
-	bareJoin   = lazily(`^[ \t]*(join[ \t]*\()`)
+	exampleEnd = lazyregexp.New(`^\s*###+[ \t]*(?:\r?\n|$)`)
+	bareJoin   = lazyregexp.New(`^[ \t]*(join[ \t]*\()`)
 	// listItem is a line that is an item of a list, or a step that is not written as one.
-	listItem = lazily(`^[ \t]*([-*+]|\d+[.):]|#+|[\pL_][\pL\pN_]*\()`)
+	listItem = lazyregexp.New(`^[ \t]*([-*+]|\d+[.):]|#+|[\pL_][\pL\pN_]*\()`)
 )
 
 // step is a step as it is written.
@@ -95,15 +88,15 @@ func (r *reader) line() {
 		r.endMark(r.at + i + len(endOfPlan))
 		return
 	}
-	if r.ended && exampleEnd().MatchString(line) {
+	if r.ended && exampleEnd.MatchString(line) {
 		r.endMark(r.at)
 		return
 	}
-	if m := stepHead().FindStringSubmatchIndex(line); m != nil {
+	if m := stepHead.FindStringSubmatchIndex(line); m != nil {
 		r.step(m)
 		return
 	}
-	if m := thought().FindStringIndex(line); m != nil {
+	if m := thought.FindStringIndex(line); m != nil {
 		r.thought = append(r.thought, r.Trim(dialect.Span(r.at+m[1], end)))
 	} else {
 		r.other(r.Trim(dialect.Span(r.at, end)), line)
@@ -121,7 +114,7 @@ func (r *reader) next(end int) {
 
 // endMark passes over what follows the mark of the end.
 func (r *reader) endMark(at int) {
-	at += len(exampleEnd().Find(r.File.Text[at:]))
+	at += len(exampleEnd.Find(r.File.Text[at:]))
 	r.PassOver(dialect.Span(at, len(r.File.Text)))
 	r.at, r.ended = len(r.File.Text), true
 }
@@ -132,11 +125,11 @@ func (r *reader) other(text diag.Span, line string) {
 	case text.Len() == 0:
 	case strings.HasPrefix(r.Text(text), "```"):
 		r.PassOver(text)
-	case bareJoin().MatchString(line):
+	case bareJoin.MatchString(line):
 		r.Errorf(text, diag.BadNotation, "join() has no number; it is a step like the others").
 			Fix = &diag.Fix{Message: "number it", Edits: []diag.Edit{{Span: dialect.Span(int(text.Start), int(text.Start)), Text: r.nextNumber()}}}
 		r.ended = true
-	case listItem().MatchString(line):
+	case listItem.MatchString(line):
 		r.Errorf(text, diag.BadNotation, "this is no step; a step is written 1. tool(\"argument\")")
 	case len(r.thought) > 0:
 		r.thought = append(r.thought, text) // a thought may be several lines
@@ -188,7 +181,7 @@ func (r *reader) stepEnd(start int) int {
 		if i := strings.Index(text, endOfPlan); i >= 0 {
 			return int(line.Start) + i
 		}
-		if !first && (stepHead().MatchString(text) || thought().MatchString(text) || bareJoin().MatchString(text)) {
+		if !first && (stepHead.MatchString(text) || thought.MatchString(text) || bareJoin.MatchString(text)) {
 			return int(line.Start)
 		}
 		first = false
@@ -214,7 +207,7 @@ func (r *reader) behind(s *step) {
 			r.endMark(int(rest.Start) + i + len(endOfPlan))
 			return
 		}
-	case stepHead().MatchString(text) && r.parted < maxParted:
+	case stepHead.MatchString(text) && r.parted < maxParted:
 		r.parted++
 		r.Errorf(rest, diag.BadNotation, "a step begins on a line of its own").
 			Fix = &diag.Fix{Message: "begin a line", Edits: []diag.Edit{{Span: dialect.Span(r.at, int(rest.Start)), Text: "\n"}}}

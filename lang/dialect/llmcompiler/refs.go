@@ -2,10 +2,11 @@ package llmcompiler
 
 import (
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/lazyregexp"
 	"github.com/plc-lang/plc/lang/dialect"
 )
 
-var ref = lazily(`\$(?:(\d+)|\{(\d+)\})`)
+var ref = lazyregexp.New(`\$(?:(\d+)|\{(\d+)\})`)
 
 // resolve finds the references of all steps and judges them.
 func (r *reader) resolve() {
@@ -56,7 +57,7 @@ func (r *reader) refs(v *value, user int, listed bool) {
 		}
 		in := context{
 			bare: p.span == v.span, alone: len(v.pieces) == 1, listed: listed,
-			mentions: r.mentions(p.text), formula: formula().MatchString(p.text), amounts: r.amounts(p.text, user),
+			mentions: r.mentions(p.text), formula: formula.MatchString(p.text), amounts: r.amounts(p.text, user),
 		}
 		in.mentions = in.mentions || in.bare && in.formula && r.calculates(p.text, user)
 		pieces = append(pieces, r.split(p, user, in)...)
@@ -66,7 +67,7 @@ func (r *reader) refs(v *value, user int, listed bool) {
 
 // key warns of what would be a reference, were it not in a key.
 func (r *reader) key(k *value) {
-	m := ref().FindStringSubmatch(k.said())
+	m := ref.FindStringSubmatch(k.said())
 	if m != nil && r.numbers.Has(dialect.Number(m[1]+m[2])) {
 		r.Warnf(k.span, diag.NearReference, "%s in a key is just text", m[0])
 	}
@@ -77,11 +78,11 @@ func (r *reader) key(k *value) {
 type context struct{ bare, alone, listed, mentions, formula, amounts bool }
 
 // formula is a text of nothing but numbers, signs and functions, as "max($1, $2) / 2".
-var formula = lazily(`^(?:\$\{\d+\}|\$?\d+(?:\.\d+)?|[A-Za-z_]+\(|[-+*/%^(),\s])+$`)
+var formula = lazyregexp.New(`^(?:\$\{\d+\}|\$?\d+(?:\.\d+)?|[A-Za-z_]+\(|[-+*/%^(),\s])+$`)
 
 // mentions reports whether a text has a dollar sign and the number of a step.
 func (r *reader) mentions(text string) bool {
-	for _, m := range ref().FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range ref.FindAllStringSubmatchIndex(text, -1) {
 		number := text[max(m[2], m[4]):max(m[3], m[5])]
 		if r.numbers.Has(dialect.Number(number)) && !isAmount(text, m[0], m[1], false) {
 			return true
@@ -93,7 +94,7 @@ func (r *reader) mentions(text string) bool {
 // calculates reports whether all dollar signs and numbers of a formula are results of steps before
 // user: without quotes, $1-$2 is then a difference and no range.
 func (r *reader) calculates(text string, user int) bool {
-	for _, m := range ref().FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range ref.FindAllStringSubmatchIndex(text, -1) {
 		number := dialect.Number(text[max(m[2], m[4]):max(m[3], m[5])])
 		if !r.numbers.Reaches(number, user) || number > r.results || isAmount(text, m[0], m[1], true) {
 			return false
@@ -105,7 +106,7 @@ func (r *reader) calculates(text string, user int) bool {
 // amounts reports whether a text has several dollar signs with numbers, none of which is that of a
 // step before user, and one of which is that of no step with a result.
 func (r *reader) amounts(text string, user int) bool {
-	found := ref().FindAllStringSubmatch(text, -1)
+	found := ref.FindAllStringSubmatch(text, -1)
 	none := false
 	for _, m := range found {
 		number := dialect.Number(m[1] + m[2])
@@ -126,7 +127,7 @@ func (r *reader) split(p piece, user int, in context) (pieces []piece) {
 		}
 		at = to
 	}
-	for _, m := range ref().FindAllStringSubmatchIndex(p.text, -1) {
+	for _, m := range ref.FindAllStringSubmatchIndex(p.text, -1) {
 		from, to := max(m[2], m[4]), max(m[3], m[5])
 		n := &dialect.NumberRef{
 			At: dialect.Span(base+m[0], base+m[1]), Digits: dialect.Span(base+from, base+to),
@@ -155,20 +156,20 @@ func (r *reader) split(p piece, user int, in context) (pieces []piece) {
 
 var (
 	// amount matches what makes the number before it an amount of money: more digits, a unit.
-	amount = lazily(`^(?:[.,]\d|[kKmMbB]\b|/[A-Za-z]| ?(?:million|billion|thousand|USD|dollars?)\b)`)
+	amount = lazyregexp.New(`^(?:[.,]\d|[kKmMbB]\b|/[A-Za-z]| ?(?:million|billion|thousand|USD|dollars?)\b)`)
 	// currency matches what makes the number after it an amount of money.
-	currency = lazily(`\b(?:US|USD|AU?|CA?|NZ|HK|SG?) ?$`)
+	currency = lazyregexp.New(`\b(?:US|USD|AU?|CA?|NZ|HK|SG?) ?$`)
 	// rangeTo and rangeFrom are what makes it one end of a range of amounts.
-	rangeTo   = lazily(`^[-–—][$\d]`)
-	rangeFrom = lazily(`\$\d[\d.,]*[kKmMbB]?[-–—]$`)
+	rangeTo   = lazyregexp.New(`^[-–—][$\d]`)
+	rangeFrom = lazyregexp.New(`\$\d[\d.,]*[kKmMbB]?[-–—]$`)
 )
 
 // isAmount reports whether text[from:to], a dollar sign and a number, is plainly an amount. In a
 // formula a sign between two numbers makes no range.
 func isAmount(text string, from, to int, inFormula bool) bool {
 	before, behind := text[:from], text[to:]
-	return text[to-1] != '}' && (amount().MatchString(behind) || currency().MatchString(before) ||
-		!inFormula && (rangeTo().MatchString(behind) || rangeFrom().MatchString(before)))
+	return text[to-1] != '}' && (amount.MatchString(behind) || currency.MatchString(before) ||
+		!inFormula && (rangeTo.MatchString(behind) || rangeFrom.MatchString(before)))
 }
 
 // meant reports whether a dollar sign and a number that need be none is a reference. The number

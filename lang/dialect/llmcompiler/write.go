@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/lazyregexp"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
 )
 
 var (
-	name       = lazily(`^[\pL_][\pL\pN_]*$`)
-	positional = lazily(`^arg([1-9]\d*)$`)
+	name       = lazyregexp.New(`^[\pL_][\pL\pN_]*$`)
+	positional = lazyregexp.New(`^arg([1-9]\d*)$`)
 )
 
 // write writes a plan: calls in the order of the list, with the names of their params.
@@ -46,7 +47,7 @@ func (w *writer) call(c *lang.Call) {
 	} else {
 		w.Call(c)
 	}
-	if !name().MatchString(c.Tool) {
+	if !name.MatchString(c.Tool) {
 		w.Refuse(c.ToolNode.Loc(), "a tool named %q", c.Tool)
 	}
 	if c.Rest != nil && c.Rest.Reasoning != "" {
@@ -74,9 +75,9 @@ func oneLine(s string) string {
 // param writes an argument. Those that have the names that arguments without any get are
 // written without one.
 func (w *writer) param(i int, m lang.Member) {
-	switch p := positional().FindStringSubmatch(m.Name); {
+	switch p := positional.FindStringSubmatch(m.Name); {
 	case p != nil && p[1] == dialect.Label(i+1):
-	case name().MatchString(m.Name):
+	case name.MatchString(m.Name):
 		w.out.WriteString(m.Name + "=")
 	default:
 		w.Refuse(diag.Loc{File: w.Doc.File, Span: m.Key}, "a param named %q", m.Name)
@@ -134,7 +135,7 @@ func (w *writer) text(n lang.Node) {
 
 var (
 	escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "<END_OF_PLAN>", `\x3cEND_OF_PLAN>`)
-	dollar  = lazily(`\$(\{?\d)`)
+	dollar  = lazyregexp.New(`\$(\{?\d)`)
 )
 
-func quoted(s string) string { return dollar().ReplaceAllString(escapes.Replace(s), `\x24$1`) }
+func quoted(s string) string { return dollar.ReplaceAllString(escapes.Replace(s), `\x24$1`) }

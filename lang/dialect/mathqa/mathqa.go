@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -21,6 +20,7 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/lazyregexp"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
 )
@@ -134,8 +134,8 @@ func (r *reader) place(op diag.Span, w *word) diag.Span {
 }
 
 var (
-	nested = regexp.MustCompile(`\w+\([^()]*\w+\(`)
-	begun  = regexp.MustCompile(`^\w+(\([^)]*)?$`)
+	nested = lazyregexp.New(`\w+\([^()]*\w+\(`)
+	begun  = lazyregexp.New(`^\w+(\([^)]*)?$`)
 )
 
 // wrong reports an operation that is none.
@@ -176,7 +176,7 @@ func (r *reader) arg(at diag.Span) arg {
 }
 
 // quantity is a number in a problem, as MathQA counts them.
-var quantity = regexp.MustCompile(`[-+]?(?:\d{1,3}(?:,\d{2,3})*,\d{3}|\d+)?(?:\.?\d+)?`)
+var quantity = lazyregexp.New(`[-+]?(?:\d{1,3}(?:,\d{2,3})*,\d{3}|\d+)?(?:\.?\d+)?`)
 
 // ofProblem finds the numbers of the problem, and warns of those that it lacks.
 func (r *reader) ofProblem() {
@@ -279,9 +279,9 @@ func (r *reader) params(s *step) {
 }
 
 var (
-	input = regexp.MustCompile(`^n\d+$`)
+	input = lazyregexp.New(`^n\d+$`)
 	// constant is a constant: the digits after its first _ are a fraction's.
-	constant = regexp.MustCompile(`^const_(\d+)(?:[_.](\d+))?$`)
+	constant = lazyregexp.New(`^const_(\d+)(?:[_.](\d+))?$`)
 )
 
 // value writes an argument: a result, a number of the problem, a constant or a number.

@@ -2,12 +2,12 @@ package nestful
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/lazyregexp"
 	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
@@ -20,10 +20,10 @@ import (
 // them, makes one: $100-$200 is money.
 
 // name is a label at the start of a text.
-var name = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*`)
+var name = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*`)
 
 // numberedName is a label as the notation gives them.
-var numberedName = regexp.MustCompile(`^var_?\d+$`)
+var numberedName = lazyregexp.New(`^var_?\d+$`)
 
 // string finds the references in a string of the step at place user, and what nearly is
 // one.
@@ -237,8 +237,8 @@ func member(path string) (lang.Segment, int, bool) {
 }
 
 var (
-	indexStep = regexp.MustCompile(`^\[(-?\d{1,9}|\*)\]`)
-	nameStep  = regexp.MustCompile(`^\[(?:'([^']+)'|"([^"]+)")\]`)
+	indexStep = lazyregexp.New(`^\[(-?\d{1,9}|\*)\]`)
+	nameStep  = lazyregexp.New(`^\[(?:'([^']+)'|"([^"]+)")\]`)
 )
 
 // bracket reads [0], [*] or ['name'].
@@ -261,7 +261,7 @@ func index(s string) lang.Segment {
 }
 
 // nearly is a label with a path, and what may stand around it where a dollar sign should.
-var nearly = regexp.MustCompile(`(\$?\{{0,2}\$?)([A-Za-z_]\w*)((?:\.[A-Za-z_]\w*|\[\d+\])*)(\}{0,2}\$?)`)
+var nearly = lazyregexp.New(`(\$?\{{0,2}\$?)([A-Za-z_]\w*)((?:\.[A-Za-z_]\w*|\[\d+\])*)(\}{0,2}\$?)`)
 
 // near warns of what nearly is a reference, in a part of a string that begins at base.
 func (r *reader) near(text string, base int, inside func(from, to int) diag.Span, user int) {

@@ -1,10 +1,10 @@
 package nestful
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/lazyregexp"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
 	"github.com/plc-lang/plc/lang/dialect/tree"
@@ -45,7 +45,7 @@ func write(doc *lang.Document) ([]byte, diag.List) {
 }
 
 // plainName is a member that stands behind a dot.
-var plainName = regexp.MustCompile(`^[^\s.\[\]'"$\n{}][^.\[\]'"$\n{}]*$`)
+var plainName = lazyregexp.New(`^[^\s.\[\]'"$\n{}][^.\[\]'"$\n{}]*$`)
 
 // renamed returns the labels of results that are called by a number, which is no label here: 1
 // is var1, unless something else is.

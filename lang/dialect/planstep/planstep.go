@@ -19,11 +19,11 @@
 package planstep
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/lazyregexp"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
 	"github.com/plc-lang/plc/lang/dialect/tree"
@@ -162,7 +162,7 @@ func (r *reader) subPlan(v *leaf, id string, around []string) []string {
 }
 
 // aCondition is a condition that is one reference.
-var aCondition = regexp.MustCompile(`^\s*\{\{\s*([^{}]*?)\s*\}\}\s*$`)
+var aCondition = lazyregexp.New(`^\s*\{\{\s*([^{}]*?)\s*\}\}\s*$`)
 
 // condition checks a condition, which holds as a _when does, and finds its reference.
 func (r *reader) condition(v tree.Value, user int) {

@@ -15,7 +15,6 @@ package qdmr
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -24,6 +23,7 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/lazyregexp"
 	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/lang/dialect"
 )
@@ -67,11 +67,11 @@ var grammar = sync.OnceValue(func() *participle.Parser[operator] {
 const operators = "SELECT PROJECT FILTER AGGREGATE GROUP SUPERLATIVE COMPARATIVE COMPARISON UNION INTERSECTION DISCARD SORT BOOLEAN ARITHMETIC"
 
 var (
-	returns   = regexp.MustCompile(`^(?i:return)\s+`)
-	isProgram = regexp.MustCompile(`^\s*[A-Za-z_]+\s*\[`)
-	listItem  = regexp.MustCompile(`^(?:\d+[.)]|[-*+])\s+(?i:return\b)`)
-	ref       = regexp.MustCompile(`#(\d+)`)
-	nearRef   = regexp.MustCompile(`#[ \t]+(\d+)\b`)
+	returns   = lazyregexp.New(`^(?i:return)\s+`)
+	isProgram = lazyregexp.New(`^\s*[A-Za-z_]+\s*\[`)
+	listItem  = lazyregexp.New(`^(?:\d+[.)]|[-*+])\s+(?i:return\b)`)
+	ref       = lazyregexp.New(`#(\d+)`)
+	nearRef   = lazyregexp.New(`#[ \t]+(\d+)\b`)
 )
 
 // step is a step as it is written.

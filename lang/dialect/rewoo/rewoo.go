@@ -10,10 +10,10 @@ package rewoo
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/lazyregexp"
 	"github.com/plc-lang/plc/lang/dialect"
 )
 
@@ -23,15 +23,15 @@ func Notation() *dialect.Notation {
 }
 
 var (
-	planHead = regexp.MustCompile(`^[ \t]*Plan(?:[ \t]*\d+)?:`)
+	planHead = lazyregexp.New(`^[ \t]*Plan(?:[ \t]*\d+)?:`)
 	// stepHead is the head of a step: what it is called, its number, and the rest of
 	// the line.
-	stepHead = regexp.MustCompile(`#E(\d+)[ \t]*=[ \t]*`)
+	stepHead = lazyregexp.New(`#E(\d+)[ \t]*=[ \t]*`)
 	// badStep is a line that is a step, but for a sign that lacks or is another one, or that
 	// it is an item of a list.
-	badStep = regexp.MustCompile(`^[ \t]*(?:(?:[-*+]|\d+[.)])[ \t]+)?\**#?[ \t]*[eE][ \t]*(\d+)[ \t]*(?:[:=]|->|→)?[ \t]*[\pL_][\pL\pN_ -]*\[.*\][ \t]*$`)
-	ref     = regexp.MustCompile(`#E(\d+)`)
-	nearRef = regexp.MustCompile(`#[ \t]*[eE][ \t]*(\d+)|\bE(\d+)\b|#[ \t]*(\d+)\b`)
+	badStep = lazyregexp.New(`^[ \t]*(?:(?:[-*+]|\d+[.)])[ \t]+)?\**#?[ \t]*[eE][ \t]*(\d+)[ \t]*(?:[:=]|->|→)?[ \t]*[\pL_][\pL\pN_ -]*\[.*\][ \t]*$`)
+	ref     = lazyregexp.New(`#E(\d+)`)
+	nearRef = lazyregexp.New(`#[ \t]*[eE][ \t]*(\d+)|\bE(\d+)\b|#[ \t]*(\d+)\b`)
 )
 
 // step is a step as it is written.

@@ -11,10 +11,10 @@
 package sealtools
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/lazyregexp"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
 	"github.com/plc-lang/plc/lang/dialect/tree"
@@ -163,10 +163,10 @@ func (r *reader) label() {
 }
 
 var (
-	whole = regexp.MustCompile(`^API_call_\d+$`)
-	ref   = regexp.MustCompile(`API_call_(\d+)`)
+	whole = lazyregexp.New(`^API_call_\d+$`)
+	ref   = lazyregexp.New(`API_call_(\d+)`)
 	// nearRef matches what is almost a reference.
-	nearRef = regexp.MustCompile(`(?i)[<{$\[]*\bAPI[ _-]?call[ _-]?(\d+)\b[>}$\]]*`)
+	nearRef = lazyregexp.New(`(?i)[<{$\[]*\bAPI[ _-]?call[ _-]?(\d+)\b[>}$\]]*`)
 )
 
 // string finds the references in a string of the call at place user, and warns of what
@@ -203,10 +203,10 @@ func (r *reader) string(v tree.Value, user int) {
 }
 
 // decorated is a reference in the dress of another notation.
-var decorated = regexp.MustCompile(`^(?:\$\{?|<|\{+)(API_call_\d+)[>}$]*$`)
+var decorated = lazyregexp.New(`^(?:\$\{?|<|\{+)(API_call_\d+)[>}$]*$`)
 
 // behind is a path behind a label, which no reference has.
-var behind = regexp.MustCompile(`^(?:\.[A-Za-z_]\w*|\['\w+'\])+`)
+var behind = lazyregexp.New(`^(?:\.[A-Za-z_]\w*|\['\w+'\])+`)
 
 // around warns of signs round a reference, and of a path behind it: they stay in the text.
 func (r *reader) around(text string, from, to int, inside func(from, to int) diag.Span) {

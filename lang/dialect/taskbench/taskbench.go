@@ -16,11 +16,11 @@ package taskbench
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/lazyregexp"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
 	"github.com/plc-lang/plc/lang/dialect/tree"
@@ -223,7 +223,7 @@ func (r *reader) taskName(v tree.Value, user int) {
 }
 
 // outputOf is a text that says that it is what a tool gives.
-var outputOf = regexp.MustCompile(`(?i)^\s*<?\s*(?:the[ _-])?(?:output|result)s?[ _-](?:of|from)[ _-](.+?)\s*>?\s*$`)
+var outputOf = lazyregexp.New(`(?i)^\s*<?\s*(?:the[ _-])?(?:output|result)s?[ _-](?:of|from)[ _-](.+?)\s*>?\s*$`)
 
 // meant returns the reference that a text may mean, which says that it is what the tool of
 // another node gives; "" for any other.

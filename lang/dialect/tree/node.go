@@ -2,11 +2,11 @@ package tree
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/lazyregexp"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
 )
@@ -27,12 +27,12 @@ type Nodes struct {
 }
 
 var (
-	nodeRef  = regexp.MustCompile(`<node-(\d+)>((?:\.[A-Za-z_]\w*|\[-?\d{1,9}\]|\['[^']+'\]|\["[^"]+"\])*)`)
-	nodePath = regexp.MustCompile(`\.(\w+)|\[(-?\d+)\]|\['([^']+)'\]|\["([^"]+)"\]`)
+	nodeRef  = lazyregexp.New(`<node-(\d+)>((?:\.[A-Za-z_]\w*|\[-?\d{1,9}\]|\['[^']+'\]|\["[^"]+"\])*)`)
+	nodePath = lazyregexp.New(`\.(\w+)|\[(-?\d+)\]|\['([^']+)'\]|\["([^"]+)"\]`)
 	// nearNode matches what is almost a reference.
-	nearNode = regexp.MustCompile(`(?i)<\s*(?:(?:the\s+)?(?:output|result)s?\s+(?:of|from)\s+)?node[\s_-]*(\d+)(?:[\s_.-]*(?:output|result))?\s*>|[{\[$]*\bnode[-_](\d+)\b[}\]$]*`)
+	nearNode = lazyregexp.New(`(?i)<\s*(?:(?:the\s+)?(?:output|result)s?\s+(?:of|from)\s+)?node[\s_-]*(\d+)(?:[\s_.-]*(?:output|result))?\s*>|[{\[$]*\bnode[-_](\d+)\b[}\]$]*`)
 	// placeholder stands for something that is to be put in.
-	placeholder = regexp.MustCompile(`^\s*<[A-Za-z]+(?:[ _-][A-Za-z]+)+>\s*$`)
+	placeholder = lazyregexp.New(`^\s*<[A-Za-z]+(?:[ _-][A-Za-z]+)+>\s*$`)
 )
 
 // SpellNode returns a reference to the node of this number.

@@ -1,10 +1,10 @@
 package tree
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/lazyregexp"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
 )
@@ -24,11 +24,11 @@ type Tokens struct {
 }
 
 var (
-	token     = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
-	tokenRoot = regexp.MustCompile(`^[A-Za-z_]\w*`)
-	tokenPath = regexp.MustCompile(`^(?:\.\w+)*$`)
-	brackets  = regexp.MustCompile(`\[['"]?(\w+)['"]?\]`)
-	nearToken = regexp.MustCompile(`\$?\{\s*([A-Za-z_]\w*)((?:\.\w+)*)\s*\}|<([A-Za-z_]\w*)((?:\.\w+)*)>`)
+	token     = lazyregexp.New(`\{\{([^{}]*)\}\}`)
+	tokenRoot = lazyregexp.New(`^[A-Za-z_]\w*`)
+	tokenPath = lazyregexp.New(`^(?:\.\w+)*$`)
+	brackets  = lazyregexp.New(`\[['"]?(\w+)['"]?\]`)
+	nearToken = lazyregexp.New(`\$?\{\s*([A-Za-z_]\w*)((?:\.\w+)*)\s*\}|<([A-Za-z_]\w*)((?:\.\w+)*)>`)
 )
 
 // SpellToken returns a reference to the step with this id.
