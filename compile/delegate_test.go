@@ -14,6 +14,7 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/tool"
@@ -339,7 +340,7 @@ func (c counted) Open(name string) (fs.File, error) {
 }
 
 func TestDelegateManyCallers(t *testing.T) {
-	n := fewer(100_000)
+	n := fewer(effort.Of(10_000, 100_000))
 	var b strings.Builder
 	b.WriteString("[")
 	for i := range n {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+
+	"github.com/plc-lang/plc/internal/effort"
 )
 
 // shapes are the graphs whose cost is watched. Each has about n real nodes.
@@ -64,7 +66,7 @@ func junctions(n int32) *Builder {
 func TestBuildIsLinear(t *testing.T) {
 	for _, shape := range shapes {
 		t.Run(shape.name, func(t *testing.T) {
-			for n := int32(100); n <= 100_000; n *= 10 {
+			for n := int32(100); n <= int32(effort.Of(10_000, 100_000)); n *= 10 {
 				small, _ := shape.build(n).Build()
 				large, _ := shape.build(10 * n).Build()
 				if large.work > 11*small.work {

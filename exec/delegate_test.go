@@ -15,6 +15,7 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -493,7 +494,7 @@ func TestSlots(t *testing.T) {
 
 // A long list makes no quadratic work: this would not end.
 func TestManyItems(t *testing.T) {
-	const n = 100_000
+	n := effort.Of(20_000, 100_000)
 	ts := tools{"one": gives("1")}
 	sub := document(t, `{"calls":[],"output":"†input.item"}`, ts)
 	prog := nest(program(t, `[{"_tool":"one","_id":"x","items":"†input.items","_outputPath":"†state.x"}]`, ts, withInput(`{"items":[`+strings.TrimSuffix(strings.Repeat("7,", n), ",")+`]}`)),

@@ -295,7 +295,7 @@ func (c *check) candidates(f *function, types []*typ, method bool) (all []*typ) 
 	return all
 }
 
-// comparison tells of what is never equal.
+// comparison reports what is never equal.
 func (c *check) comparison(n *node, types []*typ) {
 	a, b := c.resolve(types[0], false), c.resolve(types[1], false)
 	switch {

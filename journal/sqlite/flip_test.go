@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/journal/internal/record"
 
@@ -199,7 +200,7 @@ func TestFlippedBytesAreFound(t *testing.T) {
 		}
 		draw := rand.New(rand.NewPCG(5, 6))
 		found, same, wrong := 0, 0, 0
-		for range tries(150, 5000) {
+		for range tries(effort.Of(50, 150), 5000) {
 			bad := content{}
 			for end, text := range whole {
 				bad[end] = append([]byte(nil), text...)

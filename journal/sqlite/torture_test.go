@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/journal"
 
 	"github.com/plc-lang/plc/compile"
@@ -193,7 +194,7 @@ func TestKills(t *testing.T) {
 		t.Skip("it kills processes for some seconds")
 	}
 	dir := t.TempDir()
-	kills, lanes := 40, 2
+	kills, lanes := effort.Of(12, 40), 2
 	if *torture {
 		kills, lanes = 1500, 2
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/loop/agentframework"
 	"github.com/plc-lang/plc/tool"
@@ -480,7 +481,7 @@ func TestLimits(t *testing.T) {
 
 // A plan of very many steps comes to its end.
 func TestManySteps(t *testing.T) {
-	steps := make([]string, 20_000)
+	steps := make([]string, effort.Of(2_000, 20_000))
 	for i := range steps {
 		steps[i] = fmt.Sprintf(`{"id":"s%d","kind":"callback","callback_intent":"x"}`, i)
 	}
