@@ -44,7 +44,10 @@ func pathOfExpr(e *lang.Expr) state.Path {
 }
 
 // occurrences returns all paths of a plan, call by call in the order of the text, then those of
-// its output.
+// its output. Were it and inCall made part of the loops over them, these would be copied again and
+// again: 350 KB of the binary.
+//
+//go:noinline
 func (a *analysis) occurrences() iter.Seq[occurrence] {
 	return func(yield func(occurrence) bool) {
 		if a.program == nil {
@@ -69,6 +72,8 @@ func (a *analysis) occurrences() iter.Seq[occurrence] {
 }
 
 // inCall returns the paths of a call.
+//
+//go:noinline
 func (a *analysis) inCall(c *lang.Call) iter.Seq[occurrence] {
 	return func(yield func(occurrence) bool) {
 		for node, t := range c.Node.Texts() {
