@@ -130,6 +130,7 @@ const (
 	RetryUncertain OnUncertain = "retry" // the call is made again
 	FailUncertain  OnUncertain = "fail"  // the call fails with the code "uncertain"
 	SkipUncertain  OnUncertain = "skip"  // the call counts as skipped
+	WaitUncertain  OnUncertain = "wait"  // a person decides, now or later: without one, the run pauses
 
 	ApproveDestructive ApproveCalls = "destructive"
 	ApproveAll         ApproveCalls = "all"
@@ -152,8 +153,8 @@ type Schedule string
 type OnFailure string
 
 // OnUncertain says what happens to a call whose answer was lost and that may have done
-// its work, if its tool may not be called twice: AskUncertain, RetryUncertain, FailUncertain or
-// SkipUncertain.
+// its work, if its tool may not be called twice: AskUncertain, RetryUncertain, FailUncertain,
+// SkipUncertain or WaitUncertain.
 type OnUncertain string
 
 // ApproveCalls says which calls a person is asked about, besides those that the plan marks.
@@ -239,6 +240,7 @@ func (s *Spec) options() (*exec.Options, error) {
 	})
 	o.OnUncertain, errs[2] = choice("on-uncertain", s.OnUncertain, map[OnUncertain]exec.Uncertain{
 		"": exec.AskUncertain, AskUncertain: exec.AskUncertain, RetryUncertain: exec.RetryUncertain, FailUncertain: exec.FailUncertain, SkipUncertain: exec.SkipUncertain,
+		WaitUncertain: exec.WaitUncertain,
 	})
 	o.OnAnswerTimeout.Approved, errs[3] = choice("on-timeout", s.Approvals.OnTimeout, map[OnTimeout]bool{
 		"": false, RejectOnTimeout: false, ApproveOnTimeout: true,

@@ -272,7 +272,7 @@ func (p *pool) withdraw(q *Question) {
 }
 
 // leaveOpen says that there is nobody to answer a question: an approval stays open, as if there
-// were no approver, and what is uncertain fails.
+// were no approver, and what is uncertain fails unless it waits (WaitUncertain).
 func (p *pool) leaveOpen(q *Question) {
 	p.mu.Lock()
 	a := p.asked[q.place()]
@@ -282,7 +282,7 @@ func (p *pool) leaveOpen(q *Question) {
 	}
 	a.cancel()
 	a.cancel = func() {}
-	if q.Kind != UncertainQuestion {
+	if q.Kind != UncertainQuestion || a.s.opts.OnUncertain == WaitUncertain {
 		a.s.checkIdle()
 		p.mu.Unlock()
 		return

@@ -190,6 +190,7 @@ const (
 	RetryUncertain                  // it is an attempt that failed
 	FailUncertain                   // the call fails, with the code "uncertain"
 	SkipUncertain                   // the call counts as skipped
+	WaitUncertain                   // a person decides; without one, the question stays open and the run pauses
 )
 
 // Approve says which calls are put to a person (execution §3).

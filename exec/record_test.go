@@ -182,6 +182,26 @@ func TestALostFallback(t *testing.T) {
 	}
 }
 
+// A call whose answer was lost waits for somebody who says later what became of it.
+func TestALostAnswerWaits(t *testing.T) {
+	var n counted
+	prog := program(t, `[{"_tool":"pay","amount":5,"_outputPath":"†state.x"}]`, tools{`pay "effects":{}`: n.tool(gives("1"))})
+	r := &tape{}
+	run(t, prog, &exec.Options{ID: "r", Record: r})
+	before := r.after(exec.CallStarted)
+	res := run(t, prog, &exec.Options{ID: "r", Record: before, OnUncertain: exec.WaitUncertain})
+	if res.Status != exec.Paused || len(res.Questions) != 1 || res.Questions[0].Kind != exec.UncertainQuestion || len(n.keys) != 1 {
+		t.Fatalf("%s, questions %+v, called %d times", res.Status, res.Questions, len(n.keys))
+	}
+	answer := func(context.Context, *exec.Question) (exec.Answer, error) {
+		return exec.Answer{Result: []byte(`7`)}, nil
+	}
+	res = run(t, prog, &exec.Options{ID: "r", Record: before.after(exec.ApprovalAsked), OnUncertain: exec.WaitUncertain, Approver: answer})
+	if res.Status != exec.Completed || string(res.State) != `{"x":7}` || len(n.keys) != 1 {
+		t.Errorf("%s %s, called %d times", res.Status, res.State, len(n.keys))
+	}
+}
+
 // TestALostAnswer kills a run while a tool is called, and resumes it.
 func TestALostAnswer(t *testing.T) {
 	yes := func(a exec.Answer) func(context.Context, *exec.Question) (exec.Answer, error) {

@@ -128,9 +128,9 @@ func (s *scheduler) uncertain(i int32, f *Failure) {
 	failed := s.stopped.status == Failed
 	s.mu.Unlock()
 	switch {
-	case failed && s.opts.OnUncertain == AskUncertain:
+	case failed && (s.opts.OnUncertain == AskUncertain || s.opts.OnUncertain == WaitUncertain):
 		s.failedLost(i, why)
-	case s.opts.OnUncertain == AskUncertain && s.drive.attended() || s.call(i).trail.asked(UncertainQuestion):
+	case s.opts.OnUncertain == AskUncertain && s.drive.attended() || s.opts.OnUncertain == WaitUncertain || s.call(i).trail.asked(UncertainQuestion):
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.release(i, false)

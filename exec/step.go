@@ -244,8 +244,8 @@ func (m *Stepper) Reply(path, instance string, answer Answer) (err error) {
 	return err
 }
 
-// Pause says that nobody will answer the questions that are open now. What is uncertain fails; the
-// others stay open, and the run ends paused when nothing else goes on, as a run does that has no
+// Pause says that nobody will answer the questions that are open now. What is uncertain fails, but
+// with WaitUncertain; the others stay open, and the run ends paused when nothing else goes on, as a run does that has no
 // approver.
 func (m *Stepper) Pause() {
 	m.do(func() {

@@ -505,6 +505,17 @@ func TestPause(t *testing.T) {
 	s.asks(exec.UncertainQuestion)
 	s.Pause()
 	s.ends(exec.Failed, "{}")
+
+	s = inSteps(t, program(t, `[{"_tool":"pay","_id":"a"}]`, effects), exec.Options{OnUncertain: exec.WaitUncertain})
+	s.wants("a@1")
+	if err := s.Lost("a@1"); err != nil {
+		t.Fatal(err)
+	}
+	s.asks(exec.UncertainQuestion)
+	s.Pause()
+	if res := s.ends(exec.Paused, "{}"); len(res.Questions) != 1 {
+		t.Errorf("questions: %+v", res.Questions)
+	}
 }
 
 // What another process can't make of an attempt is an error that says why.

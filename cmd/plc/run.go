@@ -142,7 +142,7 @@ func (f *planFlags) addPace(c *cobra.Command) {
 	fl.StringVar((*string)(&f.spec.Schedule), "schedule", "parallel", "parallel, sequential or adaptive")
 	fl.IntVar(&f.spec.Limits.Parallel, "max-parallel", 0, "most calls at once (default 64)")
 	fl.StringVar((*string)(&f.spec.OnFailure), "on-failure", "", "a failure that the plan does not handle: abort, skip, continue, ask, replan or undo (default the plan's onFailure, else abort)")
-	fl.StringVar((*string)(&f.spec.OnUncertain), "on-uncertain", "ask", "a call whose answer was lost and that may have done its work: ask, retry, fail or skip")
+	fl.StringVar((*string)(&f.spec.OnUncertain), "on-uncertain", "ask", "a call whose answer was lost and that may have done its work: ask, retry, fail, skip or wait")
 	fl.StringVar((*string)(&f.spec.Approvals.Calls), "approve", "", "calls to put to a person: all, destructive or none (default the tool file's policy, else destructive)")
 	addDuration(c, &f.spec.Limits.Time, "max-time", "longest that the run may take, as in 90s; 0 is no bound")
 	f.spec.Limits.State = exec.DefaultMaxBytes
@@ -150,7 +150,7 @@ func (f *planFlags) addPace(c *cobra.Command) {
 	addDuration(c, &f.spec.Limits.Timeout, "timeout", "of an attempt of a call that says nothing (default 60s)")
 	complete(c, "schedule", "parallel", "sequential", "adaptive")
 	complete(c, "on-failure", "abort", "skip", "continue", "ask", "replan", "undo")
-	complete(c, "on-uncertain", "ask", "retry", "fail", "skip")
+	complete(c, "on-uncertain", "ask", "retry", "fail", "skip", "wait")
 	complete(c, "approve", "all", "destructive", "none")
 }
 

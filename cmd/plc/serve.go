@@ -77,6 +77,7 @@ machine is refused as long as there is no token.`,
 	fl.IntVar(&f.by, "max-per-caller", server.DefaultPerCaller, "how many runs of one caller may execute or wait")
 	fl.BoolVar(&f.others, "others-approve", false, "whoever started or forked a run may not answer its questions")
 	fl.StringVar((*string)(&s.Approvals.Calls), "approve", "", "which calls need a person: all, destructive or none (default: the tool file's policy, or destructive)")
+	fl.StringVar((*string)(&s.OnUncertain), "on-uncertain", "wait", "a call whose answer was lost and that may have done its work: wait for a person, retry, fail or skip")
 	fl.BoolVar(&s.Lazy, "lazy", false, "a person has to approve every plan as a whole")
 	fl.IntVar(&s.Limits.Parallel, "max-parallel", 0, "how many calls of a run may run at once (default 64)")
 	fl.IntVar(&s.Limits.Steps, "max-steps", 0, "how many calls a run may start; 0 is no limit")
@@ -84,6 +85,7 @@ machine is refused as long as there is no token.`,
 	s.Limits.State = exec.DefaultMaxBytes
 	addSize(c, &s.Limits.State, "max-state", "how much the calls of a run may give, as in 64MiB")
 	complete(c, "approve", "all", "destructive", "none")
+	complete(c, "on-uncertain", "wait", "retry", "fail", "skip")
 	completeFiles(c, "pem", "tls-cert", "tls-key")
 	return c
 }

@@ -95,7 +95,7 @@ func (f *solveFlags) addTask(c *cobra.Command) {
 	fl.BoolVar(&f.spec.NoCache, "no-cache", false, "remember no results, whatever the tool file says")
 	fl.StringVar((*string)(&f.spec.Approvals.Calls), "approve", "", "calls to put to a person: all, destructive or none (default the tool file's policy, else destructive)")
 	fl.StringVar(&f.task.OnFailure, "on-failure", "replan_remaining", "a failure that the plan does not handle: replan_remaining, insert_recovery, skip_and_continue, abort or ask_user")
-	fl.StringVar((*string)(&f.spec.OnUncertain), "on-uncertain", "ask", "a call whose answer was lost and that may have done its work: ask, retry, fail or skip; counts with --resume as well")
+	fl.StringVar((*string)(&f.spec.OnUncertain), "on-uncertain", "ask", "a call whose answer was lost and that may have done its work: ask, retry, fail, skip or wait; counts with --resume as well")
 	fl.IntVar(&f.spec.Limits.Parallel, "max-parallel", 0, "most calls at once (default 64)")
 	addDuration(c, &f.spec.Limits.Time, "max-time", "longest that all of it may take, as in 5m; 0 is no bound")
 	addDuration(c, &f.spec.Limits.Timeout, "timeout", "of an attempt of a call that says nothing (default 60s)")
@@ -110,7 +110,7 @@ func (f *solveFlags) addTask(c *cobra.Command) {
 	complete(c, "reflect", "never", "end", "batch")
 	complete(c, "approve", "all", "destructive", "none")
 	complete(c, "on-failure", strategyNames()...)
-	complete(c, "on-uncertain", "ask", "retry", "fail", "skip")
+	complete(c, "on-uncertain", "ask", "retry", "fail", "skip", "wait")
 	completeFiles(c, "json", "context", "schema", "style-options")
 	completeFiles(c, "jsonl", "record", "replay", "events")
 }

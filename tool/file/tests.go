@@ -177,7 +177,7 @@ func (r *reader) givenMembers(c *TestCase, known map[string]set) {
 func (r *reader) testSettings(v value, s *TestSettings) {
 	r.members(v, map[string]set{
 		"onFailure":   doc("What a failure does that the plan does not handle.", r.oneOf(&s.OnFailure, "abort", "skip", "continue", "ask", "replan", "undo")),
-		"onUncertain": doc("What happens to a call whose answer was lost.", r.oneOf(&s.OnUncertain, "ask", "retry", "fail", "skip")),
+		"onUncertain": doc("What happens to a call whose answer was lost.", r.oneOf(&s.OnUncertain, "ask", "retry", "fail", "skip", "wait")),
 		"approve":     doc("Which calls a person has to approve.", r.oneOf(&s.Approve, "all", "destructive", "none")),
 		"effects":     doc("Which calls are ordered by their effects.", r.oneOf(&s.Effects, "declared", "strict", "none")),
 		"refs":        doc("What a reference does that finds nothing.", r.oneOf(&s.Refs, "strict", "lenient")),
