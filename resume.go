@@ -1,6 +1,7 @@
 package plc
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -335,6 +336,9 @@ type Fork struct {
 	// Labels replace those of the run with the same names. Names for which ReservedLabel returns
 	// true are refused.
 	Labels map[string]string
+	// ID is the id of the new run; "" makes one. Fork returns a *journal.ExistsError when the store
+	// has a run with it.
+	ID string
 }
 
 // Fork makes another run of what a recorded one was given, and holds its record: what the
@@ -375,7 +379,7 @@ func (e *Engine) Fork(ctx context.Context, f Fork, c Change) (*Run, error) {
 	if err := setInto(maps.Clone(p.checker.options.Values), f.Set); err != nil { // before there is a fork
 		return nil, err
 	}
-	record, err := store.Fork(ctx, exec.NewID(), how)
+	record, err := store.Fork(ctx, cmp.Or(f.ID, exec.NewID()), how)
 	if err != nil {
 		return nil, err
 	}

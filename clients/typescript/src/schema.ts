@@ -1199,7 +1199,10 @@ export interface operations {
     fork: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description a second request with the same key returns the run of the first */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 run: string;
             };
@@ -1211,6 +1214,15 @@ export interface operations {
             };
         };
         responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Summary"];
+                };
+            };
             /** @description done */
             201: {
                 headers: {

@@ -171,11 +171,7 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Location", "/v1/runs/"+run)
-	status := http.StatusCreated
-	if !made {
-		status = http.StatusOK
-	}
-	answer(w, status, s.summary(sum))
+	answer(w, createdIf(made), s.summary(sum))
 }
 
 // startRun starts a run, or returns the one that was started with the same key.
@@ -192,33 +188,56 @@ func (s *Server) startRun(r *http.Request, in *Planned, body []byte) (run string
 		}
 		spec.Labels[name] = value
 	}
-	id := exec.NewID()
-	if key := r.Header.Get("Idempotency-Key"); key != "" {
-		id = exec.IDOf("POST /v1/runs\x00" + c.name + "\x00" + key)
-		spec.Labels[keyedLabel] = hashOf(string(body))
-		switch started, err := s.startedAs(r.Context(), id, spec.Labels[keyedLabel]); {
-		case err != nil:
-			return "", false, err
-		case started:
-			return id, false, nil
-		}
+	k := s.keyed(r, "POST /v1/runs", body)
+	if k.request != "" {
+		spec.Labels[keyedLabel] = k.request
 	}
-	_, err = s.runs.Begin(c.name, func(ctx context.Context) (*plc.Run, error) {
-		p, err := s.opts.Engine.Prepare(ctx, spec)
-		if err != nil {
-			return nil, err
-		}
-		return p.BeginAs(ctx, id)
+	made, err = s.once(r.Context(), k, func() error {
+		_, err := s.runs.Begin(c.name, func(ctx context.Context) (*plc.Run, error) {
+			p, err := s.opts.Engine.Prepare(ctx, spec)
+			if err != nil {
+				return nil, err
+			}
+			return p.BeginAs(ctx, k.id)
+		})
+		return err
 	})
-	var exists *journal.ExistsError
-	if errors.As(err, &exists) { // another request with the key, to this server or another one, was first
-		started, err := s.startedAs(r.Context(), id, spec.Labels[keyedLabel])
-		if err == nil && !started {
-			err = badf(http.StatusConflict, "the run that this Idempotency-Key started was deleted")
-		}
-		return id, false, err
+	return k.id, made, err
+}
+
+// A keyed is the id of a run that a request makes. It follows from the key of the request, if that
+// has one, so that a second request with the key makes no other.
+type keyed struct {
+	id      string
+	request string // digest of what was sent; "" without a key
+}
+
+// keyed returns the id of the run that a request of some kind makes.
+func (s *Server) keyed(r *http.Request, kind string, body []byte) keyed {
+	key := r.Header.Get("Idempotency-Key")
+	if key == "" {
+		return keyed{id: exec.NewID()}
 	}
-	return id, true, err
+	return keyed{exec.IDOf(kind + "\x00" + callerOf(r).name + "\x00" + key), hashOf(string(body))}
+}
+
+// once makes a run unless the same request has made it, to this server or another one.
+func (s *Server) once(ctx context.Context, k keyed, begin func() error) (made bool, err error) {
+	if k.request != "" {
+		if started, err := s.startedAs(ctx, k.id, k.request); started || err != nil {
+			return false, err
+		}
+	}
+	err = begin()
+	var exists *journal.ExistsError
+	if k.request == "" || !errors.As(err, &exists) {
+		return err == nil, err
+	}
+	started, err := s.startedAs(ctx, k.id, k.request)
+	if err == nil && !started {
+		err = badf(http.StatusConflict, "the run that this Idempotency-Key started was deleted")
+	}
+	return false, err
 }
 
 // startedAs reports whether a run with this id was started by the same request. It is an error if
@@ -353,6 +372,7 @@ func (s *Server) fork(w http.ResponseWriter, r *http.Request) {
 		Instance string                     `json:"instance,omitempty"`
 		Set      map[string]json.RawMessage `json:"set,omitempty"`
 	}
+	made := false
 	sum, err := s.own(r)
 	if err == nil {
 		err = readBody(r, &in)
@@ -361,18 +381,33 @@ func (s *Server) fork(w http.ResponseWriter, r *http.Request) {
 		err = s.forks(r, sum.Run, in.Instance, in.At)
 	}
 	if err == nil {
-		var j *runner.Job
 		by := callerOf(r).name
 		how := plc.Fork{Run: sum.Run, At: in.At, Instance: in.Instance, Set: in.Set, Labels: map[string]string{startedBy: by}}
-		j, err = s.runs.Begin(by, func(ctx context.Context) (*plc.Run, error) {
-			return s.opts.Engine.Fork(ctx, how, plc.Change{})
+		request, _ := json.Marshal(in)
+		k := s.keyed(r, "POST /v1/runs/"+sum.Run+"/fork", request)
+		if how.ID = k.id; k.request != "" {
+			how.Labels[keyedLabel] = k.request
+		}
+		made, err = s.once(r.Context(), k, func() error {
+			_, err := s.runs.Begin(by, func(ctx context.Context) (*plc.Run, error) {
+				return s.opts.Engine.Fork(ctx, how, plc.Change{})
+			})
+			return err
 		})
 		if err == nil {
-			w.Header().Set("Location", "/v1/runs/"+j.ID)
-			r.SetPathValue("run", j.ID)
+			w.Header().Set("Location", "/v1/runs/"+k.id)
+			r.SetPathValue("run", k.id)
 		}
 	}
-	s.answerRun(w, r, http.StatusCreated, err)
+	s.answerRun(w, r, createdIf(made), err)
+}
+
+// createdIf returns the status for a run that was made now, or before by the same request.
+func createdIf(made bool) int {
+	if made {
+		return http.StatusCreated
+	}
+	return http.StatusOK
 }
 
 // forks refuses a fork at a call that the plan does not have.

@@ -27,7 +27,9 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/exec/forecast"
+	"github.com/plc-lang/plc/internal/pgtest"
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/postgres"
 	"github.com/plc-lang/plc/journal/sqlite"
 	"github.com/plc-lang/plc/tool"
 )
@@ -76,8 +78,12 @@ func (g *rig) tools() []*tool.Tool {
 
 func newRig(t *testing.T, o Options) *rig {
 	t.Helper()
-	g := &rig{t: t, gate: make(chan struct{}), tokens: &Tokens{Path: filepath.Join(t.TempDir(), "tokens.json")}}
-	g.store = filepath.Join(t.TempDir(), "runs.db")
+	return newRigAt(t, filepath.Join(t.TempDir(), "runs.db"), o)
+}
+
+func newRigAt(t *testing.T, store string, o Options) *rig {
+	t.Helper()
+	g := &rig{t: t, gate: make(chan struct{}), tokens: &Tokens{Path: filepath.Join(t.TempDir(), "tokens.json")}, store: store}
 	g.open(g.store, o)
 	// A schema without a type fits null as well, but not to kin-openapi.
 	every := bytes.ReplaceAll(openAPI, []byte(`"description": "any JSON value"`), []byte(`"type": ["null", "boolean", "number", "string", "array", "object"]`))
@@ -108,7 +114,7 @@ func (g *rig) open(path string, o Options) {
 		err := json.Indent(&params, q.Params, "", "  ")
 		return "call " + q.Path + " with " + params.String(), err
 	}
-	store, err := sqlite.Open(path, nil)
+	store, err := openStore(path)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -123,6 +129,14 @@ func (g *rig) open(path string, o Options) {
 	g.http.Config.Handler = g.server
 	g.http.Start()
 	g.t.Cleanup(g.http.Close)
+}
+
+// openStore opens a store in a file, or on a Postgres server.
+func openStore(at string) (journal.Store, error) {
+	if strings.HasPrefix(at, "postgres:") {
+		return postgres.Open(at, nil)
+	}
+	return sqlite.Open(at, nil)
 }
 
 // send sends a request and checks that the description of the API has its answer.
@@ -438,6 +452,14 @@ func TestLazyPlan(t *testing.T) {
 // Of many requests with one key to servers that share a store, one starts a run.
 func TestIdempotencyKey(t *testing.T) {
 	g := newRig(t, Options{})
+	t.Run("file", g.startsOnce)
+	t.Run("Postgres", func(t *testing.T) {
+		g := newRigAt(t, pgtest.Start(t, "").URL("keys"), Options{})
+		g.startsOnce(t)
+	})
+}
+
+func (g *rig) startsOnce(t *testing.T) {
 	other := &rig{t: t, gate: g.gate, tokens: g.tokens, router: g.router, admin: g.admin}
 	other.open(g.store, Options{})
 	body := object{"plan": []object{{"_tool": "double", "n": 1}}}
@@ -465,6 +487,21 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 	if status, _, _ := g.send(g.admin, "POST", "/v1/runs", object{"plan": []object{}}, "Idempotency-Key", "k"); status != 422 {
 		t.Errorf("another request with the key: status %d", status)
+	}
+	var run string
+	got.Range(func(id, _ any) bool { run = id.(string); return false })
+	g.until(run, "runFinished", 0)
+	forks := map[string]int{}
+	for i, to := range []*rig{g, other, g} {
+		status, _, text := to.send(g.admin, "POST", "/v1/runs/"+run+"/fork", object{"at": "double"}, "Idempotency-Key", "k")
+		var s Summary
+		if err := json.Unmarshal(text, &s); err != nil || status != map[bool]int{true: 201, false: 200}[i == 0] {
+			t.Errorf("fork %d: %d %s", i, status, text)
+		}
+		forks[s.Run]++
+	}
+	if len(forks) != 1 {
+		t.Errorf("forks %v", forks)
 	}
 }
 
