@@ -152,7 +152,7 @@ var layers = map[string]layer{
 	"cmd/plc/internal/runner":      {own: ". exec journal tool"},
 	"cmd/plc/internal/gateway":     {own: ". cmd/plc/internal/runner diag exec exec/forecast journal lang/yaml tool", libraries: []string{gjson, jsonschemaGo, mcpSDK}},
 	"cmd/plc/internal/server/html": {own: "internal/display"},
-	"cmd/plc/internal/server":      {own: ". cmd/plc/internal/runner cmd/plc/internal/server/html dag/draw diag exec exec/forecast internal/display journal lang state tool"},
+	"cmd/plc/internal/server":      {own: ". cmd/plc/internal/runner compile/flow cmd/plc/internal/server/html dag/draw diag exec exec/forecast exec/undo internal/display journal lang state tool"},
 
 	// Programs.
 	"cmd/plc/internal/lsp/protocol":     {},

@@ -137,6 +137,9 @@ func (e *Engine) recall(ctx context.Context, record journal.Run, sum *journal.Su
 		if p, err = e.revise(ctx, record, p, given, c); err != nil {
 			return nil, err
 		}
+		if err := p.Err(); err != nil {
+			return nil, err
+		}
 		before, revision, retry = nil, given.Revision+1, true
 	}
 	if err := p.explained(sum.Run); err != nil {

@@ -185,7 +185,7 @@ func readDone(ctx context.Context, store journal.Store, run string) (*did, error
 
 // PlanUndo plans to undo a recorded run: the effects of its calls by its record, in reverse plan
 // order, each with the undo that the tool files have now. edit changes the settings of the run that
-// undoes it; nil changes none.
+// undoes it; nil changes none. Labels that it sets are added to those of the run that is undone.
 func (e *Engine) PlanUndo(ctx context.Context, run string, edit func(*Spec)) (*Undoing, error) {
 	store, err := e.records()
 	if err != nil {
@@ -227,6 +227,10 @@ func (e *Engine) planUndo(ctx context.Context, s *session, sum *journal.Summary,
 	if edit != nil {
 		edit(&u.spec)
 	}
+	labels := u.spec.Labels
+	if err := checkLabels(labels); err != nil {
+		return nil, err
+	}
 	c, err := s.checker(ctx, u.spec, ToCheck)
 	if err != nil {
 		return nil, err
@@ -244,6 +248,7 @@ func (e *Engine) planUndo(ctx context.Context, s *session, sum *journal.Summary,
 	if u.spec.Labels == nil {
 		u.spec.Labels = map[string]string{}
 	}
+	maps.Copy(u.spec.Labels, labels)
 	u.spec.Labels[undoesLabel] = sum.Run
 	return u, nil
 }

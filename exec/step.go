@@ -245,8 +245,8 @@ func (m *Stepper) Reply(path, instance string, answer Answer) (err error) {
 }
 
 // Pause says that nobody will answer the questions that are open now. What is uncertain fails, but
-// with WaitUncertain; the others stay open, and the run ends paused when nothing else goes on, as a run does that has no
-// approver.
+// with WaitUncertain; the others stay open, and the run ends paused when nothing else goes on, as a
+// run does that has no approver.
 func (m *Stepper) Pause() {
 	m.do(func() {
 		for _, q := range m.pool.questions() {

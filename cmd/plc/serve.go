@@ -33,6 +33,8 @@ type serveFlags struct {
 	cert, key       string
 	hosts           []string
 	runs, queue, by int
+	uploads         string
+	upload          int64
 	others          bool
 	agentFlags
 }
@@ -75,6 +77,9 @@ machine is refused as long as there is no token.`,
 	fl.IntVar(&f.runs, "max-runs", server.DefaultRunning, "how many runs execute at once")
 	fl.IntVar(&f.queue, "max-queued", server.DefaultQueued, "how many more runs may wait")
 	fl.IntVar(&f.by, "max-per-caller", server.DefaultPerCaller, "how many runs of one caller may execute or wait")
+	fl.StringVar(&f.uploads, "uploads", "", "folder for the files of instances that callers send; servers that share a store need the same one (default: beside the store)")
+	f.upload = server.DefaultMaxUpload
+	addSize(c, &f.upload, "max-upload", "most bytes of a file of instances that a caller sends, as in 1GiB")
 	fl.BoolVar(&f.others, "others-approve", false, "whoever started or forked a run may not answer its questions")
 	fl.StringVar((*string)(&s.Approvals.Calls), "approve", "", "which calls need a person: all, destructive or none (default: the tool file's policy, or destructive)")
 	fl.StringVar((*string)(&s.OnUncertain), "on-uncertain", "wait", "a call whose answer was lost and that may have done its work: wait for a person, retry, fail or skip")
@@ -87,6 +92,7 @@ machine is refused as long as there is no token.`,
 	complete(c, "approve", "all", "destructive", "none")
 	complete(c, "on-uncertain", "wait", "retry", "fail", "skip")
 	completeFiles(c, "pem", "tls-cert", "tls-key")
+	must(c.MarkFlagDirname("uploads"))
 	return c
 }
 
@@ -114,6 +120,10 @@ func (env *environment) serve(ctx context.Context, f *serveFlags) error {
 	}
 	defer store.Close()
 	f.spec.Toolset.Partial = true // one server that can't be used must not keep the others from being used
+	uploads, err := f.uploadsFolder()
+	if err != nil {
+		return err
+	}
 	config, told := env.gatewayConfig(store)
 	engine := env.newEngine(config)
 	agents, closeAgents, err := f.serveAgents(ctx, engine, l, told)
@@ -124,6 +134,7 @@ func (env *environment) serve(ctx context.Context, f *serveFlags) error {
 	s, err := server.New(ctx, server.Options{
 		Engine: engine, Agents: agents, Spec: f.spec, Tokens: tokens,
 		Hosts: hosts, Trusted: f.socket != "", Running: f.runs, Queued: f.queue, PerCaller: f.by, OthersApprove: f.others,
+		Uploads: uploads, MaxUpload: f.upload,
 		Preview: func(p *plc.Preview, most int) string {
 			return (&blueprintWriter{full: true}).write(p.Plan.Name, p.DryRun, p.Forecast, most).String()
 		},
@@ -147,6 +158,21 @@ func (env *environment) serve(ctx context.Context, f *serveFlags) error {
 		showf(env.stderr, "serving on %s\nserving agents on %s/mcp\nlog in, once, within 10 minutes: %s%s\n", at, at, at, s.Link())
 	}
 	return env.serveUntil(ctx, l, s, f)
+}
+
+// uploadsFolder returns the folder for files of instances.
+func (f *serveFlags) uploadsFolder() (string, error) {
+	if f.uploads != "" {
+		return filepath.Abs(f.uploads)
+	}
+	path, err := storePath(f.store)
+	if err == nil {
+		path, err = localPath(path)
+	}
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(path + ".uploads")
 }
 
 // toolsFault shows the findings of an error about tool files, and returns the error that the

@@ -295,6 +295,109 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/simulate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say how often a plan succeeds, how long it takes, and which call matters most; nothing runs */
+        post: operations["simulate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/flow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Show where information goes in a plan, under each policy; nothing runs */
+        post: operations["flow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Draw the graph of a plan; nothing runs */
+        post: operations["draw"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keep a file of instances, a JSON object per line, for plans that run once for each */
+        post: operations["upload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{run}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show what undoing a run would do; nothing runs */
+        get: operations["undoing"];
+        put?: never;
+        /** Start the run that undoes a run, or continue it */
+        post: operations["undo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/questions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The open questions of all runs, at most 1,000, those of the oldest runs first */
+        get: operations["allQuestions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -355,6 +458,8 @@ export interface components {
             labels?: {
                 [key: string]: string;
             };
+            /** @description the id of an upload with the instances, in place of them */
+            upload?: string;
         };
         Checked: {
             ok: boolean;
@@ -610,6 +715,113 @@ export interface components {
             reason?: string;
             /** @description nanoseconds */
             delay?: number;
+        };
+        Simulated: {
+            /** @description the plan as a text, or as JSON */
+            plan: string | unknown[] | {
+                [key: string]: unknown;
+            };
+            notation?: string;
+            input?: {
+                [key: string]: unknown;
+            };
+            state?: {
+                [key: string]: unknown;
+            };
+            /** @description a JSON object per line; the plan runs once for each */
+            instances?: string;
+            labels?: {
+                [key: string]: string;
+            };
+            /** @description the id of an upload with the instances, in place of them */
+            upload?: string;
+            runs?: number;
+            seed?: number;
+            /** @description TOOL=SHARE, the share of the attempts of a tool that fail */
+            fails?: string[];
+            /** @description TOOL=TIME, how long an attempt of a tool takes, as in pay=2s or pay=1s..3s */
+            takes?: string[];
+        };
+        /** @description docs/simulation.md says what the other members mean */
+        Simulation: {
+            runs: number;
+            planned: number;
+            stopped: boolean;
+            seed: number;
+            succeeded: components["schemas"]["Share"];
+            ends: {
+                [key: string]: number;
+            };
+            assumed: components["schemas"]["AssumedTool"][];
+            firstOutcome: string[];
+        } & {
+            [key: string]: unknown;
+        };
+        Share: {
+            runs: number;
+            of: number;
+            share: number;
+            low: number;
+            high: number;
+        };
+        AssumedTool: {
+            tool: string;
+            call?: string;
+            fails: number;
+            failsFrom: string;
+            attempts: number;
+            failed: number;
+            least: number;
+            most: number;
+            takesFrom: string;
+            durations: number;
+        };
+        Flowing: {
+            ok: boolean;
+            policies: {
+                [key: string]: unknown;
+            }[];
+            findings: components["schemas"]["Finding"][];
+        };
+        Upload: {
+            /** @description its SHA-256 in hexadecimal */
+            id: string;
+            bytes: number;
+            /** @description that are not blank */
+            lines: number;
+        };
+        UndoneCall: {
+            instance?: string;
+            call: string;
+            tool: string;
+            /** @description any JSON value */
+            params?: unknown;
+            uncertain?: boolean;
+            undo?: string;
+            id?: string;
+            asks?: boolean;
+            why?: string;
+        };
+        Undone: {
+            run?: string;
+            of: string;
+            status: string;
+            undone: components["schemas"]["UndoneCall"][];
+            stands: components["schemas"]["UndoneCall"][];
+        };
+        Undoing: {
+            run: string;
+            /** @description the run that undoes it, which may not have begun; empty when nothing is left to do */
+            by: string;
+            calls: components["schemas"]["UndoneCall"][];
+            stands: components["schemas"]["UndoneCall"][];
+            before: null | components["schemas"]["Undone"];
+        };
+        Revised: {
+            /** @description the plan as a text, or as JSON, in the notation of the run's first plan */
+            plan?: string | unknown[] | {
+                [key: string]: unknown;
+            };
         };
     };
     responses: never;
@@ -1174,7 +1386,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Revised"];
+            };
+        };
         responses: {
             /** @description done */
             202: {
@@ -1261,6 +1477,234 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Replayed"];
+                };
+            };
+            /** @description an error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    simulate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Simulated"];
+            };
+        };
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Simulation"];
+                };
+            };
+            /** @description an error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    flow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Planned"];
+            };
+        };
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Flowing"];
+                };
+            };
+            /** @description an error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    draw: {
+        parameters: {
+            query?: {
+                as?: "svg" | "json";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Planned"];
+            };
+        };
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/svg+xml": string;
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description an error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    upload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-ndjson": string;
+            };
+        };
+        responses: {
+            /** @description done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Upload"];
+                };
+            };
+            /** @description an error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    undoing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Undoing"];
+                };
+            };
+            /** @description an error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    undo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Summary"];
+                };
+            };
+            /** @description an error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    allQuestions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Questions"];
                 };
             };
             /** @description an error */

@@ -58,6 +58,16 @@ def to_enum(c: Type[EnumT], x: Any) -> EnumT:
     return x.value
 
 
+def from_float(x: Any) -> float:
+    assert isinstance(x, (float, int)) and not isinstance(x, bool)
+    return float(x)
+
+
+def to_float(x: Any) -> float:
+    assert isinstance(x, (int, float))
+    return x
+
+
 @dataclass
 class Edit:
     end_offset: int
@@ -236,6 +246,8 @@ class Planned:
     labels: dict[str, str] | None = None
     notation: str | None = None
     state: dict[str, Any] | None = None
+    upload: str | None = None
+    """the id of an upload with the instances, in place of them"""
 
     @staticmethod
     def from_dict(obj: Any) -> 'Planned':
@@ -246,7 +258,8 @@ class Planned:
         labels = from_union([lambda x: from_dict(from_str, x), from_none], obj.get("labels"))
         notation = from_union([from_str, from_none], obj.get("notation"))
         state = from_union([lambda x: from_dict(lambda x: x, x), from_none], obj.get("state"))
-        return Planned(plan, input, instances, labels, notation, state)
+        upload = from_union([from_str, from_none], obj.get("upload"))
+        return Planned(plan, input, instances, labels, notation, state, upload)
 
     def to_dict(self) -> dict:
         result: dict = {}
@@ -261,6 +274,8 @@ class Planned:
             result["notation"] = from_union([from_str, from_none], self.notation)
         if self.state is not None:
             result["state"] = from_union([lambda x: from_dict(lambda x: x, x), from_none], self.state)
+        if self.upload is not None:
+            result["upload"] = from_union([from_str, from_none], self.upload)
         return result
 
 
@@ -1162,6 +1177,355 @@ class Event:
         return result
 
 
+@dataclass
+class Simulated:
+    plan: list[Any] | dict[str, Any] | str
+    """the plan as a text, or as JSON"""
+
+    fails: list[str] | None = None
+    """TOOL=SHARE, the share of the attempts of a tool that fail"""
+
+    input: dict[str, Any] | None = None
+    instances: str | None = None
+    """a JSON object per line; the plan runs once for each"""
+
+    labels: dict[str, str] | None = None
+    notation: str | None = None
+    runs: int | None = None
+    seed: int | None = None
+    state: dict[str, Any] | None = None
+    takes: list[str] | None = None
+    """TOOL=TIME, how long an attempt of a tool takes, as in pay=2s or pay=1s..3s"""
+
+    upload: str | None = None
+    """the id of an upload with the instances, in place of them"""
+
+    @staticmethod
+    def from_dict(obj: Any) -> 'Simulated':
+        assert isinstance(obj, dict)
+        plan = from_union([lambda x: from_list(lambda x: x, x), lambda x: from_dict(lambda x: x, x), from_str], obj.get("plan"))
+        fails = from_union([lambda x: from_list(from_str, x), from_none], obj.get("fails"))
+        input = from_union([lambda x: from_dict(lambda x: x, x), from_none], obj.get("input"))
+        instances = from_union([from_str, from_none], obj.get("instances"))
+        labels = from_union([lambda x: from_dict(from_str, x), from_none], obj.get("labels"))
+        notation = from_union([from_str, from_none], obj.get("notation"))
+        runs = from_union([from_int, from_none], obj.get("runs"))
+        seed = from_union([from_int, from_none], obj.get("seed"))
+        state = from_union([lambda x: from_dict(lambda x: x, x), from_none], obj.get("state"))
+        takes = from_union([lambda x: from_list(from_str, x), from_none], obj.get("takes"))
+        upload = from_union([from_str, from_none], obj.get("upload"))
+        return Simulated(plan, fails, input, instances, labels, notation, runs, seed, state, takes, upload)
+
+    def to_dict(self) -> dict:
+        result: dict = {}
+        result["plan"] = from_union([lambda x: from_list(lambda x: x, x), lambda x: from_dict(lambda x: x, x), from_str], self.plan)
+        if self.fails is not None:
+            result["fails"] = from_union([lambda x: from_list(from_str, x), from_none], self.fails)
+        if self.input is not None:
+            result["input"] = from_union([lambda x: from_dict(lambda x: x, x), from_none], self.input)
+        if self.instances is not None:
+            result["instances"] = from_union([from_str, from_none], self.instances)
+        if self.labels is not None:
+            result["labels"] = from_union([lambda x: from_dict(from_str, x), from_none], self.labels)
+        if self.notation is not None:
+            result["notation"] = from_union([from_str, from_none], self.notation)
+        if self.runs is not None:
+            result["runs"] = from_union([from_int, from_none], self.runs)
+        if self.seed is not None:
+            result["seed"] = from_union([from_int, from_none], self.seed)
+        if self.state is not None:
+            result["state"] = from_union([lambda x: from_dict(lambda x: x, x), from_none], self.state)
+        if self.takes is not None:
+            result["takes"] = from_union([lambda x: from_list(from_str, x), from_none], self.takes)
+        if self.upload is not None:
+            result["upload"] = from_union([from_str, from_none], self.upload)
+        return result
+
+
+@dataclass
+class AssumedTool:
+    attempts: int
+    durations: int
+    failed: int
+    fails: float
+    fails_from: str
+    least: float
+    most: float
+    takes_from: str
+    tool: str
+    call: str | None = None
+
+    @staticmethod
+    def from_dict(obj: Any) -> 'AssumedTool':
+        assert isinstance(obj, dict)
+        attempts = from_int(obj.get("attempts"))
+        durations = from_int(obj.get("durations"))
+        failed = from_int(obj.get("failed"))
+        fails = from_float(obj.get("fails"))
+        fails_from = from_str(obj.get("failsFrom"))
+        least = from_float(obj.get("least"))
+        most = from_float(obj.get("most"))
+        takes_from = from_str(obj.get("takesFrom"))
+        tool = from_str(obj.get("tool"))
+        call = from_union([from_str, from_none], obj.get("call"))
+        return AssumedTool(attempts, durations, failed, fails, fails_from, least, most, takes_from, tool, call)
+
+    def to_dict(self) -> dict:
+        result: dict = {}
+        result["attempts"] = from_int(self.attempts)
+        result["durations"] = from_int(self.durations)
+        result["failed"] = from_int(self.failed)
+        result["fails"] = to_float(self.fails)
+        result["failsFrom"] = from_str(self.fails_from)
+        result["least"] = to_float(self.least)
+        result["most"] = to_float(self.most)
+        result["takesFrom"] = from_str(self.takes_from)
+        result["tool"] = from_str(self.tool)
+        if self.call is not None:
+            result["call"] = from_union([from_str, from_none], self.call)
+        return result
+
+
+@dataclass
+class Share:
+    high: float
+    low: float
+    of: int
+    runs: int
+    share: float
+
+    @staticmethod
+    def from_dict(obj: Any) -> 'Share':
+        assert isinstance(obj, dict)
+        high = from_float(obj.get("high"))
+        low = from_float(obj.get("low"))
+        of = from_int(obj.get("of"))
+        runs = from_int(obj.get("runs"))
+        share = from_float(obj.get("share"))
+        return Share(high, low, of, runs, share)
+
+    def to_dict(self) -> dict:
+        result: dict = {}
+        result["high"] = to_float(self.high)
+        result["low"] = to_float(self.low)
+        result["of"] = from_int(self.of)
+        result["runs"] = from_int(self.runs)
+        result["share"] = to_float(self.share)
+        return result
+
+
+@dataclass
+class Simulation:
+    """docs/simulation.md says what the other members mean"""
+
+    assumed: list[AssumedTool]
+    ends: dict[str, int]
+    first_outcome: list[str]
+    planned: int
+    runs: int
+    seed: int
+    stopped: bool
+    succeeded: Share
+
+    @staticmethod
+    def from_dict(obj: Any) -> 'Simulation':
+        assert isinstance(obj, dict)
+        assumed = from_list(AssumedTool.from_dict, obj.get("assumed"))
+        ends = from_dict(from_int, obj.get("ends"))
+        first_outcome = from_list(from_str, obj.get("firstOutcome"))
+        planned = from_int(obj.get("planned"))
+        runs = from_int(obj.get("runs"))
+        seed = from_int(obj.get("seed"))
+        stopped = from_bool(obj.get("stopped"))
+        succeeded = Share.from_dict(obj.get("succeeded"))
+        return Simulation(assumed, ends, first_outcome, planned, runs, seed, stopped, succeeded)
+
+    def to_dict(self) -> dict:
+        result: dict = {}
+        result["assumed"] = from_list(lambda x: to_class(AssumedTool, x), self.assumed)
+        result["ends"] = from_dict(from_int, self.ends)
+        result["firstOutcome"] = from_list(from_str, self.first_outcome)
+        result["planned"] = from_int(self.planned)
+        result["runs"] = from_int(self.runs)
+        result["seed"] = from_int(self.seed)
+        result["stopped"] = from_bool(self.stopped)
+        result["succeeded"] = to_class(Share, self.succeeded)
+        return result
+
+
+@dataclass
+class Flowing:
+    findings: list[Finding]
+    ok: bool
+    policies: list[dict[str, Any]]
+
+    @staticmethod
+    def from_dict(obj: Any) -> 'Flowing':
+        assert isinstance(obj, dict)
+        findings = from_list(Finding.from_dict, obj.get("findings"))
+        ok = from_bool(obj.get("ok"))
+        policies = from_list(lambda x: from_dict(lambda x: x, x), obj.get("policies"))
+        return Flowing(findings, ok, policies)
+
+    def to_dict(self) -> dict:
+        result: dict = {}
+        result["findings"] = from_list(lambda x: to_class(Finding, x), self.findings)
+        result["ok"] = from_bool(self.ok)
+        result["policies"] = from_list(lambda x: from_dict(lambda x: x, x), self.policies)
+        return result
+
+
+@dataclass
+class Upload:
+    bytes: int
+    id: str
+    """its SHA-256 in hexadecimal"""
+
+    lines: int
+    """that are not blank"""
+
+    @staticmethod
+    def from_dict(obj: Any) -> 'Upload':
+        assert isinstance(obj, dict)
+        bytes = from_int(obj.get("bytes"))
+        id = from_str(obj.get("id"))
+        lines = from_int(obj.get("lines"))
+        return Upload(bytes, id, lines)
+
+    def to_dict(self) -> dict:
+        result: dict = {}
+        result["bytes"] = from_int(self.bytes)
+        result["id"] = from_str(self.id)
+        result["lines"] = from_int(self.lines)
+        return result
+
+
+@dataclass
+class UndoneCall:
+    call: str
+    tool: str
+    asks: bool | None = None
+    id: str | None = None
+    instance: str | None = None
+    params: Any = None
+    """any JSON value"""
+
+    uncertain: bool | None = None
+    undo: str | None = None
+    why: str | None = None
+
+    @staticmethod
+    def from_dict(obj: Any) -> 'UndoneCall':
+        assert isinstance(obj, dict)
+        call = from_str(obj.get("call"))
+        tool = from_str(obj.get("tool"))
+        asks = from_union([from_bool, from_none], obj.get("asks"))
+        id = from_union([from_str, from_none], obj.get("id"))
+        instance = from_union([from_str, from_none], obj.get("instance"))
+        params = obj.get("params")
+        uncertain = from_union([from_bool, from_none], obj.get("uncertain"))
+        undo = from_union([from_str, from_none], obj.get("undo"))
+        why = from_union([from_str, from_none], obj.get("why"))
+        return UndoneCall(call, tool, asks, id, instance, params, uncertain, undo, why)
+
+    def to_dict(self) -> dict:
+        result: dict = {}
+        result["call"] = from_str(self.call)
+        result["tool"] = from_str(self.tool)
+        if self.asks is not None:
+            result["asks"] = from_union([from_bool, from_none], self.asks)
+        if self.id is not None:
+            result["id"] = from_union([from_str, from_none], self.id)
+        if self.instance is not None:
+            result["instance"] = from_union([from_str, from_none], self.instance)
+        if self.params is not None:
+            result["params"] = self.params
+        if self.uncertain is not None:
+            result["uncertain"] = from_union([from_bool, from_none], self.uncertain)
+        if self.undo is not None:
+            result["undo"] = from_union([from_str, from_none], self.undo)
+        if self.why is not None:
+            result["why"] = from_union([from_str, from_none], self.why)
+        return result
+
+
+@dataclass
+class Undone:
+    of: str
+    stands: list[UndoneCall]
+    status: str
+    undone: list[UndoneCall]
+    run: str | None = None
+
+    @staticmethod
+    def from_dict(obj: Any) -> 'Undone':
+        assert isinstance(obj, dict)
+        of = from_str(obj.get("of"))
+        stands = from_list(UndoneCall.from_dict, obj.get("stands"))
+        status = from_str(obj.get("status"))
+        undone = from_list(UndoneCall.from_dict, obj.get("undone"))
+        run = from_union([from_str, from_none], obj.get("run"))
+        return Undone(of, stands, status, undone, run)
+
+    def to_dict(self) -> dict:
+        result: dict = {}
+        result["of"] = from_str(self.of)
+        result["stands"] = from_list(lambda x: to_class(UndoneCall, x), self.stands)
+        result["status"] = from_str(self.status)
+        result["undone"] = from_list(lambda x: to_class(UndoneCall, x), self.undone)
+        if self.run is not None:
+            result["run"] = from_union([from_str, from_none], self.run)
+        return result
+
+
+@dataclass
+class Undoing:
+    by: str
+    """the run that undoes it, which may not have begun; empty when nothing is left to do"""
+
+    calls: list[UndoneCall]
+    run: str
+    stands: list[UndoneCall]
+    before: Undone | None = None
+
+    @staticmethod
+    def from_dict(obj: Any) -> 'Undoing':
+        assert isinstance(obj, dict)
+        by = from_str(obj.get("by"))
+        calls = from_list(UndoneCall.from_dict, obj.get("calls"))
+        run = from_str(obj.get("run"))
+        stands = from_list(UndoneCall.from_dict, obj.get("stands"))
+        before = from_union([from_none, Undone.from_dict], obj.get("before"))
+        return Undoing(by, calls, run, stands, before)
+
+    def to_dict(self) -> dict:
+        result: dict = {}
+        result["by"] = from_str(self.by)
+        result["calls"] = from_list(lambda x: to_class(UndoneCall, x), self.calls)
+        result["run"] = from_str(self.run)
+        result["stands"] = from_list(lambda x: to_class(UndoneCall, x), self.stands)
+        result["before"] = from_union([from_none, lambda x: to_class(Undone, x)], self.before)
+        return result
+
+
+@dataclass
+class Revised:
+    plan: list[Any] | dict[str, Any] | str | None = None
+    """the plan as a text, or as JSON, in the notation of the run's first plan"""
+
+    @staticmethod
+    def from_dict(obj: Any) -> 'Revised':
+        assert isinstance(obj, dict)
+        plan = from_union([lambda x: from_list(lambda x: x, x), lambda x: from_dict(lambda x: x, x), from_str, from_none], obj.get("plan"))
+        return Revised(plan)
+
+    def to_dict(self) -> dict:
+        result: dict = {}
+        if self.plan is not None:
+            result["plan"] = from_union([lambda x: from_list(lambda x: x, x), lambda x: from_dict(lambda x: x, x), from_str, from_none], self.plan)
+        return result
+
+
 def problem_from_dict(s: Any) -> Problem:
     return Problem.from_dict(s)
 
@@ -1400,3 +1764,83 @@ def event_from_dict(s: Any) -> Event:
 
 def event_to_dict(x: Event) -> Any:
     return to_class(Event, x)
+
+
+def simulated_from_dict(s: Any) -> Simulated:
+    return Simulated.from_dict(s)
+
+
+def simulated_to_dict(x: Simulated) -> Any:
+    return to_class(Simulated, x)
+
+
+def simulation_from_dict(s: Any) -> Simulation:
+    return Simulation.from_dict(s)
+
+
+def simulation_to_dict(x: Simulation) -> Any:
+    return to_class(Simulation, x)
+
+
+def share_from_dict(s: Any) -> Share:
+    return Share.from_dict(s)
+
+
+def share_to_dict(x: Share) -> Any:
+    return to_class(Share, x)
+
+
+def assumed_tool_from_dict(s: Any) -> AssumedTool:
+    return AssumedTool.from_dict(s)
+
+
+def assumed_tool_to_dict(x: AssumedTool) -> Any:
+    return to_class(AssumedTool, x)
+
+
+def flowing_from_dict(s: Any) -> Flowing:
+    return Flowing.from_dict(s)
+
+
+def flowing_to_dict(x: Flowing) -> Any:
+    return to_class(Flowing, x)
+
+
+def upload_from_dict(s: Any) -> Upload:
+    return Upload.from_dict(s)
+
+
+def upload_to_dict(x: Upload) -> Any:
+    return to_class(Upload, x)
+
+
+def undone_call_from_dict(s: Any) -> UndoneCall:
+    return UndoneCall.from_dict(s)
+
+
+def undone_call_to_dict(x: UndoneCall) -> Any:
+    return to_class(UndoneCall, x)
+
+
+def undone_from_dict(s: Any) -> Undone:
+    return Undone.from_dict(s)
+
+
+def undone_to_dict(x: Undone) -> Any:
+    return to_class(Undone, x)
+
+
+def undoing_from_dict(s: Any) -> Undoing:
+    return Undoing.from_dict(s)
+
+
+def undoing_to_dict(x: Undoing) -> Any:
+    return to_class(Undoing, x)
+
+
+def revised_from_dict(s: Any) -> Revised:
+    return Revised.from_dict(s)
+
+
+def revised_to_dict(x: Revised) -> Any:
+    return to_class(Revised, x)

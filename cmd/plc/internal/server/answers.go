@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
@@ -53,6 +54,34 @@ func (s *Server) questions(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer(w, http.StatusOK, map[string]any{"questions": all})
+}
+
+// maxListed is the maximum number of questions in a list of those of all runs.
+const maxListed = 1000
+
+// allQuestions answers with the open questions of all runs, those of the oldest runs first.
+func (s *Server) allQuestions(w http.ResponseWriter, r *http.Request) {
+	all := []Question{}
+	runs, err := s.opts.Engine.Runs(r.Context(), journal.Filter{Status: []exec.Status{exec.Paused, exec.Running, exec.Undoing, journal.Interrupted}})
+	slices.Reverse(runs)
+	for _, sum := range runs {
+		if err != nil || len(all) >= maxListed {
+			break
+		}
+		if sum.Questions == 0 {
+			continue
+		}
+		var open []*journal.Question
+		open, err = s.opts.Engine.Questions(r.Context(), sum.Run)
+		for _, q := range open {
+			all = append(all, questionOf(q))
+		}
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	answer(w, http.StatusOK, map[string]any{"questions": all[:min(len(all), maxListed)]})
 }
 
 // A Decision is an answer to a question, or about a plan as a whole.

@@ -87,8 +87,13 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			return
 		}
 		empty := r.Body == http.NoBody
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-		if c != nil && !empty {
+		streamed := r.URL.Path == uploadPath // its handler reads it, a part at a time
+		most := int64(maxBody)
+		if streamed {
+			most = s.uploads.most
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, most)
+		if c != nil && !empty && !streamed {
 			release, err := s.receive(r)
 			defer release()
 			if err == nil { // the token may have been revoked since the request began

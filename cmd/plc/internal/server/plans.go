@@ -17,32 +17,50 @@ type Planned struct {
 	Input     json.RawMessage   `json:"input,omitempty"`     // an object
 	State     json.RawMessage   `json:"state,omitempty"`     // an object
 	Instances string            `json:"instances,omitempty"` // a JSON object per line
+	Upload    string            `json:"upload,omitempty"`    // the id of an upload with the instances
 	Labels    map[string]string `json:"labels,omitempty"`
 }
 
 // spec returns the Spec of a plan.
 func (s *Server) spec(p *Planned) (plc.Spec, error) {
 	spec := s.opts.Spec
-	text := string(p.Plan)
-	if len(p.Plan) > 0 && p.Plan[0] == '"' {
-		if err := json.Unmarshal(p.Plan, &text); err != nil {
-			return spec, badf(http.StatusBadRequest, "the plan is not a text: %v", err)
-		}
+	var err error
+	if spec.Plan, err = planOf(p.Plan, p.Notation); err != nil {
+		return spec, err
 	}
-	if text == "" || text == "null" {
-		return spec, badf(http.StatusBadRequest, "the member plan is missing")
-	}
-	spec.Plan = plc.Text(text).From(p.Notation)
 	if p.Input != nil {
 		spec.Values.Input = append(spec.Values.Input[:len(spec.Values.Input):len(spec.Values.Input)], plc.Text(string(p.Input)))
 	}
 	if p.State != nil {
 		spec.Values.State = plc.Text(string(p.State))
 	}
-	if p.Instances != "" {
+	switch {
+	case p.Instances != "" && p.Upload != "":
+		return spec, badf(http.StatusUnprocessableEntity, "instances and upload are one or the other")
+	case p.Instances != "":
 		spec.Instances = plc.Text(p.Instances)
+	case p.Upload != "":
+		name, err := s.uploads.path(p.Upload)
+		if err != nil {
+			return spec, err
+		}
+		spec.Instances = plc.File(name)
 	}
 	return spec, nil
+}
+
+// planOf returns the plan of a request.
+func planOf(plan json.RawMessage, notation string) (plc.Source, error) {
+	text := string(plan)
+	if len(plan) > 0 && plan[0] == '"' {
+		if err := json.Unmarshal(plan, &text); err != nil {
+			return plc.Source{}, badf(http.StatusBadRequest, "the plan is not a text: %v", err)
+		}
+	}
+	if text == "" || text == "null" {
+		return plc.Source{}, badf(http.StatusBadRequest, "the member plan is missing")
+	}
+	return plc.Text(text).From(notation), nil
 }
 
 // Checked holds the findings about a plan.

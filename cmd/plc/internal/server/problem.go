@@ -51,6 +51,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 		undone   *plc.UndoneError
 		undoes   *plc.UndoesError
 		changed  *plc.ChangedPlanError
+		nothing  *plc.NothingUndoneError
 		full     *runner.FullError
 		large    *http.MaxBytesError
 		bad      *badRequest
@@ -65,7 +66,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &missing):
 		status = http.StatusNotFound
 	case errors.As(err, &held), errors.As(err, &answered), errors.As(err, &waits), errors.As(err, &rejected),
-		errors.As(err, &undone), errors.As(err, &undoes), errors.As(err, &changed):
+		errors.As(err, &undone), errors.As(err, &undoes), errors.As(err, &changed), errors.As(err, &nothing):
 		status = http.StatusConflict
 	case errors.As(err, &full):
 		status = http.StatusServiceUnavailable

@@ -13,7 +13,6 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
-	"github.com/plc-lang/plc/dag/draw"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/journal"
 )
@@ -75,7 +74,7 @@ func reserved(name string) bool {
 // own reports whether a label is one of those of this package.
 func own(name string) bool {
 	switch name {
-	case runner.Label, startedBy, keyedLabel, folderLabel:
+	case runner.Label, startedBy, keyedLabel, folderLabel, uploadLabel:
 		return true
 	}
 	return false
@@ -182,6 +181,9 @@ func (s *Server) startRun(r *http.Request, in *Planned, body []byte) (run string
 	}
 	c := callerOf(r)
 	spec.Labels = map[string]string{runner.Label: frontend, startedBy: c.name}
+	if in.Upload != "" {
+		spec.Labels[uploadLabel] = in.Upload
+	}
 	for name, value := range in.Labels {
 		if reserved(name) {
 			return "", false, badf(http.StatusUnprocessableEntity, "the label %q is plc's own; give another name", name)
@@ -300,19 +302,7 @@ func (s *Server) graph(w http.ResponseWriter, r *http.Request) {
 		word := cmp.Or(status[exec.PathOf(g.Nodes[i].ID)], string(exec.Pending))
 		g.Nodes[i].Detail = strings.TrimSpace(g.Nodes[i].Detail + " " + signs[word] + " " + word)
 	}
-	var text bytes.Buffer
-	kind := "image/svg+xml"
-	if r.URL.Query().Get("as") == "json" {
-		kind, err = "application/json", draw.JSON(&text, g)
-	} else {
-		err = draw.SVG(&text, g)
-	}
-	if err != nil {
-		problem(w, r, http.StatusUnprocessableEntity, err.Error())
-		return
-	}
-	w.Header().Set("Content-Type", kind)
-	w.Write(text.Bytes())
+	s.drawn(w, r, g)
 }
 
 // signs tell statuses apart without colours.
@@ -357,13 +347,29 @@ func (s *Server) answerRun(w http.ResponseWriter, r *http.Request, status int, e
 }
 
 func (s *Server) resume(w http.ResponseWriter, r *http.Request) {
+	var in Revised
+	var change plc.Change
 	sum, err := s.own(r)
+	if err == nil && r.Body != http.NoBody {
+		err = readBody(r, &in)
+	}
+	if err == nil && in.Plan != nil {
+		change.Plan, err = planOf(in.Plan, "")
+	}
+	if err == nil && in.Plan != nil && s.opts.OthersApprove {
+		err = badf(http.StatusForbidden, "you give another plan, so somebody else would have to approve it; start it as a run of its own")
+	}
 	if err == nil {
 		_, err = s.runs.Begin(callerOf(r).name, func(ctx context.Context) (*plc.Run, error) {
-			return s.opts.Engine.Continue(ctx, sum.Run, plc.Change{})
+			return s.opts.Engine.Continue(ctx, sum.Run, change)
 		})
 	}
 	s.answerRun(w, r, http.StatusAccepted, err)
+}
+
+// Revised is another plan with which a run goes on; without one, it goes on with its own.
+type Revised struct {
+	Plan json.RawMessage `json:"plan,omitempty"` // a text, or JSON, in the notation of the run's first plan
 }
 
 func (s *Server) fork(w http.ResponseWriter, r *http.Request) {

@@ -35,6 +35,10 @@ type Options struct {
 	// OthersApprove forbids answers by whoever started or forked a run, and approvals by whoever
 	// gave a result, a reason or other params in it.
 	OthersApprove bool
+	// Uploads is a folder for files of instances that callers send; "" keeps none. MaxUpload limits
+	// the bytes of one of them; 0 is DefaultMaxUpload.
+	Uploads   string
+	MaxUpload int64
 	// Agents serves agents over MCP, for requests that may come to it (AgentOf). Nil is nobody.
 	Agents http.Handler
 	// Preview and Question return what a person is shown of a plan, or of a question, that waits
@@ -63,6 +67,7 @@ type Server struct {
 	tools   *tool.Catalogue
 	runs    *runner.Runner
 	codes   codes
+	uploads uploads
 	slots   chan struct{} // of requests that compile a plan
 	large   chan struct{} // of requests whose bodies are large
 	handler http.Handler
@@ -82,6 +87,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{Findings: tools.Findings, slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))), large: make(chan struct{}, maxLarge), opts: o, tools: tools.Catalogue}
+	s.uploads.dir, s.uploads.most = o.Uploads, cmp.Or(o.MaxUpload, DefaultMaxUpload)
 	mux := http.NewServeMux()
 	for pattern, h := range s.routes() {
 		mux.HandleFunc(pattern, h)
@@ -122,6 +128,10 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"GET /v1/explain/{code}":       wants(Read, s.explain),
 		"POST /v1/check":               wants(Read, s.bounded(s.check)),
 		"POST /v1/plan":                wants(Read, s.bounded(s.preview)),
+		"POST /v1/simulate":            wants(Read, s.bounded(s.simulate)),
+		"POST /v1/flow":                wants(Read, s.bounded(s.flow)),
+		"POST /v1/graph":               wants(Read, s.bounded(s.draw)),
+		"POST " + uploadPath:           wants(Run, s.upload),
 		"POST /v1/runs":                wants(Run, s.bounded(s.start)),
 		"GET /v1/runs":                 wants(Read, s.list),
 		"GET /v1/runs/{run}":           wants(Read, s.document),
@@ -136,6 +146,9 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"POST /v1/runs/{run}/resume":   wants(Run, s.resume),
 		"POST /v1/runs/{run}/fork":     wants(Run, s.bounded(s.fork)),
 		"POST /v1/runs/{run}/replay":   wants(Read, s.bounded(s.replay)),
+		"GET /v1/runs/{run}/undo":      wants(Read, s.bounded(s.undoing)),
+		"POST /v1/runs/{run}/undo":     wants(Run, s.bounded(s.undo)),
+		"GET /v1/questions":            wants(Read, s.allQuestions),
 	}
 }
 

@@ -73,7 +73,14 @@ func (g *rig) tools() []*tool.Tool {
 		}
 	})
 	slow.Definition.Effects.ReadOnly = tool.Yes
-	return []*tool.Tool{double, wipe, slow}
+	put := tool.Func("put", "Puts something.", func(_ context.Context, in struct {
+		What string `json:"what"`
+	}) (string, error) {
+		return in.What, nil
+	})
+	put.Definition.Effects.Destructive = tool.No
+	put.Definition.Undo = &tool.Undo{Tool: "wipe", Params: json.RawMessage(`{"what": "†params.what"}`)}
+	return []*tool.Tool{double, wipe, slow, put}
 }
 
 func newRig(t *testing.T, o Options) *rig {
@@ -408,7 +415,8 @@ func TestFromPlanToResult(t *testing.T) {
 	g.want(404, "GET", "/v1/runs/nothing", nil)
 }
 
-// A call that needs a person waits for one; an answer counts for what was shown, and says who gave it.
+// A call that needs a person waits for one; an answer counts for what was shown, and says who gave
+// it.
 func TestApproval(t *testing.T) {
 	g := newRig(t, Options{})
 	run := g.want(201, "POST", "/v1/runs", object{"plan": []object{{"_tool": "wipe", "what": "disk", "_outputPath": "†state.x"}}})["run"].(string)
@@ -720,7 +728,8 @@ func TestOpenAPILinter(t *testing.T) {
 	}
 }
 
-// A browser logs in by a link that counts once, and approves without a script; hostile names stay text.
+// A browser logs in by a link that counts once, and approves without a script; hostile names stay
+// text.
 func TestPages(t *testing.T) {
 	g := newRig(t, Options{})
 	evil := "<script>alert(1)</script>\u202e"
@@ -938,5 +947,143 @@ func TestRevokedStream(t *testing.T) {
 		if strings.HasPrefix(lines.Text(), "data:") {
 			t.Errorf("after the token was revoked: %s", lines.Text())
 		}
+	}
+}
+
+// A plan is simulated, its flow shown, and drawn, and nothing runs.
+func TestForesees(t *testing.T) {
+	g := newRig(t, Options{})
+	plan := []object{{"_tool": "wipe", "what": "x"}}
+	sim := g.want(200, "POST", "/v1/simulate", object{"plan": plan, "runs": 100, "seed": 7, "fails": []string{"wipe=1"}})
+	if ok := sim["succeeded"].(object); ok["of"] != 100.0 || ok["runs"] != 0.0 {
+		t.Errorf("succeeded %v", ok)
+	}
+	g.want(422, "POST", "/v1/simulate", object{"plan": plan, "runs": maxSimulated + 1})
+	g.want(422, "POST", "/v1/simulate", object{"plan": plan, "fails": []string{"wype=1"}})
+	g.want(422, "POST", "/v1/simulate", object{"plan": []object{{"_tool": "wype"}}})
+	g.want(422, "POST", "/v1/simulate", object{"plan": plan, "instances": `{"what": "x"}`})
+	if flows := g.want(200, "POST", "/v1/flow", object{"plan": plan}); flows["ok"] != true || len(flows["policies"].([]any)) != 0 {
+		t.Errorf("%v", flows)
+	}
+	g.want(200, "POST", "/v1/graph", object{"plan": plan})
+	g.want(200, "POST", "/v1/graph?as=json", object{"plan": plan})
+	g.want(422, "POST", "/v1/graph", object{"plan": []object{{"_tool": "wype"}}})
+	if all := g.want(200, "GET", "/v1/runs", nil)["runs"].([]any); len(all) != 0 || g.wiped.Load() != 0 {
+		t.Errorf("%d runs, wiped %d times", len(all), g.wiped.Load())
+	}
+}
+
+// The questions of all runs are in one list, and a run goes on with another plan.
+func TestQuestionsOfAll(t *testing.T) {
+	g := newRig(t, Options{})
+	var runs []string
+	for _, what := range []string{"x", "y"} {
+		run := g.want(201, "POST", "/v1/runs", object{"plan": []object{{"_tool": "wipe", "what": what}}})["run"].(string)
+		g.until(run, "runPaused", 0)
+		runs = append(runs, run)
+	}
+	all := g.want(200, "GET", "/v1/questions", nil)["questions"].([]any)
+	if len(all) != 2 || all[0].(object)["run"] != runs[0] {
+		t.Errorf("%v", all)
+	}
+	g.want(422, "POST", "/v1/runs/"+runs[0]+"/resume", object{"plan": []object{{"_tool": "wype"}}})
+	g.want(202, "POST", "/v1/runs/"+runs[0]+"/resume", object{"plan": []object{{"_tool": "double", "n": 4, "_outputPath": "†state.x"}}})
+	g.until(runs[0], "runFinished", 0)
+	doc := g.want(200, "GET", "/v1/runs/"+runs[0], nil)
+	if state, _ := json.Marshal(doc["result"].(object)["state"]); string(state) != `{"x":8}` || g.wiped.Load() != 0 {
+		t.Errorf("state %s, wiped %d times", state, g.wiped.Load())
+	}
+}
+
+// A run is undone by a run of its own, of whoever asked for that.
+func TestUndoesRun(t *testing.T) {
+	g := newRig(t, Options{})
+	run := g.want(201, "POST", "/v1/runs", object{"plan": []object{{"_tool": "put", "what": "x"}}, "labels": object{"team": "a"}})["run"].(string)
+	g.until(run, "runFinished", 0)
+	bob, err := g.tokens.Make(Token{Name: "bob", Roles: []Role{Read, Run}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if u := g.want(200, "GET", "/v1/runs/"+run+"/undo", nil); len(u["calls"].([]any)) != 1 || u["before"] != nil {
+		t.Errorf("%v", u)
+	}
+	status, _, text := g.send(bob, "POST", "/v1/runs/"+run+"/undo", nil)
+	var by Summary
+	if err := json.Unmarshal(text, &by); err != nil || status != 202 || by.By != "bob" || by.Labels["team"] != "a" {
+		t.Fatalf("%d %s", status, text)
+	}
+	g.until(by.Run, "runPaused", 0) // wipe asks
+	q := g.want(200, "GET", "/v1/runs/"+by.Run+"/questions", nil)["questions"].([]any)[0].(object)
+	g.want(204, "POST", "/v1/runs/"+by.Run+"/answers", object{"call": q["call"], "decision": "approve", "digest": q["digest"]})
+	g.until(by.Run, "runFinished", 0)
+	for range 200 { // the record of the other run is written after that
+		if g.want(200, "GET", "/v1/runs/"+run, nil)["summary"].(object)["status"] == "undone" {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	u := g.want(200, "GET", "/v1/runs/"+run+"/undo", nil)
+	if u["by"] != "" || len(u["before"].(object)["undone"].([]any)) != 1 || g.wiped.Load() != 1 {
+		t.Errorf("%v, wiped %d times", u, g.wiped.Load())
+	}
+	g.want(409, "POST", "/v1/runs/"+run+"/undo", nil)
+	g.want(409, "POST", "/v1/runs/"+by.Run+"/undo", nil)
+}
+
+// A file of instances is sent once, and used by runs, also after the server was started anew.
+func TestUploads(t *testing.T) {
+	o := Options{Uploads: filepath.Join(t.TempDir(), "uploads"), MaxUpload: 1 << 20}
+	g := newRig(t, o)
+	send := func(want int, body string) (up Upload) {
+		t.Helper()
+		req, _ := http.NewRequestWithContext(t.Context(), "POST", g.http.URL+"/v1/uploads", strings.NewReader(body))
+		req.Header.Set("Authorization", "Bearer "+g.admin)
+		req.Header.Set("Content-Type", "application/x-ndjson")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		text, _ := io.ReadAll(res.Body)
+		g.valid(req, res, text)
+		if _ = json.Unmarshal(text, &up); res.StatusCode != want {
+			t.Fatalf("%d, want %d: %s", res.StatusCode, want, text)
+		}
+		return up
+	}
+	var lines strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&lines, "{\"input\": {\"n\": %d}}\n\n", i)
+	}
+	up := send(201, lines.String())
+	if up.Lines != 2000 || up.Bytes != int64(lines.Len()) || send(201, lines.String()) != up {
+		t.Errorf("%+v", up)
+	}
+	plan := object{"plan": []object{{"_tool": "double", "n": "†input.n", "_outputPath": "†state.x"}}, "upload": up.ID}
+	if c := g.want(200, "POST", "/v1/check", plan); c["ok"] != true {
+		t.Errorf("%v", c)
+	}
+	run := g.want(201, "POST", "/v1/runs", plan)["run"].(string)
+	g.until(run, "runFinished", 0)
+	if s := g.want(200, "GET", "/v1/runs/"+run, nil)["summary"].(object); s["calls"].(object)["completed"] != 2000.0 {
+		t.Errorf("%v", s)
+	}
+	g.want(422, "POST", "/v1/runs", object{"plan": plan["plan"], "upload": "../../etc/passwd"})
+	g.want(422, "POST", "/v1/runs", object{"plan": plan["plan"], "upload": strings.Repeat("0", 64)})
+	g.want(422, "POST", "/v1/runs", object{"plan": plan["plan"], "upload": up.ID, "instances": "{}"})
+	send(413, strings.Repeat("x", 1<<20+1))
+	// What no run has is deleted after a day, and what one has stays.
+	other := send(201, `{"input": {"n": 1}}`)
+	old := time.Now().Add(-2 * unusedTime)
+	for _, id := range []string{up.ID, other.ID} {
+		if err := os.Chtimes(filepath.Join(o.Uploads, id+".jsonl"), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send(201, `{"input": {"n": 2}}`)
+	g.want(422, "POST", "/v1/check", object{"plan": plan["plan"], "upload": other.ID})
+	g.want(200, "POST", "/v1/check", plan)
+	if left, _ := filepath.Glob(filepath.Join(o.Uploads, "*.part")); len(left) != 0 {
+		t.Errorf("left: %v", left)
 	}
 }
