@@ -27,6 +27,13 @@ const SessionLabel = "session"
 // sessionRecord begins the names of the records of sessions, which are kept where loops are.
 const sessionRecord = "session-"
 
+// webhookRecord begins the names of the records of webhooks, which are kept where loops are.
+const webhookRecord = "webhook-"
+
+// WebhookRecord returns the name of the record of what a webhook was told: see
+// journal.Store.CreateLoop.
+func WebhookRecord(hook string) string { return webhookRecord + hook }
+
 // BeginSession makes the record of a session.
 func (e *Engine) BeginSession(ctx context.Context, s *AgentSession) error {
 	store, err := e.records()

@@ -115,7 +115,7 @@ func findLoop(ctx context.Context, store journal.Store, name string) (journal.Lo
 	}
 	var found []string
 	for _, id := range all {
-		if strings.HasPrefix(id, sessionRecord) {
+		if strings.HasPrefix(id, sessionRecord) || strings.HasPrefix(id, webhookRecord) {
 			continue
 		}
 		if name == "last" || strings.HasPrefix(strings.ToUpper(id), strings.ToUpper(name)) {

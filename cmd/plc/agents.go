@@ -53,12 +53,27 @@ func pageOf(address string) (func(run string) string, error) {
 	if address == "" {
 		return nil, nil
 	}
+	pages, err := addressesOf(address)
+	if err != nil {
+		return nil, err
+	}
+	return func(run string) string { return pages(run, true) }, nil
+}
+
+// addressesOf returns where a person decides about a run, or looks at it, on a server at an
+// address.
+func addressesOf(address string) (func(run string, decides bool) string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {
 		return nil, fmt.Errorf("--page %q: it is the address of plc serve, as in https://plc.example:8443", address)
 	}
-	inbox := u.JoinPath("inbox")
-	return func(run string) string { return inbox.String() + "?run=" + url.QueryEscape(run) }, nil
+	inbox, runs := u.JoinPath("inbox"), u.JoinPath("runs")
+	return func(run string, decides bool) string {
+		if decides {
+			return inbox.String() + "?run=" + url.QueryEscape(run)
+		}
+		return runs.JoinPath(url.PathEscape(run)).String()
+	}, nil
 }
 
 // gatewayConfig returns the configuration of the engine of a gateway, and what tells the gateway

@@ -19,6 +19,7 @@ import (
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/gateway"
 	"github.com/plc-lang/plc/cmd/plc/internal/server"
+	"github.com/plc-lang/plc/cmd/plc/internal/webhook"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
@@ -36,6 +37,7 @@ type serveFlags struct {
 	uploads         string
 	upload          int64
 	others          bool
+	webhooks        string
 	agentFlags
 }
 
@@ -68,7 +70,7 @@ machine is refused as long as there is no token.`,
 	addTools(fl, c, &f.tools)
 	addStore(c, &f.store, "where the records of runs are kept: a path")
 	addTokens(c, &f.tokens)
-	addAgents(c, &f.agentFlags, "where people reach the pages, as in https://plc.example: clients of agents are asked to open them (default: the address)")
+	addAgents(c, &f.agentFlags, "where people reach the pages, as in https://plc.example, for clients of agents and webhooks (default: the address)")
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:8080", "the address to listen on")
 	fl.StringVar(&f.socket, "socket", "", "listen on a unix socket instead; its folder is made if need be, and has to be for this user alone")
 	fl.StringArrayVar(&f.hosts, "host", nil, "a host with its port by which the server is reached, besides the address (repeatable)")
@@ -89,6 +91,8 @@ machine is refused as long as there is no token.`,
 	addDuration(c, &s.Limits.Time, "max-time", "how long a run may take, as in 90s; 0 is no limit")
 	s.Limits.State = exec.DefaultMaxBytes
 	addSize(c, &s.Limits.State, "max-state", "how much the calls of a run may give, as in 64MiB")
+	fl.StringVar(&f.webhooks, "webhooks", "", "a file with services that are told what waits for a person, has ended or has failed")
+	completeFiles(c, "yaml,yml,json", "webhooks")
 	complete(c, "approve", "all", "destructive", "none")
 	complete(c, "on-uncertain", "wait", "retry", "fail", "skip")
 	completeFiles(c, "pem", "tls-cert", "tls-key")
@@ -151,6 +155,11 @@ func (env *environment) serve(ctx context.Context, f *serveFlags) error {
 	}
 	defer s.Close()
 	env.showFindings(s.Findings)
+	endTelling, err := env.tellHooks(ctx, f, store, l)
+	if err != nil {
+		return err
+	}
+	defer endTelling()
 	if f.socket != "" {
 		showf(env.stderr, "serving on the socket %s\n", f.socket)
 	} else {
@@ -158,6 +167,29 @@ func (env *environment) serve(ctx context.Context, f *serveFlags) error {
 		showf(env.stderr, "serving on %s\nserving agents on %s/mcp\nlog in, once, within 10 minutes: %s%s\n", at, at, at, s.Link())
 	}
 	return env.serveUntil(ctx, l, s, f)
+}
+
+// tellHooks begins to tell the webhooks of the file, until end is called.
+func (env *environment) tellHooks(ctx context.Context, f *serveFlags, store journal.Store, l net.Listener) (end func(), err error) {
+	if f.webhooks == "" {
+		return func() {}, nil
+	}
+	text, err := os.ReadFile(f.webhooks)
+	if err != nil {
+		return nil, err
+	}
+	hooks, err := webhook.Read(f.webhooks, text, os.LookupEnv)
+	if err != nil {
+		return nil, err
+	}
+	o := webhook.Options{Store: store, Hooks: hooks, Log: func(text string) { showf(env.stderr, "%s\n", display.Line(text)) }}
+	if f.page != "" || f.socket == "" {
+		o.Page, err = addressesOf(cmp.Or(f.page, f.scheme()+"://"+l.Addr().String()))
+		if err != nil {
+			return nil, err
+		}
+	}
+	return webhook.Start(ctx, o).Close, nil
 }
 
 // uploadsFolder returns the folder for files of instances.
@@ -196,8 +228,8 @@ func (f *serveFlags) scheme() string {
 // can't be told apart.
 func (f *serveFlags) serveAgents(ctx context.Context, engine *plc.Engine, l net.Listener, told *atomic.Pointer[gateway.Gateway]) (h http.Handler, end func(), err error) {
 	if f.socket != "" {
-		if f.agentFlags != (agentFlags{}) {
-			return nil, nil, errors.New("--agents, --page and --session-… are for agents, which are not served on a socket: who can open it may approve")
+		if f.agentFlags != (agentFlags{page: f.page}) {
+			return nil, nil, errors.New("--agents and --session-… are for agents, which are not served on a socket: who can open it may approve")
 		}
 		return nil, func() {}, nil
 	}

@@ -59,6 +59,10 @@ func (a *Activity) dial(proxy string) error {
 	return nil
 }
 
+// PublicDialer returns a dialer that connects to addresses of the public internet only. Its error
+// for another one is a *tool.Error with the code "private-address".
+func PublicDialer() *net.Dialer { return &net.Dialer{Timeout: dialTimeout, Control: public} }
+
 // public refuses to connect to an address that is not one of the public internet.
 // It is asked with the address that a name was resolved to.
 func public(_, address string, _ syscall.RawConn) error {

@@ -1,0 +1,158 @@
+// Package webhook tells services what happens in the runs of a store: that one waits for a person,
+// has ended or has failed. It sends signed messages as Standard Webhooks 1.0 says, or messages for
+// Slack and what understands the same.
+//
+//	s := webhook.Start(ctx, webhook.Options{Store: store, Hooks: hooks, Page: page})
+//	defer s.Close()
+//
+// The record of runs is the queue: messages are made from its events, and the store has beside them
+// how far each hook was told (record.go). So a message survives the server, and is sent again until
+// the service takes it (send.go). One that is sent twice, since its server was killed in between,
+// has the same id. Of several servers that share a store, one tells a hook.
+package webhook
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang/yaml"
+)
+
+// A Hook is a service that is told.
+type Hook struct {
+	Name string
+	// URL is secret: some services know their callers by it.
+	URL string
+	// Keys sign the messages. While a key is changed there are two, and each signs.
+	Keys [][]byte
+	// Events are the kinds of messages that are sent; nil is all.
+	Events []Kind
+	Slack  bool // the messages are for Slack
+	// AllowPrivate allows addresses that are not of the public internet, and URLs without TLS.
+	AllowPrivate bool
+}
+
+// A Kind is a kind of messages.
+type Kind string
+
+// The kinds.
+const (
+	Question Kind = "run.question" // a call, or the plan as a whole, waits for a person
+	Ended    Kind = "run.ended"    // the run has ended, and not badly
+	Failed   Kind = "run.failed"   // the run has failed, or is undone in part only
+)
+
+// maxDepth is the maximum depth of a file of hooks.
+const maxDepth = 10
+
+// Read reads a file of hooks, {"webhooks": [{"name": …, "url": …}]}, in JSON or YAML. Secrets are
+// in environment variables that it names, which lookup finds.
+func Read(file string, text []byte, lookup func(string) (string, bool)) ([]*Hook, error) {
+	doc, fault := yaml.Read(diag.NewFile(file, text), maxDepth)
+	if fault != nil {
+		return nil, fmt.Errorf("%s: %s", file, fault.Message)
+	}
+	var f struct {
+		Webhooks []entry `json:"webhooks"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(doc.Text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&f); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if len(f.Webhooks) == 0 {
+		return nil, fmt.Errorf(`%s has no webhooks; it is {"webhooks": [{"name": "NAME", "url": "https://..."}]}`, file)
+	}
+	var all []*Hook
+	for i, e := range f.Webhooks {
+		h, err := e.hook(lookup)
+		if err == nil && slices.ContainsFunc(all, func(o *Hook) bool { return o.Name == h.Name }) {
+			err = fmt.Errorf("there are two with this name")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: webhook %d (%q): %w", file, i+1, e.Name, err)
+		}
+		all = append(all, h)
+	}
+	return all, nil
+}
+
+// entry is a hook as its file has it.
+type entry struct {
+	Name         string   `json:"name"`
+	URL          string   `json:"url"`
+	URLFrom      string   `json:"urlFrom"`     // an environment variable
+	SecretsFrom  []string `json:"secretsFrom"` // environment variables
+	Events       []Kind   `json:"events"`
+	Format       string   `json:"format"` // standard or slack
+	AllowPrivate bool     `json:"allowPrivate"`
+}
+
+func (e *entry) hook(lookup func(string) (string, bool)) (*Hook, error) {
+	h := &Hook{Name: e.Name, URL: e.URL, Events: e.Events, Slack: e.Format == "slack", AllowPrivate: e.AllowPrivate}
+	if h.Name == "" || len(h.Name) > 60 || strings.Trim(h.Name, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+		return nil, fmt.Errorf("its name has to be of small letters, digits, - and _: the record has it")
+	}
+	for _, kind := range h.Events {
+		if kind != Question && kind != Ended && kind != Failed {
+			return nil, fmt.Errorf("there is no event %q; the events are %s, %s and %s", kind, Question, Ended, Failed)
+		}
+	}
+	if e.Format != "" && e.Format != "standard" && e.Format != "slack" {
+		return nil, fmt.Errorf("its format %q is neither standard nor slack", e.Format)
+	}
+	if (e.URL == "") == (e.URLFrom == "") {
+		return nil, fmt.Errorf("it has url or urlFrom, which names an environment variable")
+	}
+	if e.URLFrom != "" {
+		var ok bool
+		if h.URL, ok = lookup(e.URLFrom); !ok {
+			return nil, fmt.Errorf("the environment variable %s is not set", e.URLFrom)
+		}
+	}
+	u, err := url.Parse(h.URL)
+	switch { // without the URL, which may be secret
+	case err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http":
+		return nil, fmt.Errorf("its URL is no address as in https://api.example/hook")
+	case u.Scheme == "http" && !h.AllowPrivate:
+		return nil, fmt.Errorf("its URL has to begin with https: unless allowPrivate is set")
+	case len(e.SecretsFrom) == 0 && !h.Slack:
+		return nil, fmt.Errorf("secretsFrom is missing: it names environment variables with the keys that sign")
+	}
+	for _, name := range e.SecretsFrom {
+		text, ok := lookup(name)
+		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(strings.TrimSpace(text), "whsec_"))
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("the environment variable %s is not set", name)
+		case err != nil || len(key) < 24 || len(key) > 64:
+			return nil, fmt.Errorf("%s is not whsec_ and 24 to 64 bytes in base64", name)
+		}
+		h.Keys = append(h.Keys, key)
+	}
+	return h, nil
+}
+
+// sign returns the signatures of a message that is sent now.
+func (h *Hook) sign(id string, now time.Time, body []byte) string {
+	var all []string
+	for _, key := range h.Keys {
+		mac := hmac.New(sha256.New, key)
+		fmt.Fprintf(mac, "%s.%s.", id, strconv.FormatInt(now.Unix(), 10))
+		mac.Write(body)
+		all = append(all, "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	}
+	return strings.Join(all, " ")
+}
+
+func (h *Hook) wants(k Kind) bool { return h.Events == nil || slices.Contains(h.Events, k) }
