@@ -41,6 +41,7 @@ const (
 	mcpSDK       = "github.com/modelcontextprotocol/go-sdk"
 	pflag        = "github.com/spf13/pflag" // the flags of cobra
 	jsonrpc      = "github.com/sourcegraph/jsonrpc2"
+	jwt          = "github.com/golang-jwt/jwt/v5"
 	openaiSDK    = "github.com/sashabaranov/go-openai"
 )
 
@@ -149,11 +150,13 @@ var layers = map[string]layer{
 	"loop/planning":       {own: "loop exec compile lang lang/dialect lang/dialect/planstep tool tool/model schemas diag internal/jsonscan"},
 
 	// Front ends.
-	"cmd/plc/internal/runner":      {own: ". exec journal tool"},
-	"cmd/plc/internal/gateway":     {own: ". cmd/plc/internal/runner diag exec exec/forecast journal lang/yaml tool", libraries: []string{gjson, jsonschemaGo, mcpSDK}},
-	"cmd/plc/internal/server/html": {own: "internal/display"},
-	"cmd/plc/internal/server":      {own: ". cmd/plc/internal/runner compile/flow cmd/plc/internal/server/html dag/draw diag exec exec/forecast exec/undo internal/display journal lang state tool"},
-	"cmd/plc/internal/webhook":     {own: ". cmd/plc/internal/runner diag exec internal/display journal lang/yaml tool tool/http"},
+	"cmd/plc/internal/runner":        {own: ". exec journal tool"},
+	"cmd/plc/internal/gateway":       {own: ". cmd/plc/internal/runner diag exec exec/forecast journal lang/yaml tool", libraries: []string{gjson, jsonschemaGo, mcpSDK}},
+	"cmd/plc/internal/server/html":   {own: "internal/display"},
+	"cmd/plc/internal/oidc":          {own: "diag lang/yaml", libraries: []string{jwt}},
+	"cmd/plc/internal/oidc/oidctest": {libraries: []string{jwt}},
+	"cmd/plc/internal/server":        {own: ". cmd/plc/internal/oidc cmd/plc/internal/runner compile/flow cmd/plc/internal/server/html dag/draw diag exec exec/forecast exec/undo internal/display journal lang state tool"},
+	"cmd/plc/internal/webhook":       {own: ". cmd/plc/internal/runner diag exec internal/display journal lang/yaml tool tool/http"},
 
 	// Programs.
 	"cmd/plc/internal/lsp/protocol":     {},
@@ -168,7 +171,7 @@ var layers = map[string]layer{
 			"exec exec/forecast exec/plantest exec/simulate exec/undo journal journal/postgres journal/sqlite " +
 			"lang lang/dialect/notations loop loop/flux " +
 			"tool tool/file tool/guard tool/openapi tool/mcp tool/model " +
-			"state trace dag/draw diag internal/display internal/durable internal/jsonscan internal/texttree cmd/plc/internal/gateway cmd/plc/internal/runner cmd/plc/internal/server cmd/plc/internal/webhook internal/spell",
+			"state trace dag/draw diag internal/display internal/durable internal/jsonscan internal/texttree cmd/plc/internal/gateway cmd/plc/internal/oidc cmd/plc/internal/runner cmd/plc/internal/server cmd/plc/internal/webhook internal/spell",
 		libraries: []string{cobra, mcpSDK, pflag, xsys, xterm}},
 	"diag/internal/explaingen": {program: true},
 	"examples/embed":           {program: true, own: ". tool"},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/gateway"
+	"github.com/plc-lang/plc/cmd/plc/internal/oidc"
 	"github.com/plc-lang/plc/cmd/plc/internal/server"
 	"github.com/plc-lang/plc/cmd/plc/internal/webhook"
 	"github.com/plc-lang/plc/exec"
@@ -37,7 +39,7 @@ type serveFlags struct {
 	uploads         string
 	upload          int64
 	others          bool
-	webhooks        string
+	webhooks, oidc  string
 	agentFlags
 }
 
@@ -91,6 +93,8 @@ machine is refused as long as there is no token.`,
 	addDuration(c, &s.Limits.Time, "max-time", "how long a run may take, as in 90s; 0 is no limit")
 	s.Limits.State = exec.DefaultMaxBytes
 	addSize(c, &s.Limits.State, "max-state", "how much the calls of a run may give, as in 64MiB")
+	fl.StringVar(&f.oidc, "oidc", "", "a file that names an OpenID Connect issuer whose tokens count, with what they allow")
+	completeFiles(c, "yaml,yml,json", "oidc")
 	fl.StringVar(&f.webhooks, "webhooks", "", "a file with services that are told what waits for a person, has ended or has failed")
 	completeFiles(c, "yaml,yml,json", "webhooks")
 	complete(c, "approve", "all", "destructive", "none")
@@ -135,8 +139,12 @@ func (env *environment) serve(ctx context.Context, f *serveFlags) error {
 		return env.toolsFault(err)
 	}
 	defer closeAgents()
+	issuer, err := f.issuer(l)
+	if err != nil {
+		return err
+	}
 	s, err := server.New(ctx, server.Options{
-		Engine: engine, Agents: agents, Spec: f.spec, Tokens: tokens,
+		Issuer: issuer, Engine: engine, Agents: agents, Spec: f.spec, Tokens: tokens,
 		Hosts: hosts, Trusted: f.socket != "", Running: f.runs, Queued: f.queue, PerCaller: f.by, OthersApprove: f.others,
 		Uploads: uploads, MaxUpload: f.upload,
 		Preview: func(p *plc.Preview, most int) string {
@@ -167,6 +175,31 @@ func (env *environment) serve(ctx context.Context, f *serveFlags) error {
 		showf(env.stderr, "serving on %s\nserving agents on %s/mcp\nlog in, once, within 10 minutes: %s%s\n", at, at, at, s.Link())
 	}
 	return env.serveUntil(ctx, l, s, f)
+}
+
+// issuer returns the provider of the file of --oidc; nil without one.
+func (f *serveFlags) issuer(l net.Listener) (*oidc.Provider, error) {
+	switch {
+	case f.oidc == "":
+		return nil, nil
+	case f.socket != "":
+		return nil, errors.New("--oidc is not for a socket: who can open it may do everything")
+	}
+	text, err := os.ReadFile(f.oidc)
+	if err != nil {
+		return nil, err
+	}
+	c, err := oidc.Read(f.oidc, text, os.LookupEnv)
+	if err != nil {
+		return nil, err
+	}
+	for _, group := range slices.Sorted(maps.Keys(c.Roles)) {
+		if _, err := server.ParseRoles(strings.Join(c.Roles[group], ",")); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", f.oidc, group, err)
+		}
+	}
+	c.Redirect = strings.TrimSuffix(cmp.Or(f.page, f.scheme()+"://"+l.Addr().String()), "/") + server.CallbackPath
+	return oidc.New(*c), nil
 }
 
 // tellHooks begins to tell the webhooks of the file, until end is called.
@@ -296,8 +329,8 @@ func (f *serveFlags) open(tokens *server.Tokens) (net.Listener, []string, error)
 		if err != nil {
 			return nil, nil, err
 		}
-		if len(all) == 0 {
-			return nil, nil, fmt.Errorf("--listen %q: others can reach this address, and there is no token yet; plc token create makes one", f.listen)
+		if len(all) == 0 && f.oidc == "" {
+			return nil, nil, fmt.Errorf("--listen %q: others can reach this address, and there is no token yet; plc token create makes one, and --oidc names an issuer", f.listen)
 		}
 	}
 	l, err := net.Listen("tcp", f.listen)
@@ -393,6 +426,9 @@ func tokenCreateCommand(env *environment) *cobra.Command {
 				return err
 			}
 			k := server.Token{Name: args[0], Roles: roles, Agent: agent}
+			if server.IsOfIssuer(args[0]) {
+				return fmt.Errorf("%q is the name of somebody whom an issuer knows (--oidc); give another one", args[0])
+			}
 			if agent != "" && slices.Contains(roles, server.Approve) {
 				return errors.New("--agent: the token of an agent must not have the role approve; who approves has a token of their own")
 			}

@@ -55,7 +55,8 @@ func TestTokensOfAgents(t *testing.T) {
 	}
 }
 
-// A request of an agent ends when its token is revoked, and a program that logs out keeps its token.
+// A request of an agent ends when its token is revoked, and a program that logs out keeps its
+// token.
 func TestRevokedAgent(t *testing.T) {
 	begun := make(chan bool)
 	g := newRig(t, Options{Agents: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

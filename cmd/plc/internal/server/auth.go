@@ -165,6 +165,9 @@ func (s *Server) who(r *http.Request) (*caller, error) {
 		secret, channel = cookie.Value, "page"
 	}
 	k, ok, err := s.opts.Tokens.find(secret)
+	if err == nil && !ok && channel == "http" && s.opts.Issuer != nil {
+		return s.ofIssuer(r.Context(), secret)
+	}
 	if err != nil || !ok || k.Session != (channel == "page") {
 		return nil, err
 	}
@@ -233,16 +236,24 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 
 // begin begins the session of a person.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request, k Token) {
+	if s.setSession(w, r, k) {
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+	}
+}
+
+// setSession gives the browser of a person the cookie of a session; otherwise it answers with the
+// error.
+func (s *Server) setSession(w http.ResponseWriter, r *http.Request, k Token) bool {
 	k.Session, k.Expires = true, time.Now().Add(sessionTime).UTC()
 	secret, err := s.opts.Tokens.Make(k)
 	if err != nil {
 		fail(w, r, err)
-		return
+		return false
 	}
 	http.SetCookie(w, &http.Cookie{
 		Name: cookieName, Value: secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil, MaxAge: int(sessionTime.Seconds()),
 	})
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	return true
 }
 
 // logout ends the session of a person. A token is no session, and stays.

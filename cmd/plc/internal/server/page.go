@@ -39,7 +39,7 @@ func (s *Server) pages() map[string]http.HandlerFunc {
 		"GET /static/{file}": func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, static, r.URL.Path) },
 		"GET /enter":         s.enter,
 		"GET /login": func(w http.ResponseWriter, r *http.Request) {
-			show(w, http.StatusOK, viewOf(r, "Log in").login())
+			show(w, http.StatusOK, viewOf(r, "Log in").login(s.opts.Issuer != nil && s.opts.Issuer.CanLogIn()))
 		},
 		"POST /login":             s.login,
 		"POST /logout":            wants(Read, s.logout),

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/cmd/plc/internal/oidc"
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/journal"
@@ -24,6 +25,9 @@ type Options struct {
 	Spec plc.Spec
 	// Tokens are those that callers may have. Sessions of people are kept there as well.
 	Tokens *Tokens
+	// Issuer knows callers by the tokens of an OpenID Connect issuer; nil has none. The roles that
+	// it gives are those of this package.
+	Issuer *oidc.Provider
 	// Hosts are the values of the header Host that are accepted, with their ports.
 	Hosts []string
 	// Trusted lets every caller do everything: who can reach the server is who may. It is for unix
@@ -94,6 +98,10 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	}
 	for pattern, h := range s.pages() {
 		mux.HandleFunc(pattern, h)
+	}
+	if o.Issuer != nil && o.Issuer.CanLogIn() {
+		mux.HandleFunc("GET "+issuerPath, s.beginLogin)
+		mux.HandleFunc("GET "+CallbackPath, s.endLogin)
 	}
 	if o.Agents != nil {
 		mux.HandleFunc(agentsPath, wants(Run, s.agents))

@@ -26,6 +26,8 @@ import (
 	"github.com/getkin/kin-openapi/routers/legacy"
 
 	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/cmd/plc/internal/oidc"
+	"github.com/plc-lang/plc/cmd/plc/internal/oidc/oidctest"
 	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/internal/pgtest"
 	"github.com/plc-lang/plc/journal"
@@ -48,6 +50,8 @@ type rig struct {
 	tokens *Tokens
 	admin  string // a token with all roles
 	store  string // its file
+
+	issuer *oidctest.Issuer // nil is none
 }
 
 func (g *rig) tools() []*tool.Tool {
@@ -90,7 +94,18 @@ func newRig(t *testing.T, o Options) *rig {
 
 func newRigAt(t *testing.T, store string, o Options) *rig {
 	t.Helper()
-	g := &rig{t: t, gate: make(chan struct{}), tokens: &Tokens{Path: filepath.Join(t.TempDir(), "tokens.json")}, store: store}
+	g := &rig{store: store}
+	g.start(t, o)
+	return g
+}
+
+// start starts the server of a rig.
+func (g *rig) start(t *testing.T, o Options) {
+	t.Helper()
+	if g.store == "" {
+		g.store = filepath.Join(t.TempDir(), "runs.db")
+	}
+	g.t, g.gate, g.tokens = t, make(chan struct{}), &Tokens{Path: filepath.Join(t.TempDir(), "tokens.json")}
 	g.open(g.store, o)
 	// A schema without a type fits null as well, but not to kin-openapi.
 	every := bytes.ReplaceAll(openAPI, []byte(`"description": "any JSON value"`), []byte(`"type": ["null", "boolean", "number", "string", "array", "object"]`))
@@ -108,7 +123,6 @@ func newRigAt(t *testing.T, store string, o Options) *rig {
 	if g.admin, err = g.tokens.Make(Token{Name: "ada", Roles: roles}); err != nil {
 		t.Fatal(err)
 	}
-	return g
 }
 
 func (g *rig) open(path string, o Options) {
@@ -126,8 +140,15 @@ func (g *rig) open(path string, o Options) {
 		g.t.Fatal(err)
 	}
 	g.t.Cleanup(func() { store.Close() })
-	o.Engine, o.Tokens = plc.New(plc.Config{Tools: g.tools(), Store: store}), g.tokens
 	g.http = httptest.NewUnstartedServer(nil)
+	if g.issuer != nil {
+		c := oidc.Config{
+			Issuer: g.issuer.URL, Audience: "api", ClientID: "plc", Secret: "s3cret", Name: "sub", Claim: "groups",
+			Roles: map[string][]string{"approvers": {"approve"}}, Redirect: "http://" + g.http.Listener.Addr().String() + CallbackPath,
+		}
+		o.Issuer = oidc.New(c)
+	}
+	o.Engine, o.Tokens = plc.New(plc.Config{Tools: g.tools(), Store: store}), g.tokens
 	o.Hosts = []string{g.http.Listener.Addr().String()}
 	if g.server, err = New(g.t.Context(), o); err != nil {
 		g.t.Fatal(err)

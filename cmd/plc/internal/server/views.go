@@ -46,8 +46,14 @@ func (v view) whole(content ...html.Item) []byte {
 	))
 }
 
-func (v view) login() []byte {
+// loggedIn leads on after a login at an issuer.
+func (v view) loggedIn() []byte {
+	return v.whole(el("main", words("h1", "Logged in"), el("p", a(path(), text("Go on")))))
+}
+
+func (v view) login(issuer bool) []byte {
 	return v.whole(el("main", words("h1", "Log in"),
+		when(issuer, el("p", a(path("login", "oidc"), text("Log in at the issuer")))),
 		el("form", attr("method", "post"), html.Action(path("login")),
 			el("p", el("label", text("Token "), el("input", attr("type", "password"), attr("name", "token"), attr("autocomplete", "off"), set("autofocus"), set("required")))),
 			words("button", "Log in")),
