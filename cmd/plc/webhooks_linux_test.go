@@ -57,8 +57,9 @@ func (l *listener) heard() []heard {
 	return append([]heard{}, l.got...)
 }
 
-// Messages survive a server that is killed while the service is away. They are signed as the library
-// of Standard Webhooks says, lead to the page, and neither the secret nor the URL is in the record.
+// Messages survive a server that is killed while the service is away. They are signed as the
+// library of Standard Webhooks says, lead to the page, and neither the secret nor the URL is in the
+// record.
 func TestWebhooksSurvive(t *testing.T) {
 	const secret = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 	l := &listener{away: true}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -40,20 +41,26 @@ func questionOf(q *journal.Question) Question {
 }
 
 func (s *Server) questions(w http.ResponseWriter, r *http.Request) {
-	all := []Question{}
+	var all []Question
 	sum, err := s.find(r)
 	if err == nil {
-		var open []*journal.Question
-		open, err = s.opts.Engine.Questions(r.Context(), sum.Run)
-		for _, q := range open {
-			all = append(all, questionOf(q))
-		}
+		all, err = s.questionsOf(r.Context(), sum.Run)
 	}
 	if err != nil {
 		fail(w, r, err)
 		return
 	}
 	answer(w, http.StatusOK, map[string]any{"questions": all})
+}
+
+// questionsOf returns the open questions of a run.
+func (s *Server) questionsOf(ctx context.Context, run string) ([]Question, error) {
+	all := []Question{}
+	open, err := s.opts.Engine.Questions(ctx, run)
+	for _, q := range open {
+		all = append(all, questionOf(q))
+	}
+	return all, err
 }
 
 // maxListed is the maximum number of questions in a list of those of all runs.
@@ -71,11 +78,9 @@ func (s *Server) allQuestions(w http.ResponseWriter, r *http.Request) {
 		if sum.Questions == 0 {
 			continue
 		}
-		var open []*journal.Question
-		open, err = s.opts.Engine.Questions(r.Context(), sum.Run)
-		for _, q := range open {
-			all = append(all, questionOf(q))
-		}
+		var open []Question
+		open, err = s.questionsOf(r.Context(), sum.Run)
+		all = append(all, open...)
 	}
 	if err != nil {
 		fail(w, r, err)
@@ -139,7 +144,15 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// decide gives an answer to a run.
+// decideEither gives an answer to a run, to a question or about its plan as a whole.
+func (s *Server) decideEither(r *http.Request, d *Decision) error {
+	if d.Call == "" {
+		return s.decidePlan(r, d)
+	}
+	return s.decide(r, d)
+}
+
+// decide gives an answer to a question of a run.
 func (s *Server) decide(r *http.Request, d *Decision) error {
 	sum, err := s.decidable(r)
 	if err == nil && s.opts.OthersApprove && d.Params != nil {

@@ -23,6 +23,14 @@ type caller struct {
 
 func (c *caller) may(r Role) bool { return slices.Contains(c.roles, r) }
 
+// needs returns an error when a caller has not a role.
+func (c *caller) needs(r Role) error {
+	if !c.may(r) {
+		return badf(http.StatusForbidden, "your token has not the role %s", r)
+	}
+	return nil
+}
+
 type callerKey struct{}
 
 func callerOf(r *http.Request) *caller {

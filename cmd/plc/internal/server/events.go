@@ -45,19 +45,26 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent) // which tells a browser not to ask again
 		return
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.WriteHeader(http.StatusOK)
-	s.stream(w, r, after)
+	s.stream(w, r, sum.Run, after, nil, func(e *journal.Entry) (text []byte, last bool) {
+		var line bytes.Buffer
+		if json.Compact(&line, e.Body) != nil {
+			return nil, true
+		}
+		return fmt.Appendf(nil, "id: %d\ndata: %s\n\n", e.Seq, line.Bytes()), false
+	})
 }
 
-// stream writes the events after a number until the run has finished or the client is gone.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, after int64) {
+// stream writes a text, and what show makes of the events of a run after a number, until that is
+// the last, the run has finished, or the client is gone.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, run string, after int64, begin []byte, show func(*journal.Entry) (text []byte, last bool)) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.WriteHeader(http.StatusOK)
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	entries := make(chan *journal.Entry)
 	go func() {
 		defer close(entries)
-		for entry, err := range s.opts.Engine.Events(ctx, r.PathValue("run"), after) {
+		for entry, err := range s.opts.Engine.Events(ctx, run, after) {
 			if err != nil {
 				return // the client asks again
 			}
@@ -69,24 +76,21 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, after int64) {
 		}
 	}()
 	out := http.NewResponseController(w)
-	if out.Flush() != nil { // the client learns that it is connected, also while nothing happens
+	_, err := w.Write(begin)
+	if err != nil || out.Flush() != nil { // the client learns that it is connected, also while nothing happens
 		return
 	}
 	ticker := time.NewTicker(beat)
 	defer ticker.Stop()
 	checked := time.Now()
-	for {
+	for last := false; !last; {
 		var text []byte
 		select {
 		case e, ok := <-entries:
 			if !ok {
 				return
 			}
-			var line bytes.Buffer
-			if json.Compact(&line, e.Body) != nil {
-				return
-			}
-			text = fmt.Appendf(nil, "id: %d\ndata: %s\n\n", e.Seq, line.Bytes())
+			text, last = show(e)
 		case <-ticker.C:
 			text = []byte(": \n\n")
 		case <-ctx.Done():

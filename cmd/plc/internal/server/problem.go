@@ -38,6 +38,19 @@ func problem(w http.ResponseWriter, r *http.Request, status int, detail string, 
 
 // fail answers with the status that fits an error.
 func fail(w http.ResponseWriter, r *http.Request, err error) {
+	if _, ok := errors.AsType[*runner.FullError](err); ok {
+		w.Header().Set("Retry-After", "1")
+	}
+	var findings []json.RawMessage
+	if plan, ok := errors.AsType[*plc.PlanError](err); ok {
+		findings = findingsOf(plan.Findings)
+	}
+	status, err := statusOf(err)
+	problem(w, r, status, err.Error(), findings...)
+}
+
+// statusOf returns the status that fits an error, and how it is told.
+func statusOf(err error) (int, error) {
 	var (
 		plan     *plc.PlanError
 		setting  *plc.SpecError
@@ -55,12 +68,11 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 		full     *runner.FullError
 		large    *http.MaxBytesError
 		bad      *badRequest
-		findings []json.RawMessage
 	)
 	status := http.StatusInternalServerError
 	switch {
 	case errors.As(err, &plan):
-		status, findings = http.StatusUnprocessableEntity, findingsOf(plan.Findings)
+		status = http.StatusUnprocessableEntity
 	case errors.As(err, &setting), errors.As(err, &value), errors.As(err, &unfit), errors.Is(err, forecast.ErrGivenUp):
 		status = http.StatusUnprocessableEntity
 	case errors.As(err, &missing):
@@ -73,7 +85,6 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 		if full.Owner {
 			status = http.StatusTooManyRequests
 		}
-		w.Header().Set("Retry-After", "1")
 	case errors.As(err, &large):
 		status = http.StatusRequestEntityTooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -83,7 +94,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &bad):
 		status = bad.status
 	}
-	problem(w, r, status, err.Error(), findings...)
+	return status, err
 }
 
 // A badRequest is an error of the one who asks.

@@ -157,6 +157,9 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"GET /v1/runs/{run}/undo":      wants(Read, s.bounded(s.undoing)),
 		"POST /v1/runs/{run}/undo":     wants(Run, s.bounded(s.undo)),
 		"GET /v1/questions":            wants(Read, s.allQuestions),
+		"POST /v1/agui":                wants(Read, s.agui),
+		"POST " + a2aPath:              wants(Read, s.a2a),
+		"GET " + cardPath:              s.card,
 	}
 }
 
@@ -167,16 +170,25 @@ const slotTime = 10 * time.Second
 // compiles a plan and may take much memory. The others wait a while and are then told to ask again.
 func (s *Server) bounded(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		wait := time.NewTimer(slotTime)
-		defer wait.Stop()
-		select {
-		case s.slots <- struct{}{}:
-			defer func() { <-s.slots }()
-			next(w, r)
-		case <-r.Context().Done():
-		case <-wait.C:
+		err := s.inSlot(r, func() error { next(w, r); return nil })
+		if err != nil && r.Context().Err() == nil {
 			w.Header().Set("Retry-After", "1")
-			problem(w, r, http.StatusServiceUnavailable, "the server has as many plans to check as it can; ask again")
+			fail(w, r, err)
 		}
+	}
+}
+
+// inSlot calls f when there is room for another request that compiles a plan.
+func (s *Server) inSlot(r *http.Request, f func() error) error {
+	wait := time.NewTimer(slotTime)
+	defer wait.Stop()
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+		return f()
+	case <-r.Context().Done():
+		return r.Context().Err()
+	case <-wait.C:
+		return badf(http.StatusServiceUnavailable, "the server has as many plans to check as it can; ask again")
 	}
 }

@@ -1,0 +1,283 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
+)
+
+// This file serves runs to the pages of agents by AG-UI 1.0: it translates between its events and
+// ours. A run of AG-UI is what a run of ours does until it waits or ends; the next one on the
+// thread has the answers.
+
+// aguiVersion is the version of AG-UI that is spoken.
+const aguiVersion = "1.0"
+
+// aguiInput is a RunAgentInput of AG-UI. Its plan is forwardedProps, as POST /v1/runs takes it, or
+// the text of the last message of a user. Other members say nothing to us.
+type aguiInput struct {
+	Thread   string `json:"threadId"`
+	Run      string `json:"runId"`
+	Messages []struct {
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+	} `json:"messages"`
+	Props  json.RawMessage `json:"forwardedProps"`
+	Resume []aguiAnswer    `json:"resume"`
+}
+
+// aguiAnswer is the answer to an interrupt. The payload is a Decision, whose digest and call are
+// those of the interrupt.
+type aguiAnswer struct {
+	Interrupt string    `json:"interruptId"`
+	Status    string    `json:"status"` // resolved or cancelled
+	Payload   *Decision `json:"payload"`
+}
+
+// agui starts a run, or answers what one waits for, and streams what happens until it waits or
+// ends.
+func (s *Server) agui(w http.ResponseWriter, r *http.Request) {
+	var in aguiInput
+	text := new(bytes.Buffer)
+	_, err := text.ReadFrom(r.Body)
+	if err == nil {
+		if err = json.Unmarshal(text.Bytes(), &in); err != nil {
+			err = badf(http.StatusBadRequest, "the body is no RunAgentInput: %v", err)
+		}
+	}
+	if err == nil && (in.Thread == "" || in.Run == "") {
+		err = badf(http.StatusBadRequest, "threadId or runId is missing")
+	}
+	var run string
+	var after int64
+	switch {
+	case err != nil:
+	case len(in.Resume) > 0:
+		run, after, err = s.aguiResume(r, in.Resume)
+	default:
+		err = s.inSlot(r, func() (err error) { run, err = s.aguiStart(r, &in, text.Bytes()); return err })
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	t := &aguiTelling{s: s, r: r, run: run, in: &in}
+	s.stream(w, r, run, after, nil, t.take)
+}
+
+// aguiStart starts the run of a thread. It follows from the ids of the thread and the run, so that
+// it is started once.
+func (s *Server) aguiStart(r *http.Request, in *aguiInput, body []byte) (string, error) {
+	if err := callerOf(r).needs(Run); err != nil {
+		return "", err
+	}
+	var p Planned
+	if len(in.Props) > 0 && string(in.Props) != "{}" {
+		if err := decode(in.Props, &p); err != nil {
+			return "", err
+		}
+	}
+	for _, m := range in.Messages {
+		var text string
+		if m.Role == "user" && len(in.Props) <= len("{}") && json.Unmarshal(m.Content, &text) == nil {
+			p.Plan, _ = json.Marshal(text) // a string
+		}
+	}
+	r.Header.Set("Idempotency-Key", "agui "+in.Thread+" "+in.Run)
+	run, _, err := s.startRun(r, &p, body)
+	return run, err
+}
+
+// aguiResume gives the answers to what a run waits for. after is the number of its last event
+// before.
+func (s *Server) aguiResume(r *http.Request, answers []aguiAnswer) (run string, after int64, err error) {
+	if err := callerOf(r).needs(Approve); err != nil {
+		return "", 0, err
+	}
+	for i, a := range answers {
+		of, err := readInterrupt(a.Interrupt)
+		if err != nil || i > 0 && of.run() != run {
+			return "", 0, badf(http.StatusUnprocessableEntity, "the interrupt %q is not one of this run", a.Interrupt)
+		}
+		run = of.run()
+		r.SetPathValue("run", run)
+		sum, err := s.find(r)
+		if err != nil {
+			return "", 0, err
+		}
+		if i == 0 {
+			after = sum.Events
+		}
+		d := a.Payload
+		if d == nil || a.Status == "cancelled" {
+			d = &Decision{Decision: "refuse"}
+		}
+		d.Decision = cmp.Or(d.Decision, "approve")
+		d.Digest, d.Instance, d.Call = of[1], of[2], of[3]
+		if err := s.decideEither(r, d); err != nil {
+			return "", 0, err
+		}
+	}
+	return run, after, nil
+}
+
+// An interrupt is the id of something that a run waits for: the run, the digest of what was shown,
+// and the instance and the call; these are "" for the plan as a whole.
+type interrupt [4]string
+
+func (i interrupt) run() string { return i[0] }
+
+func (i interrupt) String() string {
+	text, _ := json.Marshal(i) // strings
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+func readInterrupt(id string) (i interrupt, err error) {
+	text, err := base64.RawURLEncoding.DecodeString(id)
+	if err == nil {
+		err = json.Unmarshal(text, &i)
+	}
+	return i, err
+}
+
+// aguiTelling makes events of AG-UI of those of a run.
+type aguiTelling struct {
+	s     *Server
+	r     *http.Request
+	run   string
+	in    *aguiInput
+	begun bool
+	calls map[string]bool // that were started
+	text  bytes.Buffer
+}
+
+type members = map[string]any
+
+// tell adds an event.
+func (t *aguiTelling) tell(kind string, e *exec.Event, more members) {
+	m := members{"type": kind, "timestamp": e.Time.UnixMilli()}
+	for name, v := range more {
+		m[name] = v
+	}
+	line, err := json.Marshal(m)
+	if err != nil {
+		panic(err) // our own
+	}
+	fmt.Fprintf(&t.text, "data: %s\n\n", line)
+}
+
+// take takes an event in; last is that the run waits, or has ended.
+func (t *aguiTelling) take(entry *journal.Entry) (text []byte, last bool) {
+	e, err := entry.Event()
+	if err != nil {
+		return nil, true
+	}
+	t.text.Reset()
+	ids := members{"threadId": t.in.Thread, "runId": t.in.Run}
+	if !t.begun {
+		t.begun, t.calls = true, map[string]bool{}
+		t.tell("RUN_STARTED", e, members{"threadId": t.in.Thread, "runId": t.in.Run, "protocolVersion": aguiVersion})
+		t.tell("CUSTOM", e, members{"name": "plc.run", "value": members{"run": t.run}})
+	}
+	call := e.Call
+	if e.Instance != "" {
+		call = e.Instance + ":" + call
+	}
+	switch e.Type {
+	case exec.CallStarted:
+		if t.calls[call] { // another attempt
+			break
+		}
+		t.calls[call] = true
+		t.tell("TOOL_CALL_START", e, members{"toolCallId": call, "toolCallName": e.Tool})
+		if e.Value != nil {
+			t.tell("TOOL_CALL_ARGS", e, members{"toolCallId": call, "delta": string(e.Value)})
+		}
+		t.tell("TOOL_CALL_END", e, members{"toolCallId": call})
+	case exec.CallReturned:
+		content := string(e.Value)
+		if e.Error != nil {
+			content = e.Error.Code + ": " + e.Error.Message
+		}
+		t.tell("TOOL_CALL_RESULT", e, members{"messageId": fmt.Sprintf("%s-%d", t.run, entry.Seq), "toolCallId": call, "content": content, "role": "tool"})
+	case exec.RunPaused, exec.RunFinished:
+		var waits []members
+		if e.Type == exec.RunPaused {
+			if waits, err = t.interrupts(e); err == nil && len(waits) == 0 && t.wentOn(entry.Seq) {
+				break // it was answered
+			}
+		}
+		if board, err := t.s.whiteboard(t.r.Context(), t.run, entry.Seq); err == nil {
+			t.tell("STATE_SNAPSHOT", e, members{"snapshot": board})
+		}
+		last = true
+		t.end(e, ids, waits)
+	}
+	return t.text.Bytes(), last
+}
+
+// wentOn reports whether more has happened in the run after an event.
+func (t *aguiTelling) wentOn(seq int64) bool {
+	sum, err := t.s.opts.Engine.Summary(t.r.Context(), t.run)
+	return err == nil && sum.Events > seq
+}
+
+// end adds the event that says how a run ended, or what it waits for.
+func (t *aguiTelling) end(e *exec.Event, ids members, waits []members) {
+	switch {
+	case len(waits) > 0:
+		ids["outcome"] = members{"type": "interrupt", "interrupts": waits}
+		t.tell("RUN_FINISHED", e, ids)
+	case e.Type == exec.RunPaused: // for another plan, for example
+		t.tell("RUN_ERROR", e, members{"message": "the run waits: " + e.Reason, "code": "paused"})
+	case e.Status == exec.Completed:
+		ids["outcome"] = members{"type": "success"}
+		if again, err := t.s.opts.Engine.Replay(t.r.Context(), t.run, plc.Source{}, nil); err == nil && !isNull(again.Result.Output) {
+			ids["result"] = again.Result.Output
+		}
+		t.tell("RUN_FINISHED", e, ids)
+	case e.Status == exec.Cancelled:
+		ids["outcome"] = members{"type": "cancelled"}
+		t.tell("RUN_FINISHED", e, ids)
+	default:
+		t.tell("RUN_ERROR", e, members{"message": cmp.Or(e.Reason, string(e.Status)), "code": string(e.Status)})
+	}
+}
+
+// interrupts returns what a run waits for.
+func (t *aguiTelling) interrupts(e *exec.Event) (all []members, err error) {
+	if e.Reason == plc.WaitsForApproval {
+		p, err := t.s.opts.Engine.PendingPlan(t.r.Context(), t.run)
+		if err != nil {
+			return nil, err
+		}
+		digest := p.Plan.Manifest().Digest()
+		return []members{{"id": interrupt{t.run, digest}.String(), "reason": "plan", "message": t.s.opts.Preview(p, mostShown), "responseSchema": answerSchema}}, nil
+	}
+	open, err := t.s.opts.Engine.Questions(t.r.Context(), t.run)
+	for _, q := range open {
+		message, err := t.s.opts.Question(q)
+		if err != nil {
+			return nil, err
+		}
+		call := q.Path
+		if q.Instance != "" {
+			call = q.Instance + ":" + call
+		}
+		all = append(all, members{
+			"id": interrupt{t.run, q.Digest, q.Instance, q.Path}.String(), "reason": string(q.Kind), "message": message, "toolCallId": call, "responseSchema": answerSchema,
+			"metadata": members{"plc": questionOf(q)},
+		})
+	}
+	return all, err
+}
+
+// answerSchema is the schema of the payload of an answer.
+var answerSchema = json.RawMessage(`{"type": "object", "properties": {"decision": {"enum": ["approve", "refuse", "skip", "answer"]}, "reason": {"type": "string"}, "params": {"type": "object"}, "result": {}}, "required": ["decision"]}`)
