@@ -76,6 +76,7 @@ type Runner struct {
 	jobs     map[string]*Job
 	reserved map[string]int    // jobs, and runs that are about to be, by owner
 	total    int               // the sum of reserved
+	looks    map[string]bool   // runs that Look was called with
 	asked    map[string]int    // how many questions were open when a run was looked at last
 	problems map[string]string // why a run can't be continued
 	retries  map[string]retry  // of the runs that have a problem
@@ -94,7 +95,7 @@ const maxDelay = 10 * time.Minute
 func New(ctx context.Context, o Options) *Runner {
 	r := &Runner{
 		opts: o, slots: make(chan struct{}, o.Running), nudges: make(chan struct{}, 1), watch: make(chan struct{}),
-		jobs: map[string]*Job{}, reserved: map[string]int{}, asked: map[string]int{}, problems: map[string]string{}, retries: map[string]retry{},
+		jobs: map[string]*Job{}, reserved: map[string]int{}, looks: map[string]bool{}, asked: map[string]int{}, problems: map[string]string{}, retries: map[string]retry{},
 	}
 	r.context, r.stop = context.WithCancelCause(context.WithoutCancel(ctx))
 	go r.watchStore()
@@ -175,7 +176,7 @@ func (r *Runner) start(begun *plc.Run, owner string) *Job {
 		} else {
 			delete(r.problems, j.ID)
 			delete(r.retries, j.ID)
-			if res != nil {
+			if delete(r.asked, j.ID); res != nil && res.Status == exec.Paused {
 				r.asked[j.ID] = len(res.Questions)
 			}
 		}
@@ -184,7 +185,7 @@ func (r *Runner) start(begun *plc.Run, owner string) *Job {
 		if r.opts.Stopped != nil {
 			r.opts.Stopped(j)
 		}
-		r.Nudge()
+		r.Look(j.ID)
 	}()
 	return j
 }
@@ -226,8 +227,16 @@ func (r *Runner) Problem(run string) string {
 	return r.problems[run]
 }
 
-// Nudge makes the runner look for answers now.
-func (r *Runner) Nudge() {
+// Look makes the runner look at a run now: somebody has answered.
+func (r *Runner) Look(run string) {
+	r.mu.Lock()
+	r.looks[run] = true
+	r.mu.Unlock()
+	r.wake()
+}
+
+// wake makes the runner look at the runs of Look now, and at all if some had no room.
+func (r *Runner) wake() {
 	select {
 	case r.nudges <- struct{}{}:
 	default:
@@ -244,33 +253,65 @@ func (r *Runner) watchStore() {
 	defer close(r.watch)
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
-	for {
+	short := false // some runs had no room
+	for all := true; ; {
 		// A store that can't be read now is asked again; requests tell its error.
-		_ = r.continueRuns(r.context)
+		if all || short {
+			short, _ = r.continueRuns(r.context)
+		} else {
+			short = r.continueThose(r.context)
+		}
 		select {
 		case <-r.context.Done():
 			return
 		case <-ticker.C:
+			all = true
 		case <-r.nudges:
+			all = false
 		}
 	}
 }
 
-func (r *Runner) continueRuns(ctx context.Context) error {
+// filter admits the runs that may have to be continued. It reads a row of each run of the store, so
+// it is not for each answer.
+func (r *Runner) filter() journal.Filter {
 	labels := map[string]string{Label: r.opts.Frontend}
 	maps.Copy(labels, r.opts.Labels)
-	all, err := r.opts.Engine.Runs(ctx, journal.Filter{
-		Labels: labels, Status: []exec.Status{exec.Paused, journal.Interrupted, exec.Cancelled, exec.Undoing},
-	})
-	if err != nil {
-		return err
+	return journal.Filter{Labels: labels, Status: []exec.Status{exec.Paused, journal.Interrupted, exec.Cancelled, exec.Undoing}}
+}
+
+// continueThose continues the runs of Look. It reports whether some had no room.
+func (r *Runner) continueThose(ctx context.Context) (short bool) {
+	r.mu.Lock()
+	looks := r.looks
+	r.looks = map[string]bool{}
+	r.mu.Unlock()
+	var those []*journal.Summary
+	f := r.filter()
+	for run := range looks {
+		if sum, err := r.opts.Engine.Summary(ctx, run); err == nil && f.Has(sum) {
+			those = append(those, sum)
+		}
 	}
-	for _, sum := range all {
+	return r.continueSome(ctx, those)
+}
+
+func (r *Runner) continueRuns(ctx context.Context) (short bool, err error) {
+	all, err := r.opts.Engine.Runs(ctx, r.filter())
+	if err != nil {
+		return false, err
+	}
+	return r.continueSome(ctx, all), nil
+}
+
+// continueSome continues those runs that may go on. It reports whether some had no room.
+func (r *Runner) continueSome(ctx context.Context, some []*journal.Summary) (short bool) {
+	for _, sum := range some {
 		if sum.Status == exec.Cancelled && !Left(sum) || r.Job(sum.Run) != nil || !r.changed(ctx, sum) {
 			continue
 		}
 		if r.reserve("", r.opts.Running+r.opts.Queued, 0) != nil {
-			break // the end of a job looks again
+			return true // the end of a job looks again
 		}
 		_, err := r.begin("", func(ctx context.Context) (*plc.Run, error) { return r.opts.Engine.Continue(ctx, sum.Run, plc.Change{}) })
 		var held *journal.HeldError
@@ -280,7 +321,7 @@ func (r *Runner) continueRuns(ctx context.Context) error {
 			r.mu.Unlock()
 		}
 	}
-	return nil
+	return false
 }
 
 // changed reports whether a run may go on since it was looked at last: its process is gone, some

@@ -98,3 +98,48 @@ func TestCancelledStaysCancelled(t *testing.T) {
 		}
 	}
 }
+
+// listless is a store that can't list its runs.
+type listless struct{ journal.Store }
+
+func (listless) Runs(context.Context, journal.Filter) ([]*journal.Summary, error) {
+	return nil, errors.New("too many runs")
+}
+
+// A run that somebody has answered is looked at by itself; the others are not read for that.
+func TestLook(t *testing.T) {
+	store := listless{memory.New()}
+	wipe := tool.Func("wipe", "Wipes.", func(context.Context, struct{}) (string, error) { return "", nil })
+	eng := plc.New(plc.Config{Tools: []*tool.Tool{wipe}, Store: store})
+	defer eng.Close()
+	stopped := make(chan string, 8)
+	r := runner.New(t.Context(), runner.Options{
+		Engine: eng, Frontend: "test", Running: 2, Queued: 2, Stopped: func(j *runner.Job) { stopped <- j.ID },
+	})
+	defer r.Close()
+	j, err := r.Begin("", func(ctx context.Context) (*plc.Run, error) {
+		plan, err := eng.Prepare(ctx, plc.Spec{
+			Plan: plc.Text(`[{"_id": "a", "_tool": "wipe"}]`), Approvals: plc.Approvals{Calls: plc.ApproveAll}, Labels: map[string]string{runner.Label: "test"},
+		})
+		if err != nil {
+			return nil, err
+		}
+		return plan.Begin(ctx)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-stopped
+	open, err := store.Questions(t.Context(), j.ID)
+	if err != nil || len(open) != 1 {
+		t.Fatalf("%d questions, %v", len(open), err)
+	}
+	if err := store.Answer(t.Context(), j.ID, "", "a", exec.Answer{Approved: true, Digest: open[0].Digest}); err != nil {
+		t.Fatal(err)
+	}
+	r.Look(j.ID)
+	<-stopped
+	if sum, err := store.Summary(t.Context(), j.ID); err != nil || sum.Status != exec.Completed {
+		t.Errorf("it is %v, %v", sum, err)
+	}
+}

@@ -169,7 +169,7 @@ func (s *Server) decide(r *http.Request, d *Decision) error {
 		return err
 	}
 	err = s.opts.Engine.Answer(r.Context(), sum.Run, journal.Answer{Instance: d.Instance, Path: d.Call, Answer: a})
-	s.runs.Nudge()
+	s.runs.Look(sum.Run)
 	return err
 }
 
@@ -282,6 +282,6 @@ func (s *Server) decidePlan(r *http.Request, d *Decision) error {
 	default:
 		return badf(http.StatusUnprocessableEntity, "the decision is approve or refuse")
 	}
-	s.runs.Nudge()
+	s.runs.Look(sum.Run)
 	return err
 }
