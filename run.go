@@ -446,10 +446,11 @@ func (r *Run) listen(ctx context.Context, h *exec.Handle, end context.CancelCaus
 	return func() { cancel(); listening.Wait() }
 }
 
-// passOn gives an answer to the run, or opens the question again when the call can't take it.
+// passOn gives an answer to the run, or opens the question again when the call can't take it. An
+// answer that came when the run had just paused is taken when it is resumed.
 func (r *Run) passOn(ctx context.Context, h *exec.Handle, a *journal.Answer) error {
 	err := h.Answer(a.Path, a.Instance, a.Answer)
-	if err == nil || !r.hasAsked(a.Instance, a.Path) {
+	if err == nil || errors.Is(err, exec.ErrEnded) || !r.hasAsked(a.Instance, a.Path) {
 		return nil
 	}
 	return errors.Join(err, r.record.Withdraw(context.WithoutCancel(ctx), a))

@@ -158,6 +158,10 @@ func (s *scheduler) awaited(i int32) string {
 // question stays open, as if there were no approver.
 var ErrNobody = errors.New("there is nobody to ask")
 
+// ErrEnded is wrapped by the error of an answer to a run that has ended, or has paused: if it has a
+// record, whoever resumes it can take the answer.
+var ErrEnded = errors.New("the run has ended or paused")
+
 // Answer answers a question that waits, in place of the approver: that about the call
 // of this path (see Event) and instance. When it returns nil the answer is in the record. An
 // answer that can't be taken is an error and changes nothing: there is no such question, it
@@ -171,7 +175,11 @@ func (p *pool) reply(place askPlace, answer Answer) error {
 	path := place.path
 	p.mu.Lock()
 	a := p.asked[place]
-	if a == nil || p.root.closed || a.s.closed {
+	if p.root.closed {
+		p.mu.Unlock()
+		return fmt.Errorf("exec: the answer about %q: %w", path, ErrEnded)
+	}
+	if a == nil || a.s.closed {
 		p.mu.Unlock()
 		return fmt.Errorf("exec: no question about %q waits for an answer", path)
 	}
