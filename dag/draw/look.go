@@ -91,8 +91,30 @@ func statusColor(status string) string {
 		return "#1565c0"
 	case "failed":
 		return "#c62828"
-	case "awaiting", "ready":
+	case "awaiting", "ready", "uncertain", "retrying":
 		return "#b26a00"
 	}
 	return "#7a8691"
 }
+
+// statusSign returns a sign for a call's status, for those who do not see its colour.
+func statusSign(status string) string {
+	switch status {
+	case "completed":
+		return "✓"
+	case "running":
+		return "►"
+	case "failed":
+		return "✗"
+	case "awaiting", "uncertain":
+		return "?"
+	case "skipped", "cancelled", "blocked":
+		return "–"
+	case "retrying":
+		return "↻"
+	}
+	return "○"
+}
+
+// longestStatus is the status of a call that takes most room.
+const longestStatus = "✓ completed"

@@ -29,7 +29,8 @@ func (e *TooLargeError) Error() string {
 // or font from elsewhere, and none that a page's content security policy refuses. It
 // has its own white ground, so it can be read on dark pages. Each node is a <g> with data-id and
 // data-status, each edge one with data-from and data-to; what had to be shortened is
-// whole in their <title>. A graph beyond the bounds is a [*TooLargeError].
+// whole in their <title>. The line of the status, whose word has a sign before it, is the last text
+// of a node without Missed, and has room for any other status. A graph beyond the bounds is a [*TooLargeError].
 func SVG(w io.Writer, g *Graph) error {
 	if len(g.Nodes) > MaxNodes || len(g.Edges) > MaxEdges {
 		return &TooLargeError{len(g.Nodes), len(g.Edges)}
@@ -114,7 +115,9 @@ func faceOf(n *Node) face {
 	if len(f.label) == 0 {
 		f.label = []string{""}
 	}
-	f.status = shorten(strings.TrimSpace(clean(n.Status)), detailColumns)
+	if status := strings.TrimSpace(clean(n.Status)); status != "" {
+		f.status = statusSign(status) + " " + shorten(status, detailColumns-2)
+	}
 	missed := n.Missed
 	if more := len(missed) - missedLines; more > 0 {
 		missed = append(missed[:missedLines-1:missedLines-1], fmt.Sprintf("and %d more", more+1))
@@ -152,7 +155,7 @@ func nodeSize(n *Node) (w, h float64) {
 	}
 	h = float64(len(f.label))*largeText.font().line + float64(len(f.detail)+len(f.missed)+len(f.marks))*smallText.font().line
 	if f.status != "" {
-		w = max(w, textWidthOf(f.status, smallText)+12)
+		w = max(w, textWidthOf(f.status, smallText), textWidthOf(longestStatus, smallText))
 		h += smallText.font().line
 	}
 	return max(minNode, w+2*nodePadX), h + 2*nodePadY
@@ -307,10 +310,7 @@ func (v *svg) node(n int32) {
 		y += smallText.font().line
 	}
 	if f.status != "" {
-		color := statusColor(node.Status)
-		half := (textWidthOf(f.status, smallText) + 12) / 2
-		v.printf(`<circle cx="%s" cy="%s" r="4" fill="%s"/>`+"\n", num(x-half+4), num(y+7), color)
-		v.text(x+6, y+11, "middle", smallText, color, false, f.status)
+		v.text(x, y+11, "middle", smallText, statusColor(node.Status), true, f.status)
 		y += smallText.font().line
 	}
 	for _, line := range f.missed {

@@ -299,14 +299,10 @@ func (s *Server) graph(w http.ResponseWriter, r *http.Request) {
 		status[c.Call] = c.Status
 	}
 	for i := range g.Nodes {
-		word := cmp.Or(status[exec.PathOf(g.Nodes[i].ID)], string(exec.Pending))
-		g.Nodes[i].Detail = strings.TrimSpace(g.Nodes[i].Detail + " " + signs[word] + " " + word)
+		g.Nodes[i].Status = cmp.Or(status[exec.PathOf(g.Nodes[i].ID)], string(exec.Pending))
 	}
 	s.drawn(w, r, g)
 }
-
-// signs tell statuses apart without colours.
-var signs = map[string]string{"pending": "○", "running": "▶", "awaiting": "?", "completed": "✓", "failed": "✗", "skipped": "–", "retrying": "↻", "undoing": "↶", "undone": "↶", "undoneInPart": "↶"}
 
 func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
 	var in struct {
