@@ -144,14 +144,8 @@ func (e *Engine) Answer(ctx context.Context, run string, a journal.Answer) error
 	if err != nil {
 		return err
 	}
-	if a.Answer.Params != nil || a.Answer.Result != nil {
-		def, err := e.definitionOf(ctx, store, run, &a)
-		if err != nil {
-			return err
-		}
-		if err := Fits(def, a.Answer); err != nil {
-			return err
-		}
+	if err := e.FitsAnswer(ctx, run, a); err != nil {
+		return err
 	}
 	sum, err := store.Summary(ctx, run)
 	if err != nil {
@@ -161,6 +155,23 @@ func (e *Engine) Answer(ctx context.Context, run string, a journal.Answer) error
 		a.Answer = skipRejected(a.Answer)
 	}
 	return store.Answer(ctx, run, a.Instance, a.Path, a.Answer)
+}
+
+// FitsAnswer returns an *UnfitError when the call of an open question can't be made, or end, as an
+// answer says. It puts no answer.
+func (e *Engine) FitsAnswer(ctx context.Context, run string, a journal.Answer) error {
+	if a.Answer.Params == nil && a.Answer.Result == nil {
+		return nil
+	}
+	store, err := e.records()
+	if err != nil {
+		return err
+	}
+	def, err := e.definitionOf(ctx, store, run, &a)
+	if err != nil {
+		return err
+	}
+	return Fits(def, a.Answer)
 }
 
 // definitionOf returns the definition of the tool that a question is about; nil when the question

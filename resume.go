@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/plc-lang/plc/compile/report"
 	"github.com/plc-lang/plc/exec"
@@ -280,6 +281,26 @@ func (e *Engine) Replay(ctx context.Context, run string, instances Source, onIns
 		return nil, err
 	}
 	return e.replay(ctx, store, run, instances, func(o *exec.Options) { o.OnInstance = onInstance })
+}
+
+// ReplayParams replays a run, and calls f with the params of each call that began, as they came
+// out of the whiteboard. Params that somebody has changed are in the events. The calls of f come
+// one at a time.
+func (e *Engine) ReplayParams(ctx context.Context, run string, f func(instance, call string, params json.RawMessage)) error {
+	store, err := e.records()
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	_, err = e.replay(ctx, store, run, Source{}, func(o *exec.Options) {
+		o.OnInstance = func(*exec.InstanceResult) {}
+		o.OnParams = func(instance, path string, params json.RawMessage) {
+			mu.Lock()
+			defer mu.Unlock()
+			f(instance, path, params)
+		}
+	})
+	return err
 }
 
 func (e *Engine) replay(ctx context.Context, store journal.Store, run string, instances Source, with func(*exec.Options)) (w *Replayed, err error) {

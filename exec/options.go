@@ -78,6 +78,9 @@ type Options struct {
 	// Replay calls no tool and asks nobody: all that happens is what the record, to which nothing
 	// is added, knows; other calls are left. Result.Digest is to be that of the run.
 	Replay bool
+	// OnParams is called in a replay with the params of each call that began, as they came out of
+	// the whiteboard. It may be called by several goroutines at once.
+	OnParams func(instance, path string, params json.RawMessage)
 	// RetryFailed tries the calls again that failed unhandled in a run that ended so, unless the
 	// strategy was to skip them.
 	RetryFailed bool

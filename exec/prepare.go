@@ -42,6 +42,9 @@ func (s *scheduler) prepare(i int32, c *call, p *compile.Call, w *worker) bool {
 		return false
 	}
 	c.params = params
+	if s.opts.OnParams != nil && s.opts.Replay {
+		s.opts.OnParams(s.instanceOf(i), s.path(i), params)
+	}
 	if !s.recall(i, c, p) {
 		return false
 	}

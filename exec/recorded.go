@@ -155,7 +155,7 @@ func (s *scheduler) known(i int32) bool {
 	case past == nil:
 		return false
 	case s.opts.Replay:
-		return past.Returned != nil || past.Settled != ""
+		return past.Returned != nil || past.Settled != "" || s.opts.OnParams != nil
 	}
 	return past.Returned != nil && (past.Returned.Failure == nil || !s.opts.RetryFailed)
 }

@@ -30,7 +30,8 @@ func (e *TooLargeError) Error() string {
 // has its own white ground, so it can be read on dark pages. Each node is a <g> with data-id and
 // data-status, each edge one with data-from and data-to; what had to be shortened is
 // whole in their <title>. The line of the status, whose word has a sign before it, is the last text
-// of a node without Missed, and has room for any other status. A graph beyond the bounds is a [*TooLargeError].
+// of a node without Missed, and has room for any other status. A graph beyond the bounds is a
+// [*TooLargeError].
 func SVG(w io.Writer, g *Graph) error {
 	if len(g.Nodes) > MaxNodes || len(g.Edges) > MaxEdges {
 		return &TooLargeError{len(g.Nodes), len(g.Edges)}

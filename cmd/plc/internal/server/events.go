@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
+	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/lang"
@@ -61,20 +63,30 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run string, afte
 	w.WriteHeader(http.StatusOK)
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	entries := make(chan *journal.Entry)
+	lines := make(chan []byte)
 	go func() {
-		defer close(entries)
+		defer close(lines)
 		for entry, err := range s.opts.Engine.Events(ctx, run, after) {
 			if err != nil {
 				return // the client asks again
 			}
+			text, last := show(entry)
 			select {
-			case entries <- entry:
+			case lines <- text:
 			case <-ctx.Done():
+				return
+			}
+			if last {
 				return
 			}
 		}
 	}()
+	s.pump(w, r, begin, lines)
+}
+
+// pump writes a text, and the messages of a stream until there are no more, the client is gone, or its token
+// was revoked.
+func (s *Server) pump(w http.ResponseWriter, r *http.Request, begin []byte, lines <-chan []byte) {
 	out := http.NewResponseController(w)
 	_, err := w.Write(begin)
 	if err != nil || out.Flush() != nil { // the client learns that it is connected, also while nothing happens
@@ -83,17 +95,17 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run string, afte
 	ticker := time.NewTicker(beat)
 	defer ticker.Stop()
 	checked := time.Now()
-	for last := false; !last; {
+	for {
 		var text []byte
 		select {
-		case e, ok := <-entries:
+		case line, ok := <-lines:
 			if !ok {
 				return
 			}
-			text, last = show(e)
+			text = line
 		case <-ticker.C:
 			text = []byte(": \n\n")
-		case <-ctx.Done():
+		case <-r.Context().Done():
 			return
 		}
 		if time.Since(checked) > checkToken {
@@ -125,6 +137,14 @@ type Call struct {
 	Reason   string          `json:"reason"`
 	By       string          `json:"by"` // who answered the last question about it
 	Writes   []Write         `json:"writes"`
+
+	spans []span // for the pages
+	from  string // the run of which a fork has it
+}
+
+func newCall(e *exec.Event) *Call {
+	null := json.RawMessage("null")
+	return &Call{Call: e.Call, Instance: e.Instance, Tool: e.Tool, Status: "pending", Params: null, Result: null, Writes: []Write{}}
 }
 
 // A Write is something that a call wrote.
@@ -165,8 +185,7 @@ func (s *Server) calls(ctx context.Context, run string, most int64) ([]*Call, er
 		at := [2]string{e.Instance, e.Call}
 		c := known[at]
 		if c == nil {
-			null := json.RawMessage("null")
-			c = &Call{Call: e.Call, Instance: e.Instance, Tool: e.Tool, Status: "pending", Params: null, Result: null, Writes: []Write{}}
+			c = newCall(e)
 			known[at], all = c, append(all, c)
 		}
 		c.take(seq, e)
@@ -229,37 +248,53 @@ func (s *Server) board(w http.ResponseWriter, r *http.Request) {
 }
 
 // whiteboard returns the global kinds of the whiteboard of a run after an event; 0 is the last one.
-// The events of writes that overlap come in plan order, so each is applied to what is there.
 func (s *Server) whiteboard(ctx context.Context, run string, at int64) (map[string]json.RawMessage, error) {
 	p, err := s.opts.Engine.PlanOf(ctx, run)
 	if err != nil {
 		return nil, err
 	}
-	kinds := map[string]json.RawMessage{"state": json.RawMessage("{}"), "data": json.RawMessage("{}")}
-	for name, v := range p.Program.Initial {
-		kinds[name] = v
-	}
+	b := newBoard(p.Program)
 	err = s.each(ctx, run, at, func(seq int64, e *exec.Event) error {
-		if e.Type != exec.Written || e.Instance != "" || e.Replayed || isInner(e.Call) {
+		if e.Type != exec.Written || e.Replayed {
 			return nil
 		}
-		path, ok := writtenPath(e.Path)
-		method, known := methods[e.Method]
-		if !ok || !known {
-			return fmt.Errorf("event %d writes %s to %s, which this version does not know", seq, e.Method, e.Path)
-		}
-		doc := kinds[path[0].Name]
-		if doc == nil {
-			doc = json.RawMessage("{}")
-		}
-		after, err := state.Apply(doc, path[1:], method, e.Value)
-		if err != nil {
-			return errors.Join(fmt.Errorf("event %d can't be applied", seq), err)
-		}
-		kinds[path[0].Name] = after
-		return nil
+		return b.take(seq, e.Instance, e.Call, &Write{Path: e.Path, Method: e.Method, Value: e.Value})
 	})
-	return kinds, err
+	return b.kinds, err
+}
+
+// A board is the global whiteboard of a run. The events of writes that overlap come in plan order,
+// so each is applied to what is there.
+type board struct {
+	kinds map[string]json.RawMessage
+}
+
+func newBoard(p *compile.Program) *board {
+	b := &board{map[string]json.RawMessage{"state": json.RawMessage("{}"), "data": json.RawMessage("{}")}}
+	maps.Copy(b.kinds, p.Initial)
+	return b
+}
+
+// take applies a write of a call.
+func (b *board) take(seq int64, instance, call string, w *Write) error {
+	if instance != "" || isInner(call) {
+		return nil
+	}
+	path, ok := writtenPath(w.Path)
+	method, known := methods[w.Method]
+	if !ok || !known {
+		return fmt.Errorf("event %d writes %s to %s, which this version does not know", seq, w.Method, w.Path)
+	}
+	doc := b.kinds[path[0].Name]
+	if doc == nil {
+		doc = json.RawMessage("{}")
+	}
+	after, err := state.Apply(doc, path[1:], method, w.Value)
+	if err != nil {
+		return errors.Join(fmt.Errorf("event %d can't be applied", seq), err)
+	}
+	b.kinds[path[0].Name] = after
+	return nil
 }
 
 var methods = map[string]state.Method{"set": state.Set, "merge": state.Merge, "assign": state.Assign, "push": state.Push, "concat": state.Concat}

@@ -281,27 +281,18 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request) {
 // graph draws the plan of a run, with what became of its calls up to an event.
 func (s *Server) graph(w http.ResponseWriter, r *http.Request) {
 	sum, at, err := s.findAt(r)
-	var p *plc.Plan
+	var t *told
 	if err == nil {
-		p, err = s.opts.Engine.PlanOf(r.Context(), sum.Run)
+		t, err = s.follow(r.Context(), sum, at)
 	}
-	var calls []*Call
-	if err == nil {
-		calls, err = s.calls(r.Context(), sum.Run, at)
+	if err == nil && t.plan == nil {
+		err = badf(http.StatusUnprocessableEntity, "%s", t.broken)
 	}
 	if err != nil {
 		fail(w, r, err)
 		return
 	}
-	g := plc.Draw(p.Program, 1)
-	status := map[string]string{}
-	for _, c := range calls {
-		status[c.Call] = c.Status
-	}
-	for i := range g.Nodes {
-		g.Nodes[i].Status = cmp.Or(status[exec.PathOf(g.Nodes[i].ID)], string(exec.Pending))
-	}
-	s.drawn(w, r, g)
+	s.drawn(w, r, t.draw(place{}))
 }
 
 func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
@@ -343,6 +334,10 @@ func (s *Server) answerRun(w http.ResponseWriter, r *http.Request, status int, e
 }
 
 func (s *Server) resume(w http.ResponseWriter, r *http.Request) {
+	s.answerRun(w, r, http.StatusAccepted, s.resumeRun(r))
+}
+
+func (s *Server) resumeRun(r *http.Request) error {
 	var in Revised
 	var change plc.Change
 	sum, err := s.own(r)
@@ -360,7 +355,14 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request) {
 			return s.opts.Engine.Continue(ctx, sum.Run, change)
 		})
 	}
-	s.answerRun(w, r, http.StatusAccepted, err)
+	return err
+}
+
+// forked is where a run is run again from.
+type forked struct {
+	At       string                     `json:"at"`
+	Instance string                     `json:"instance,omitempty"`
+	Set      map[string]json.RawMessage `json:"set,omitempty"`
 }
 
 // Revised is another plan with which a run goes on; without one, it goes on with its own.
@@ -369,36 +371,14 @@ type Revised struct {
 }
 
 func (s *Server) fork(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		At       string                     `json:"at"`
-		Instance string                     `json:"instance,omitempty"`
-		Set      map[string]json.RawMessage `json:"set,omitempty"`
-	}
+	var in forked
 	made := false
-	sum, err := s.own(r)
+	err := readBody(r, &in)
 	if err == nil {
-		err = readBody(r, &in)
-	}
-	if err == nil {
-		err = s.forks(r, sum.Run, in.Instance, in.At)
-	}
-	if err == nil {
-		by := callerOf(r).name
-		how := plc.Fork{Run: sum.Run, At: in.At, Instance: in.Instance, Set: in.Set, Labels: map[string]string{startedBy: by}}
-		request, _ := json.Marshal(in)
-		k := s.keyed(r, "POST /v1/runs/"+sum.Run+"/fork", request)
-		if how.ID = k.id; k.request != "" {
-			how.Labels[keyedLabel] = k.request
-		}
-		made, err = s.once(r.Context(), k, func() error {
-			_, err := s.runs.Begin(by, func(ctx context.Context) (*plc.Run, error) {
-				return s.opts.Engine.Fork(ctx, how, plc.Change{})
-			})
-			return err
-		})
-		if err == nil {
-			w.Header().Set("Location", "/v1/runs/"+k.id)
-			r.SetPathValue("run", k.id)
+		var run string
+		if run, made, err = s.forkRun(r, &in); err == nil {
+			w.Header().Set("Location", "/v1/runs/"+run)
+			r.SetPathValue("run", run)
 		}
 	}
 	s.answerRun(w, r, createdIf(made), err)
@@ -410,6 +390,35 @@ func createdIf(made bool) int {
 		return http.StatusCreated
 	}
 	return http.StatusOK
+}
+
+// forkRun starts the run of a request again from a call, as another run, unless the same request has
+// made that.
+func (s *Server) forkRun(r *http.Request, in *forked) (run string, made bool, err error) {
+	sum, err := s.own(r)
+	if err == nil {
+		err = s.forks(r, sum.Run, in.Instance, in.At)
+	}
+	if err != nil {
+		return "", false, err
+	}
+	by := callerOf(r).name
+	how := plc.Fork{Run: sum.Run, At: in.At, Instance: in.Instance, Set: in.Set, Labels: map[string]string{startedBy: by}}
+	request, err := json.Marshal(in)
+	if err != nil {
+		return "", false, err
+	}
+	k := s.keyed(r, "POST /v1/runs/"+sum.Run+"/fork", request)
+	if how.ID = k.id; k.request != "" {
+		how.Labels[keyedLabel] = k.request
+	}
+	made, err = s.once(r.Context(), k, func() error {
+		_, err := s.runs.Begin(by, func(ctx context.Context) (*plc.Run, error) {
+			return s.opts.Engine.Fork(ctx, how, plc.Change{})
+		})
+		return err
+	})
+	return k.id, made, err
 }
 
 // forks refuses a fork at a call that the plan does not have.

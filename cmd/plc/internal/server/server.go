@@ -67,14 +67,15 @@ type Server struct {
 	// Findings are warnings about the tool files and MCP servers at the start.
 	Findings diag.List
 
-	opts    Options
-	tools   *tool.Catalogue
-	runs    *runner.Runner
-	codes   codes
-	uploads uploads
-	slots   chan struct{} // of requests that compile a plan
-	large   chan struct{} // of requests whose bodies are large
-	handler http.Handler
+	opts     Options
+	tools    *tool.Catalogue
+	runs     *runner.Runner
+	codes    codes
+	uploads  uploads
+	approved approvals
+	slots    chan struct{} // of requests that compile a plan
+	large    chan struct{} // of requests whose bodies are large
+	handler  http.Handler
 }
 
 // New returns a server, which resumes the runs that the one before it left in the store. The error

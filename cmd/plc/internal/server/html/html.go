@@ -26,17 +26,21 @@ type Name string
 
 // elements are those that El makes; true says that one has no content.
 var elements = map[Name]bool{
-	"article": false, "button": false, "body": false, "code": false, "details": false, "form": false, "h1": false, "h2": false,
-	"h3": false, "head": false, "html": false, "img": true, "input": true, "label": false, "link": true, "main": false, "meta": true,
-	"nav": false, "option": false, "p": false, "pre": false, "select": false, "span": false, "strong": false, "summary": false, "table": false,
-	"tbody": false, "td": false, "textarea": false, "th": false, "thead": false, "title": false, "tr": false, "div": false,
+	"article": false, "aside": false, "button": false, "body": false, "caption": false, "code": false, "dd": false, "del": false, "details": false, "div": false,
+	"dl": false, "dt": false, "fieldset": false, "form": false, "h1": false, "h2": false, "h3": false, "head": false, "html": false, "img": true,
+	"input": true, "ins": false, "label": false, "legend": false, "li": false, "link": true, "main": false, "meta": true, "nav": false, "option": false,
+	"p": false, "pre": false, "rect": false, "section": false, "select": false, "small": false, "span": false, "strong": false, "summary": false,
+	"svg": false, "table": false, "tbody": false, "td": false, "textarea": false, "th": false, "thead": false, "time": false, "title": false,
+	"tr": false, "ul": false,
 }
 
 // attributes are those that Attr makes, with those whose names begin with "data-".
 var attributes = map[Name]bool{
-	"alt": true, "aria-label": true, "autocomplete": true, "autofocus": true, "charset": true, "class": true, "colspan": true,
-	"content": true, "hidden": true, "id": true, "lang": true, "max": true, "method": true, "min": true, "name": true, "open": true,
-	"rel": true, "required": true, "role": true, "rows": true, "selected": true, "size": true, "spellcheck": true, "type": true, "value": true,
+	"alt": true, "aria-current": true, "aria-describedby": true, "aria-hidden": true, "aria-label": true, "aria-live": true, "autocomplete": true,
+	"autofocus": true, "charset": true, "class": true, "colspan": true, "content": true, "datetime": true, "form": true, "height": true, "hidden": true,
+	"id": true, "lang": true, "max": true, "method": true, "min": true, "name": true, "open": true, "preserveAspectRatio": true, "rel": true,
+	"required": true, "role": true, "rows": true, "scope": true, "selected": true, "size": true, "spellcheck": true, "tabindex": true, "type": true,
+	"value": true, "viewBox": true, "width": true, "x": true, "y": true,
 }
 
 // El returns an element with attributes and content.
@@ -154,6 +158,9 @@ func (u URL) With(name Name, value string) URL {
 	}
 	return URL{u.text + sep + url.QueryEscape(string(name)) + "=" + url.QueryEscape(value)}
 }
+
+// String returns the address as text.
+func (u URL) String() string { return u.text }
 
 // A returns a link.
 func A(to URL, items ...Item) Item {

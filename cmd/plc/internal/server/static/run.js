@@ -1,52 +1,125 @@
-// Updates the page of a run as its events come. Without it the page shows what was so when it was
-// loaded.
+// Keeps the page of a run as the run is: each event changes the graph and the table at once, and the
+// parts of the page are fetched anew now and then. The slider shows the run as it was.
+import { load, swap, throttled, watch } from "./page.js";
+import "./inbox.js";
+
 const main = document.querySelector("main[data-run]");
-const lost = document.getElementById("lost");
-const words = {
-  callStarted: "running", callRetrying: "retrying", callCompleted: "completed", callFailed: "failed",
-  callSkipped: "skipped", approvalAsked: "awaiting", approvalAnswered: "pending",
-};
-let last = main.dataset.seq, drawn;
+const more = document.getElementById("more"), slider = document.querySelector("#slider input[type=range]");
+const signs = { pending: "○", running: "►", awaiting: "?", uncertain: "?", completed: "✓", failed: "✗", skipped: "–", blocked: "–", cancelled: "–", retrying: "↻" };
+const parts = ["head", "questions", "calls", "board"];
+const run = main.dataset.run;
+let last = Number(main.dataset.seq), past = Number(main.dataset.at) < last;
+let nodes = new Map(); // of the drawing, by id
 
-function redraw() {
-  clearTimeout(drawn);
-  drawn = setTimeout(() => {
-    const graph = document.getElementById("graph");
-    if (graph) graph.src = `/v1/runs/${main.dataset.run}/graph?at=${last}`;
-  }, 500);
+// idOf returns the id that the node of a call has in the drawing.
+function idOf(call) {
+  const plain = { "~0": "~", "~1": "/", "~2": "[", "~3": "#" };
+  return call.split("/").map(step => step.replace(/[[#].*/s, "").replace(/~[0-3]/g, s => plain[s])).join("/");
 }
 
-function take(message) {
-  last = message.lastEventId;
-  const event = JSON.parse(message.data);
-  const word = words[event.type];
-  if (word) {
-    for (const row of document.querySelectorAll("tr[data-call]")) {
-      if (row.dataset.call === event.call && row.dataset.instance === (event.instance ?? "")) {
-        const cell = row.querySelector(".status");
-        cell.textContent = word;
-        cell.className = "status " + word;
-      }
+function mark(id, status) {
+  const node = nodes.get(id);
+  if (!node || node.dataset.status === status) return;
+  node.dataset.status = status;
+  node.querySelector("text:last-of-type").textContent = `${signs[status] ?? "○"} ${status}`;
+}
+
+function markAll() {
+  const states = JSON.parse(document.getElementById("head").dataset.states);
+  for (const id of nodes.keys()) mark(id, states[id] ?? "pending");
+}
+
+// drawHere puts the drawing into the page, where single nodes of it can change.
+async function drawHere() {
+  const picture = document.getElementById("graph");
+  if (!picture) return;
+  const drawing = document.adoptNode((await load(picture.src)).documentElement);
+  nodes = new Map([...drawing.querySelectorAll("g[data-id]")].map(g => [g.dataset.id, g]));
+  picture.replaceWith(drawing);
+  markAll();
+  drawing.addEventListener("click", e => {
+    const id = e.target.closest("g[data-id]")?.dataset.id;
+    const row = id && [...document.querySelectorAll("tr[data-call]")].find(r => idOf(r.dataset.call) === id);
+    row?.scrollIntoView({ block: "center" });
+    row?.querySelector("a")?.focus({ preventScroll: true });
+  });
+}
+
+// here returns the address of this page at an event; 0 is now.
+function here(at) {
+  const url = new URL(location.href);
+  url.searchParams.delete("at");
+  if (at) url.searchParams.set("at", at);
+  return url.href;
+}
+
+const refresh = throttled(async () => {
+  if (past) return;
+  const made = await load(here(0));
+  if (past) return;
+  const whole = swap(made, parts);
+  more.hidden = whole;
+  const seq = Number(made.querySelector("main").dataset.seq);
+  slider.max = seq;
+  slider.value = seq;
+  document.getElementById("event").textContent = seq;
+  markAll();
+}, 1000);
+
+// Changes are collected and made once for each frame.
+let changes = new Map(), frame;
+function change({ instance = "", call, status }) {
+  changes.set(`${instance}\x01${call}`, { call, status });
+  frame ??= requestAnimationFrame(() => {
+    frame = undefined;
+    const rows = new Map([...document.querySelectorAll("tr[data-call]")].map(r => [`${r.dataset.instance}\x01${r.dataset.call}`, r]));
+    for (const [key, { call, status }] of changes) {
+      if (!main.dataset.in || main.dataset.in === key.split("\x01")[0]) mark(idOf(call), status);
+      const cell = rows.get(key)?.querySelector(".status");
+      if (!cell) continue;
+      cell.textContent = `${signs[status] ?? "○"} ${status}`;
+      cell.className = `status ${status}`;
     }
-    redraw();
-  }
-  if (["runPaused", "runFinished", "runResumed", "approvalAsked"].includes(event.type) || word && !known(event)) {
-    document.getElementById("more").hidden = false;
-  }
+    changes = new Map();
+  });
 }
 
-function known(event) {
-  return [...document.querySelectorAll("tr[data-call]")].some(r => r.dataset.call === event.call && r.dataset.instance === (event.instance ?? ""));
+function happened(event) {
+  if (event.seq <= last) return;
+  last = event.seq;
+  main.dataset.seq = last;
+  if (past) {
+    more.hidden = false;
+    return;
+  }
+  if (event.status) change(event);
+  refresh();
 }
 
-function connect() {
-  const source = new EventSource(`/v1/runs/${main.dataset.run}/events?after=${last}`);
-  source.onmessage = take;
-  source.onopen = () => { lost.hidden = true; };
-  source.onerror = () => {
-    if (source.readyState === EventSource.CLOSED && main.dataset.ended) return;
-    lost.hidden = false;
-    if (source.readyState === EventSource.CLOSED) setTimeout(connect, 3000); // an error, for which a browser does not ask again
-  };
+// The slider shows one moment at a time: the newest that was asked for.
+let wanted, showing = false;
+async function show() {
+  if (showing) return;
+  showing = true;
+  while (wanted !== undefined) {
+    const at = wanted;
+    wanted = undefined;
+    try {
+      const now = at >= Number(slider.max);
+      const url = here(now ? 0 : at);
+      swap(await load(url), parts);
+      past = !now;
+      history.replaceState(null, "", url);
+      markAll();
+    } catch { /* the server is away: the link says so */ }
+  }
+  showing = false;
 }
-if (!main.dataset.ended) connect();
+slider?.addEventListener("input", () => {
+  document.getElementById("event").textContent = slider.value;
+  wanted = Number(slider.value);
+  show();
+});
+
+await drawHere().catch(() => {});
+watch({ run, after: last }, happened);

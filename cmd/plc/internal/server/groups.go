@@ -1,0 +1,238 @@
+package server
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/exec"
+)
+
+// A group is a call with the calls that it delegates to, an item of a loop, or an instance: what
+// can be collapsed. A call without any is a group of its own.
+type group struct {
+	name     string // the last step of its path, or the instance
+	instance string
+	path     string // "" for an instance
+	call     *Call  // nil: it has not begun, or is no call
+	tool     string
+	place    int // in the plan; 0 is that of its first event
+	kids     []*group
+	byName   map[string]*group
+	counts   map[string]int // of the calls in it that delegate to none, by status
+	from, to time.Time
+}
+
+func (g *group) child(name, instance, path string) *group {
+	k := g.byName[name]
+	if k == nil {
+		if g.byName == nil {
+			g.byName = map[string]*group{}
+		}
+		k = &group{name: name, instance: instance, path: path}
+		g.byName[name], g.kids = k, append(g.kids, k)
+	}
+	return k
+}
+
+// isTemplate reports whether the plan runs once for each instance.
+func (t *told) isTemplate() bool { return t.plan != nil && t.plan.Program.Template }
+
+// groups returns the calls of a run as a tree, with those that are to come.
+func (t *told) groups() *group {
+	root := &group{}
+	if t.plan != nil && !t.isTemplate() {
+		root.expect(t.plan.Program, "", "")
+	}
+	for instance := range t.entered {
+		if t.isTemplate() {
+			root.child(instance, instance, "")
+		}
+	}
+	if t.isTemplate() {
+		slices.SortFunc(root.kids, func(a, b *group) int {
+			return cmp.Or(t.entered[a.instance].Compare(t.entered[b.instance]), compareNames(a.name, b.name))
+		})
+	}
+	for _, c := range t.calls {
+		at := root
+		if t.isTemplate() && c.Instance != "" {
+			at = root.child(c.Instance, c.Instance, "")
+			if t.plan != nil && at.kids == nil {
+				at.expect(t.plan.Program, c.Instance, "")
+			}
+		}
+		t.place(at, c)
+	}
+	root.sum()
+	return root
+}
+
+// place puts a call where its path leads.
+func (t *told) place(at *group, c *Call) {
+	path := ""
+	for step := range strings.SplitSeq(c.Call, "/") {
+		base, item := step, ""
+		if i := strings.IndexAny(step, "[#"); i >= 0 {
+			base, item = step[:i], step[i:]
+		}
+		path += base
+		at = at.child(base, c.Instance, path)
+		if item != "" {
+			path += item
+			at = at.child(item, c.Instance, path)
+		}
+		path += "/"
+	}
+	at.call, at.tool, at.instance = c, c.Tool, c.Instance
+}
+
+// expect adds the calls of a program, which are to come.
+func (g *group) expect(p *compile.Program, instance, prefix string) {
+	for i := range p.Calls {
+		c := &p.Calls[i]
+		on := instance
+		if c.Rare != nil && c.Instance != "" {
+			on = c.Instance
+		}
+		step := exec.PathOf(c.ID)
+		k := g.child(step, on, prefix+step)
+		k.tool, k.place = c.Source.Tool, i+1
+	}
+}
+
+// sum counts the calls of the group, and takes the time from the first to the last.
+func (g *group) sum() {
+	g.counts = map[string]int{}
+	if c := g.call; c != nil && len(c.spans) > 0 {
+		g.from, g.to = c.spans[0].from, c.spans[len(c.spans)-1].to
+	}
+	if len(g.kids) == 0 {
+		status := string(exec.Pending)
+		if g.call != nil {
+			status = g.call.Status
+		}
+		if g.path != "" {
+			g.counts[status] = 1
+		}
+		return
+	}
+	for _, k := range g.kids {
+		k.sum()
+		for status, n := range k.counts {
+			g.counts[status] += n
+		}
+		if g.from.IsZero() || !k.from.IsZero() && k.from.Before(g.from) {
+			g.from = k.from
+		}
+		if g.call == nil {
+			g.to = later(g.to, k.to)
+		}
+	}
+}
+
+// severity orders statuses: of several, the first is that of the group.
+var severity = []string{"failed", "uncertain", "awaiting", "running", "retrying", "pending", "cancelled", "blocked", "completed", "skipped"}
+
+// status returns the status of a group: that of its call, or the most severe of those in it.
+func (g *group) status() string {
+	if g.call != nil {
+		return g.call.Status
+	}
+	return worst(g.counts)
+}
+
+func worst(counts map[string]int) string {
+	for _, s := range severity {
+		if counts[s] > 0 && (s != "pending" || len(counts) == 1) {
+			return s
+		}
+	}
+	return string(exec.Running) // some are pending, and others have ended
+}
+
+// size returns the number of calls in the group that delegate to none.
+func (g *group) size() (n int) {
+	for _, k := range g.counts {
+		n += k
+	}
+	return n
+}
+
+// find returns the group of an instance and a path; nil if there is none.
+func (g *group) find(template bool, instance, path string) *group {
+	at := g
+	if template && instance != "" {
+		if at = at.byName[instance]; at == nil {
+			return nil
+		}
+	}
+	if path == "" {
+		return at
+	}
+	for step := range strings.SplitSeq(path, "/") {
+		base, item := step, ""
+		if i := strings.IndexAny(step, "[#"); i >= 0 {
+			base, item = step[:i], step[i:]
+		}
+		if at = at.byName[base]; at == nil {
+			return nil
+		}
+		if item != "" {
+			if at = at.byName[item]; at == nil {
+				return nil
+			}
+		}
+	}
+	return at
+}
+
+// sort puts the groups within into the order of the plan, and items of loops by number.
+func (g *group) sort() {
+	slices.SortStableFunc(g.kids, func(a, b *group) int {
+		if a.place > 0 || b.place > 0 {
+			return cmp.Compare(a.place, b.place)
+		}
+		return compareNames(a.name, b.name)
+	})
+}
+
+// compareNames orders items of loops by their numbers, and leaves others as they are.
+func compareNames(a, b string) int {
+	x, errX := strconv.Atoi(strings.Trim(a, "[]#"))
+	y, errY := strconv.Atoi(strings.Trim(b, "[]#"))
+	if errX != nil || errY != nil {
+		return 0
+	}
+	return cmp.Compare(x, y)
+}
+
+// states returns the status of each node of the graph that has begun, by the path of its call
+// without the items of loops.
+func (t *told) states(instance string) map[string]string {
+	counts := map[string]map[string]int{}
+	for _, c := range t.calls {
+		if instance != "" && c.Instance != instance {
+			continue
+		}
+		steps := strings.Split(c.Call, "/")
+		for i, step := range steps {
+			if j := strings.IndexAny(step, "[#"); j >= 0 {
+				steps[i] = step[:j]
+			}
+		}
+		at := strings.Join(steps, "/")
+		if counts[at] == nil {
+			counts[at] = map[string]int{}
+		}
+		counts[at][c.Status]++
+	}
+	states := map[string]string{}
+	for at, n := range counts {
+		states[at] = worst(n)
+	}
+	return states
+}

@@ -1,0 +1,250 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/tool"
+)
+
+// mostShown is the maximum number of calls of a plan on a page; an approval of exec covers no more.
+const mostShown = 500
+
+// waiting is a plan that waits for approval as a whole.
+type waiting struct {
+	Run, Digest, Text, By, Since string // without a digest nobody can approve it here, and the text says why
+	More                         int
+	Diff                         []changedLine // from the plan that was approved last
+	Last                         string        // the run of that plan; "" is none
+}
+
+// asked is a question as a person is shown it.
+type asked struct {
+	Question
+	Text    string
+	Unknown bool // what is asked is not in the record, so that nobody can answer
+	By      string
+	Does    string // what the tool is for
+	Risk    int
+	Here    bool          // an answer leads back to the run
+	Last    *approvedCall // that of the tool that was approved last; nil if there is none
+}
+
+// asked returns a question as a person is shown it.
+func (s *Server) asked(ctx context.Context, sum *journal.Summary, q *journal.Question) asked {
+	one := asked{Question: questionOf(q), By: sum.Labels[startedBy], Risk: s.risk(q.Tool)}
+	var err error
+	if one.Text, err = s.opts.Question(q); err != nil {
+		one.Text, one.Unknown = err.Error(), true
+	}
+	if t, ok := s.tools.Lookup(q.Tool); ok {
+		one.Does = t.Definition.Description
+	}
+	// What was approved before is a help: a store that can't be read now shows none.
+	one.Last, _ = s.lastApproved(ctx, q)
+	return one
+}
+
+// pendingPlan returns the plan of a run that waits; false is that it was answered meanwhile.
+func (s *Server) pendingPlan(ctx context.Context, sum *journal.Summary) (waiting, bool) {
+	p, err := s.opts.Engine.PendingPlan(ctx, sum.Run)
+	if changed, ok := errors.AsType[*plc.ChangedPlanError](err); ok {
+		return waiting{Run: sum.Run, Text: changed.Error(), By: sum.Labels[startedBy], Since: stamp(sum.Changed)}, true
+	}
+	if err != nil {
+		return waiting{}, false
+	}
+	return s.waiting(ctx, sum, p), true
+}
+
+// waiting returns a plan that waits as a person is shown it.
+func (s *Server) waiting(ctx context.Context, sum *journal.Summary, p *plc.Preview) waiting {
+	w := waiting{
+		Run: sum.Run, Digest: p.Plan.Manifest().Digest(), Text: s.opts.Preview(p, mostShown), More: max(len(p.DryRun.Calls)-mostShown, 0),
+		By: sum.Labels[startedBy], Since: stamp(sum.Changed),
+	}
+	w.Last, w.Diff, _ = s.planApprovedBefore(ctx, sum)
+	return w
+}
+
+// maxWaiting is the maximum number of waiting runs in the inbox.
+const maxWaiting = 100
+
+func (s *Server) inbox(w http.ResponseWriter, r *http.Request) { s.showInbox(w, r, nil) }
+
+func (s *Server) showInbox(w http.ResponseWriter, r *http.Request, outcome []string) {
+	ctx := r.Context()
+	var questions []asked
+	var plans []waiting
+	runs, err := s.opts.Engine.Runs(ctx, waitingRuns())
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	digest := listDigest("waiting", runs)
+	slices.Reverse(runs) // the oldest first
+	shown, more := 0, 0
+	for _, sum := range runs {
+		if one := r.FormValue("run"); one != "" && one != sum.Run || sum.Questions == 0 && !plc.WaitsForPlan(sum) {
+			continue
+		}
+		if shown == maxWaiting {
+			more++
+			continue
+		}
+		shown++
+		open, err := s.opts.Engine.Questions(ctx, sum.Run)
+		if err != nil {
+			fail(w, r, err)
+			return
+		}
+		for _, q := range open {
+			questions = append(questions, s.asked(ctx, sum, q))
+		}
+		if !plc.WaitsForPlan(sum) {
+			continue
+		}
+		if w, ok := s.pendingPlan(ctx, sum); ok {
+			plans = append(plans, w)
+		}
+	}
+	slices.SortStableFunc(questions, func(a, b asked) int { return cmp.Or(b.Risk-a.Risk, cmp.Compare(a.Asked, b.Asked)) })
+	show(w, http.StatusOK, viewOf(r, "Inbox").inbox(questions, plans, outcome, more, digest, callerOf(r).may(Approve)))
+}
+
+// risk says how much the calls of a tool may change: 3 when it is declared to destroy, 2 when it is
+// not known to be harmless, 1 when it changes something that can be mended, and 0 when it only
+// reads.
+func (s *Server) risk(name string) int {
+	t, ok := s.tools.Lookup(name)
+	switch {
+	case !ok:
+		return 2
+	case t.Definition.Effects.Destructive == tool.Yes:
+		return 3
+	case t.Definition.Effects.ReadOnly == tool.Yes || t.Definition.Effects.Pure == tool.Yes:
+		return 0
+	case t.Definition.Effects.Destructive == tool.No:
+		return 1
+	}
+	return 2
+}
+
+// decisionOf returns the decision that a form has.
+func decisionOf(r *http.Request) Decision {
+	d := Decision{
+		Instance: r.PostFormValue("instance"), Call: r.PostFormValue("call"), Digest: r.PostFormValue("digest"),
+		Decision: r.PostFormValue("decision"), Reason: r.PostFormValue("reason"),
+	}
+	switch value := json.RawMessage(r.PostFormValue("value")); d.Decision {
+	case "edit":
+		d.Decision, d.Params = "approve", value
+	case "answer":
+		d.Result = value
+	}
+	return d
+}
+
+// decideForm takes the decision of a person; the digest is that of what the page showed.
+func (s *Server) decideForm(w http.ResponseWriter, r *http.Request) {
+	d := decisionOf(r)
+	var err error
+	if d.Call == "" {
+		err = s.decidePlan(r, &d)
+	} else {
+		err = s.decide(r, &d)
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	to := "/inbox"
+	if r.PostFormValue("then") == "run" {
+		to = place{run: r.PathValue("run")}.url().String()
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// decideSeveral takes one decision about several questions. Each is named with the digest of what
+// the page showed.
+func (s *Server) decideSeveral(w http.ResponseWriter, r *http.Request) {
+	decision, reason := r.PostFormValue("decision"), r.PostFormValue("reason")
+	var outcome []string
+	done := 0
+	for _, name := range r.PostForm["question"] {
+		var at [4]string // run, instance, call and digest
+		err := json.Unmarshal([]byte(name), &at)
+		if err == nil {
+			r.SetPathValue("run", at[0])
+			err = s.decide(r, &Decision{Instance: at[1], Call: at[2], Digest: at[3], Decision: decision, Reason: reason})
+		}
+		if err != nil {
+			outcome = append(outcome, fmt.Sprintf("not answered: call %s of run %s: %v", at[2], at[0], err))
+			continue
+		}
+		done++
+	}
+	s.showInbox(w, r, append([]string{fmt.Sprintf("answered: %d of %d", done, len(r.PostForm["question"]))}, outcome...))
+}
+
+// try reports whether a decision that a person types would be taken.
+func (s *Server) try(w http.ResponseWriter, r *http.Request) {
+	d := decisionOf(r)
+	a, err := d.answerOf(callerOf(r))
+	if err == nil {
+		err = s.opts.Engine.FitsAnswer(r.Context(), r.PathValue("run"), journal.Answer{Instance: d.Instance, Path: d.Call, Answer: a})
+	}
+	var out struct {
+		OK      bool   `json:"ok"`
+		Message string `json:"message"`
+	}
+	if out.OK = err == nil; !out.OK {
+		out.Message = err.Error()
+	}
+	answer(w, http.StatusOK, &out)
+}
+
+// A changedParam is a param that is to be another than it was.
+type changedParam struct {
+	name     string
+	now, was json.RawMessage // nil: there is none
+}
+
+func (p *changedParam) same() bool { return bytes.Equal(compact(p.now), compact(p.was)) }
+
+func compact(v json.RawMessage) []byte {
+	var b bytes.Buffer
+	if json.Compact(&b, v) != nil {
+		return v
+	}
+	return b.Bytes()
+}
+
+// changes returns the params of two calls side by side, by name.
+func changes(now, was json.RawMessage) []changedParam {
+	var a, b map[string]json.RawMessage
+	_ = json.Unmarshal(now, &a) // objects; what is none has no params
+	_ = json.Unmarshal(was, &b)
+	names := map[string]bool{}
+	for name := range a {
+		names[name] = true
+	}
+	for name := range b {
+		names[name] = true
+	}
+	var all []changedParam
+	for name := range names {
+		all = append(all, changedParam{name, a[name], b[name]})
+	}
+	slices.SortFunc(all, func(x, y changedParam) int { return strings.Compare(x.name, y.name) })
+	return all
+}

@@ -1,0 +1,133 @@
+package server
+
+import (
+	"encoding/json"
+
+	"github.com/plc-lang/plc/cmd/plc/internal/server/html"
+	"github.com/plc-lang/plc/exec"
+)
+
+func (v view) inbox(questions []asked, plans []waiting, outcome []string, more int, digest string, may bool) []byte {
+	several := may && len(questions) > 1
+	return v.whole(
+		el("p", attr("id", "lost"), attr("role", "status"), set("hidden"), text("The connection to the server is lost; what is shown may be old.")),
+		el("main", attr("data-list", "waiting"), attr("data-digest", digest), words("h1", "Inbox"), words("p", "What waits for a person: first what may destroy, then what may change something, and of these the oldest."),
+			when(len(outcome) > 0, el("ul", attr("role", "status"), html.Each(outcome, func(s string) html.Item { return el("li", text(s)) }))),
+			el("p", attr("id", "more"), attr("role", "status"), set("hidden"), a(path("inbox"), text("Something has changed: show what waits now"))),
+			html.Each(questions, func(q asked) html.Item { return q.article(may, several) }),
+			html.Each(plans, func(p waiting) html.Item { return p.article(may) }),
+			when(more > 0, el("p", text(more, " more runs wait, which come after these are answered."))),
+			when(several, el("form", attr("method", "post"), attr("id", "several"), html.Action(path("inbox")), words("h2", "Several at once"),
+				words("p", "This answers the questions that are marked above. Each can be marked once it was shown to its end."), reason(button("decision", "refuse", "Refuse the marked ones")),
+				button("decision", "approve", "Approve the marked ones"))),
+			when(len(questions)+len(plans) == 0, words("p", "Nothing waits."))),
+		html.Module(path("static", "inbox.js")))
+}
+
+// risks say how much a tool may change, by Server.risk.
+var risks = [...]html.Name{"only reads", "changes something that can be mended", "may change the world", "destroys"}
+
+// verbs returns the labels of the answers to a question.
+func (q *asked) verbs() (yes, edited, no html.Name) {
+	switch exec.QuestionKind(q.Kind) {
+	case exec.UncertainQuestion:
+		return "Call it again", "Call it again with these params", "It failed"
+	case exec.FailureQuestion:
+		return "Try it again", "Try it again with these params", "It has failed for good"
+	}
+	return "Approve", "Approve with these params", "Refuse"
+}
+
+// article shows a question as what would happen, and takes an answer from who may give one.
+func (q *asked) article(may, several bool) html.Item {
+	name, _ := json.Marshal([]string{q.Run, q.Instance, q.Call, q.Digest})
+	yes, edited, no := q.verbs()
+	return el("article", class("question"), exactly("data-key", string(name)),
+		el("h2", class("effect risk", q.Risk), text(q.Tool, " ", risks[q.Risk])),
+		when(q.Does != "", el("p", text(q.Does))),
+		el("p", text("Call "), a(path("runs", q.Run, "call").With("call", q.Call).With("instance", q.Instance), named(q.Call, q.Instance)), text(" of run "), a(path("runs", q.Run), text(q.Run)),
+			when(q.By != "", text(", which "), el("strong", text(q.By)), text(" started")), text(", asked "), moment(q.Asked)),
+		when(exec.QuestionKind(q.Kind) == exec.UncertainQuestion, words("p", "Its answer was lost: nobody knows whether it did its work. Look there before you call it again, or give the result that it had.")),
+		when(q.Terms != nil && len(q.Terms.Breaks) > 0, q.breaks()),
+		el("pre", html.Lines(q.Text)),
+		q.difference(),
+		el("p", el("small", text("Digest "), el("code", text(q.Digest)))),
+		when(may && !q.Unknown, el("form", attr("method", "post"), html.Action(path("runs", q.Run, "decide")), class("decide"),
+			hidden("call", q.Call), hidden("instance", q.Instance), hidden("digest", q.Digest), when(q.Here, hidden("then", "run")), reason(button("decision", "refuse", no)),
+			el("details", words("summary", "Other params, or a result"),
+				el("label", text("JSON "), el("textarea", attr("name", "value"), attr("rows", "6"), attr("spellcheck", "false"), html.JSON(q.Params))),
+				el("p", class("tried"), attr("role", "status")),
+				button("decision", "edit", edited), text(" "), button("decision", "answer", "Give this result")),
+			el("p", class("actions"), button("decision", "approve", yes), text(" "), button("decision", "skip", "Skip the call"))),
+			when(several, el("p", el("label", el("input", attr("type", "checkbox"), attr("form", "several"), attr("name", "question"), exactly("value", string(name)), attr("autocomplete", "off")),
+				text(" Mark it for an answer to several at once"))))))
+}
+
+// breaks lists the parts of a policy that a call breaks: approving it allows them.
+func (q *asked) breaks() html.Item {
+	return html.Join(words("p", "A policy wants a person to see that this breaks:"),
+		el("ul", html.Each(q.Terms.Breaks, func(s string) html.Item { return el("li", class("error"), text(s)) })))
+}
+
+// difference shows how the params differ from those that were approved last.
+func (q *asked) difference() html.Item {
+	if q.Last == nil {
+		return el("p", text("No call of ", q.Tool, " was approved before, as far back as was looked."))
+	}
+	last := q.Last
+	who := html.Join(text("The last call of ", q.Tool, " that was approved"), when(last.by != "", text(" (by ", last.by, ")")), text(": "),
+		a(path("runs", last.run, "call").With("call", last.call).With("instance", last.instance), named(last.call, last.instance)), text(", "), moment(stamp(last.at)))
+	all := changes(q.Params, last.params)
+	changed := 0
+	for i := range all {
+		if !all[i].same() {
+			changed++
+		}
+	}
+	if changed == 0 {
+		return el("p", who, text(". Its params were the same."))
+	}
+	cell := func(v json.RawMessage) html.Item {
+		if v == nil {
+			return text("–")
+		}
+		return value(v, bytesInRow)
+	}
+	rows := html.Each(all, func(p changedParam) html.Item {
+		if p.same() {
+			return html.Item{}
+		}
+		return el("tr", el("td", el("code", text(p.name))), el("td", el("ins", cell(p.now))), el("td", el("del", cell(p.was))))
+	})
+	return html.Join(el("p", who, text(". ", len(all)-changed, " params are the same, and these differ:")), table([]html.Name{"Param", "Now", "Approved last"}, rows))
+}
+
+// article shows what a plan would do that waits for approval as a whole.
+func (p *waiting) article(may bool) html.Item {
+	return el("article", class("question"), exactly("data-key", p.Run),
+		el("h2", class("effect"), text("The plan of run "), a(path("runs", p.Run), text(p.Run))),
+		el("p", when(p.By != "", el("strong", text(p.By)), text(" started it. ")), text("It waits since "), moment(p.Since)),
+		el("pre", html.Lines(p.Text)),
+		when(p.More > 0, el("p", text(p.More, " calls are not shown; an approval does not cover them, and each that needs a person asks."))),
+		when(p.Digest != "" && p.Last == "", words("p", "No plan of this name was approved before, as far back as was looked.")),
+		when(p.Last != "", el("p", text("Difference from the plan that was approved last, of run "), a(path("runs", p.Last), text(p.Last))),
+			el("pre", class("tall"), attr("tabindex", "0"), html.Each(p.Diff, func(l changedLine) html.Item {
+				line := html.Lines(string(l.sign) + " " + l.text + "\n")
+				switch l.sign {
+				case '+':
+					return el("ins", line)
+				case '-':
+					return el("del", line)
+				}
+				return line
+			}))),
+		when(p.Digest != "", el("p", el("small", text("Digest "), el("code", text(p.Digest))))),
+		when(may && p.Digest != "", el("form", attr("method", "post"), html.Action(path("runs", p.Run, "decide")), class("decide"), hidden("digest", p.Digest), reason(button("decision", "refuse", "Refuse")),
+			el("p", class("actions"), button("decision", "approve", "Approve the plan")))))
+}
+
+// reason returns a field for the reason of a refusal, and the button that refuses. It is the first
+// button of its form, which the key Enter in the field presses.
+func reason(refuse html.Item) html.Item {
+	return el("p", class("reason"), el("label", text("Reason, of a refusal "), el("input", attr("type", "text"), attr("name", "reason"))), text(" "), refuse)
+}

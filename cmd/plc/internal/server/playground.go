@@ -1,0 +1,195 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/cmd/plc/internal/server/html"
+	"github.com/plc-lang/plc/dag/draw"
+	"github.com/plc-lang/plc/exec/forecast"
+)
+
+// played holds the content of the playground.
+type played struct {
+	view
+	Plan, Notation, Input, Problem string
+	Graph                          []byte // SVG
+	MayRun, OK                     bool
+	Raw                            []json.RawMessage // findings
+	Findings                       []finding
+	Effects                        []forecast.Effect
+	Calls                          []forecast.Call
+	More                           int // calls that are not shown
+}
+
+// finding is a finding as the page shows it.
+type finding struct {
+	Code, Severity, Message string
+	Line, Column            int
+	Fix                     *fix
+}
+
+// fix mends a finding.
+type fix struct {
+	Message string
+	Edits   []edit
+}
+
+// edit replaces the bytes between two offsets.
+type edit struct {
+	Offset, EndOffset int
+	Text              string
+}
+
+// apply returns a text with a fix made; one that does not fit the text changes nothing.
+func (f *fix) apply(text string) string {
+	edits := slices.Clone(f.Edits)
+	slices.SortFunc(edits, func(a, b edit) int { return b.Offset - a.Offset })
+	for i, e := range edits {
+		if e.Offset < 0 || e.EndOffset < e.Offset || e.EndOffset > len(text) || i > 0 && e.EndOffset > edits[i-1].Offset {
+			return text
+		}
+		text = text[:e.Offset] + e.Text + text[e.EndOffset:]
+	}
+	return text
+}
+
+// playground checks a plan that a person types, shows what it would do, makes fixes, and runs it.
+func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
+	v := &played{
+		view: viewOf(r, "Playground"), MayRun: callerOf(r).may(Run), Plan: r.PostFormValue("plan"), Notation: r.PostFormValue("notation"), Input: r.PostFormValue("input"),
+	}
+	if r.Method == http.MethodPost {
+		if r.PostFormValue("do") == "run" && v.MayRun {
+			run, _, err := s.startRun(r, v.planned(), nil)
+			if err == nil {
+				http.Redirect(w, r, place{run: run}.url().String(), http.StatusSeeOther)
+				return
+			}
+			v.Problem = err.Error()
+		}
+		s.play(r, v)
+		if n, err := strconv.Atoi(r.PostFormValue("fix")); err == nil && n >= 0 && n < len(v.Findings) && v.Findings[n].Fix != nil {
+			v.Plan = v.Findings[n].Fix.apply(v.Plan)
+			s.play(r, v)
+		}
+	}
+	show(w, http.StatusOK, v.page())
+}
+
+func (v *played) planned() *Planned {
+	text, _ := json.Marshal(v.Plan) // a string
+	in := &Planned{Plan: text, Notation: v.Notation}
+	if v.Input != "" {
+		in.Input = json.RawMessage(v.Input)
+	}
+	return in
+}
+
+// play checks and previews the plan.
+func (s *Server) play(r *http.Request, v *played) {
+	v.Raw, v.Findings, v.OK = nil, nil, false
+	spec, err := s.spec(v.planned())
+	var p *plc.Plan
+	if err == nil {
+		p, err = s.opts.Engine.Prepare(r.Context(), spec)
+	}
+	if err == nil {
+		v.Raw = findingsOf(p.AllFindings())
+		for _, f := range v.Raw {
+			var one finding
+			_ = json.Unmarshal(f, &one) // our own
+			v.Findings = append(v.Findings, one)
+		}
+		if p.Program != nil {
+			var svg bytes.Buffer
+			if draw.SVG(&svg, plc.Draw(p.Program, 1)) == nil { // else it is too large
+				v.Graph = svg.Bytes()
+			}
+		}
+		v.OK = p.Err() == nil
+	}
+	if v.OK {
+		var preview *plc.Preview
+		if preview, err = p.Preview(r.Context()); err == nil {
+			n := min(len(preview.DryRun.Calls), mostShown)
+			v.Effects, v.Calls, v.More = preview.Forecast.Effects, preview.DryRun.Calls[:n], len(preview.DryRun.Calls)-n
+		}
+	}
+	if err != nil {
+		v.Problem, v.OK = err.Error(), false
+	}
+}
+
+func (v *played) page() []byte {
+	area := func(label, name, rows html.Name, value string, more ...html.Item) html.Item {
+		return el("p", el("label", text(label, " "), el("textarea", attr("name", name), attr("rows", rows), attr("spellcheck", "false"), html.Join(more...), html.Lines(value))))
+	}
+	notations := html.Each(plc.Notations(), func(n string) html.Item {
+		label := n
+		if n == "plan" {
+			n, label = "", "plc's own"
+		}
+		return el("option", attr("value", n), when(n == v.Notation, set("selected")), text(label))
+	})
+	return v.whole(
+		el("p", attr("id", "lost"), attr("role", "status"), set("hidden"), text("The server is away; what is shown may be old.")),
+		el("main", words("h1", "Playground"), el("div", class("halves"),
+			el("form", attr("method", "post"), attr("id", "plan"), html.Action(path("playground")),
+				area("Plan", "plan", "18", v.Plan, set("required")),
+				el("p", el("label", text("Notation "), el("select", attr("name", "notation"), notations))),
+				area("Input, a JSON object", "input", "3", v.Input),
+				el("p", class("actions"), button("do", "check", "Check and preview"), text(" "), when(v.MayRun, button("do", "run", "Run")))),
+			el("section", attr("id", "result"), attr("aria-live", "off"), exactly("data-findings", rawList(v.Raw)), v.result()))),
+		html.Module(path("static", "playground.js")))
+}
+
+func rawList(list []json.RawMessage) string {
+	b, _ := json.Marshal(append([]json.RawMessage{}, list...)) // our own
+	return string(b)
+}
+
+// result shows what is to be said of the plan.
+func (v *played) result() html.Item {
+	var findings []html.Item
+	for i, f := range v.Findings {
+		findings = append(findings, el("li", class(f.Severity), text(f.Severity, " ", f.Code, ", line ", f.Line, ", column ", f.Column, ": ", f.Message),
+			when(f.Fix != nil, text(" "), fixButton(i, f.Fix))))
+	}
+	return html.Join(
+		when(v.Problem != "", el("p", class("error"), attr("role", "alert"), text(v.Problem))),
+		when(len(findings) > 0, words("h2", "Findings"), el("ul", html.Join(findings...))),
+		when(len(v.Graph) > 0, words("h2", "Graph"), el("div", class("wide"), attr("tabindex", "0"), html.Picture(v.Graph, "Graph of the plan"))),
+		when(v.OK, words("h2", "What would happen"), effects(v.Effects), planned(v.Calls), when(v.More > 0, el("p", text("And ", v.More, " more calls.")))))
+}
+
+func fixButton(i int, f *fix) html.Item {
+	message := "mend it"
+	if f != nil {
+		message = f.Message
+	}
+	return el("button", attr("form", "plan"), attr("name", "fix"), attr("value", i), text(message))
+}
+
+// effects shows what a plan would change.
+func effects(all []forecast.Effect) html.Item {
+	return html.Join(
+		html.Each(all, func(e forecast.Effect) html.Item {
+			return el("p", class("effect"), text(e.Tool, ": ", e.Words, " (", e.Kind, ")"))
+		}),
+		when(len(all) == 0, el("p", class("effect"), text("It changes nothing."))))
+}
+
+// planned shows the calls that a plan would make.
+func planned(calls []forecast.Call) html.Item {
+	return table([]html.Name{"Call", "Tool", "Effect", "Params", "Known"}, html.Each(calls, func(c forecast.Call) html.Item {
+		return el("tr", el("td", text(c.Path)), el("td", text(c.Tool)), el("td", text(c.Effect)),
+			el("td", when(c.Params != nil, value(c.Params, bytesShown)), when(c.LargeParams > 0, text("not shown: too large (", c.LargeParams, " bytes)"))),
+			el("td", html.Each(slices.Sorted(maps.Keys(c.Marks)), func(name string) html.Item { return el("p", text(name, ": ", c.Marks[name])) })))
+	}))
+}

@@ -1,0 +1,356 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
+)
+
+// told holds the record of a run up to an event.
+type told struct {
+	sum    *journal.Summary
+	plan   *plc.Plan // nil: it can't be compiled here, as problem says
+	broken string
+	at     int64
+
+	status  string // of the run, after that event
+	began   time.Time
+	last    time.Time // the time of the event, or now
+	calls   []*Call   // in the order in which they began
+	known   map[callAt]*Call
+	entered map[string]time.Time // when instances began
+	pauses  []span               // of the run
+	writes  []written
+}
+
+// callAt names a call of a run.
+type callAt struct{ instance, path string }
+
+// written is a write with who made it.
+type written struct {
+	Write
+	call *Call
+	time time.Time
+}
+
+// A span is a part of the time of a call, or of its run.
+type span struct {
+	kind     spanKind
+	from, to time.Time // to is zero while it goes on
+	note     string
+}
+
+type spanKind uint8
+
+const (
+	forCalls  spanKind = iota // it waits for other calls
+	forSlot                   // it could start, and waits for others to end
+	forPerson                 // a person is asked
+	forRetry                  // an attempt has failed, and the next one is to come
+	forWrite                  // it has a result, which earlier calls have to write before
+	whilePaused
+	attempt
+	failedAttempt
+)
+
+// follow reads the record of a run up to an event.
+func (s *Server) follow(ctx context.Context, sum *journal.Summary, at int64) (*told, error) {
+	t := &told{sum: sum, at: at, status: string(exec.Running), known: map[callAt]*Call{}, entered: map[string]time.Time{}}
+	p, err := s.opts.Engine.PlanOf(ctx, sum.Run)
+	if err == nil {
+		err = p.Err()
+	}
+	if err != nil {
+		t.broken = err.Error()
+	} else {
+		t.plan = p
+	}
+	if err := s.each(ctx, sum.Run, at, t.take); err != nil {
+		return nil, err
+	}
+	if at >= sum.Events {
+		t.status = string(sum.Status)
+		if sum.Status == exec.Running || sum.Status == exec.Paused {
+			t.last = time.Now()
+		}
+	}
+	return t, nil
+}
+
+// take takes an event in.
+func (t *told) take(seq int64, e *exec.Event) error {
+	copied := e.Run != "" && e.Run != t.sum.Run // a fork has events of another run
+	if !copied {
+		if t.began.IsZero() {
+			t.began = e.Time
+		}
+		t.last = later(t.last, e.Time)
+	}
+	switch e.Type {
+	case exec.RunPaused, exec.RunFinished:
+		t.status = string(e.Status)
+		if e.Type == exec.RunPaused {
+			t.status = string(exec.Paused)
+		}
+		t.pauses = append(t.pauses, span{kind: whilePaused, from: e.Time, note: e.Reason})
+	case exec.RunStarted, exec.RunResumed:
+		t.status = string(exec.Running)
+		if n := len(t.pauses); n > 0 && t.pauses[n-1].to.IsZero() {
+			t.pauses[n-1].to = e.Time
+		}
+	case exec.InstanceStarted:
+		t.entered[e.Instance] = e.Time
+	}
+	if e.Call == "" {
+		return nil
+	}
+	c := t.call(e)
+	c.take(seq, e)
+	if copied {
+		c.from = e.Run
+	} else {
+		c.note(e)
+	}
+	if e.Type == exec.Written && !e.Replayed {
+		t.writes = append(t.writes, written{c.Writes[len(c.Writes)-1], c, e.Time})
+	}
+	return nil
+}
+
+func (t *told) call(e *exec.Event) *Call {
+	at := callAt{e.Instance, e.Call}
+	c := t.known[at]
+	if c == nil {
+		c = newCall(e)
+		t.known[at], t.calls = c, append(t.calls, c)
+	}
+	return c
+}
+
+// note keeps what an event says of how the time of a call was spent.
+func (c *Call) note(e *exec.Event) {
+	if n := len(c.spans); n > 0 && c.spans[n-1].to.IsZero() && e.Type != exec.Written {
+		last := &c.spans[n-1]
+		last.to = e.Time
+		switch {
+		case last.kind == attempt && e.Error != nil:
+			last.kind, last.note = failedAttempt, e.Error.Code
+		case last.kind == forPerson && e.Answer != nil:
+			last.note = strings.TrimSpace(e.Reason + " " + by(e.Answer.By))
+		}
+	}
+	switch e.Type {
+	case exec.CallStarted:
+		c.spans = append(c.spans, span{kind: attempt, from: e.Time})
+	case exec.CallRetrying:
+		c.spans = append(c.spans, span{kind: forRetry, from: e.Time})
+	case exec.CallReturned:
+		c.spans = append(c.spans, span{kind: forWrite, from: e.Time})
+	case exec.ApprovalAsked:
+		c.spans = append(c.spans, span{kind: forPerson, from: e.Time})
+	}
+}
+
+func by(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "by " + name
+}
+
+// program returns the program that has the call of a path, and the call's id in it; nil if it is
+// not known.
+func (t *told) program(call string) (*compile.Program, string) {
+	if t.plan == nil {
+		return nil, ""
+	}
+	p, steps := t.plan.Program, strings.Split(call, "/")
+	for _, step := range steps[:len(steps)-1] {
+		c, ok := p.Call(idOf(step))
+		if !ok || c.Rare == nil || c.Delegate == nil || c.Delegate.Program == nil {
+			return nil, ""
+		}
+		p = c.Delegate.Program
+	}
+	return p, idOf(steps[len(steps)-1])
+}
+
+// idOf returns the id of the call that a step of a path stands for.
+func idOf(step string) string {
+	if i := strings.IndexAny(step, "[#"); i >= 0 {
+		step = step[:i]
+	}
+	return ids.Replace(step)
+}
+
+var ids = strings.NewReplacer("~0", "~", "~1", "/", "~2", "[", "~3", "#")
+
+// before returns the spans between the start of what a call belongs to and the first one of its
+// own: what it waited for.
+func (t *told) before(c *Call) []span {
+	if len(c.spans) == 0 {
+		return nil
+	}
+	first := c.spans[0].from
+	base, path := t.began, ""
+	if i := strings.LastIndexByte(c.Call, '/'); i >= 0 {
+		path = c.Call[:i+1]
+		parent := t.known[callAt{c.Instance, strings.TrimRight(path, "/")}]
+		if parent == nil { // an item of a loop
+			step := c.Call[:i]
+			if j := strings.LastIndexAny(step, "[#"); j > strings.LastIndexByte(step, '/') {
+				step = step[:j]
+			}
+			parent = t.known[callAt{c.Instance, step}]
+		}
+		if parent == nil || len(parent.spans) == 0 {
+			return nil
+		}
+		base = parent.spans[len(parent.spans)-1].from
+		for _, s := range parent.spans {
+			if s.kind == attempt && s.from.Before(first) {
+				base = s.from
+			}
+		}
+	} else if at, ok := t.entered[c.Instance]; ok && c.Instance != "" {
+		base = at
+	}
+	var all []span
+	ready, names := base, ""
+	if p, id := t.program(c.Call); p != nil {
+		if own, ok := p.Call(id); ok {
+			if of, end := t.latest(p, own, c.Instance, path); end.After(base) && !end.After(first) {
+				ready, names = end, of
+			}
+		}
+	}
+	if names != "" {
+		all = append(all, span{forCalls, base, ready, names})
+	}
+	at := ready
+	for _, s := range t.pauses {
+		if s.to.IsZero() || !s.to.After(at) || !s.from.Before(first) {
+			continue
+		}
+		if s.from.After(at) {
+			all = append(all, span{forSlot, at, s.from, ""})
+		}
+		all = append(all, span{whilePaused, later(at, s.from), earlier(s.to, first), ""})
+		at = earlier(s.to, first)
+	}
+	if first.After(at) {
+		all = append(all, span{forSlot, at, first, ""})
+	}
+	return all
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// mostBlamed is the maximum number of calls that are looked at for what a call waited for.
+const mostBlamed = 10_000
+
+// latest returns which of the calls that a call waits for ended last, and when.
+func (t *told) latest(p *compile.Program, c *compile.Call, instance, prefix string) (name string, end time.Time) {
+	seen := map[int32]bool{}
+	for todo := p.Starts.Pred(int32(c.Place) - 1); len(todo) > 0 && len(seen) < mostBlamed; {
+		n := todo[0]
+		todo = todo[1:]
+		if seen[n] {
+			continue
+		}
+		seen[n] = true
+		if p.Starts.IsVirtual(n) {
+			todo = append(slices.Clone(p.Starts.Pred(n)), todo...)
+			continue
+		}
+		of := &p.Calls[n]
+		on := instance
+		if of.Rare != nil && of.Instance != "" {
+			on = of.Instance
+		}
+		if d := t.known[callAt{on, prefix + exec.PathOf(of.ID)}]; d != nil && d.ended().After(end) {
+			name, end = d.Call[len(prefix):], d.ended()
+		}
+	}
+	return name, end
+}
+
+// ended returns when a call ended; the zero time is that it has not.
+func (c *Call) ended() time.Time {
+	if n := len(c.spans); n > 0 && c.Ended != "" {
+		return c.spans[n-1].to
+	}
+	return time.Time{}
+}
+
+// spent says in words how the time of a call was spent until now.
+func (t *told) spent(c *Call) string {
+	if c.from != "" && len(c.spans) == 0 {
+		return "taken over from the run " + c.from
+	}
+	var words []string
+	attempts := 0
+	for _, s := range slices.Concat(t.before(c), c.spans) {
+		end, goes := s.to, ""
+		if end.IsZero() {
+			end, goes = t.last, ", and goes on"
+		}
+		took := end.Sub(s.from)
+		if took < time.Millisecond && s.kind != attempt && s.kind != failedAttempt && s.kind != forPerson {
+			continue
+		}
+		var say string
+		switch s.kind {
+		case forCalls:
+			say = fmt.Sprintf("waited for %s (%s)", s.note, duration(took))
+		case forSlot:
+			say = fmt.Sprintf("waited for a slot (%s)", duration(took))
+		case whilePaused:
+			say = fmt.Sprintf("waited while the run was paused (%s)", duration(took))
+		case forPerson:
+			say = strings.TrimSuffix(fmt.Sprintf("waited for a person (%s)%s: %s", duration(took), goes, s.note), ": ")
+		case forRetry:
+			say = fmt.Sprintf("waited before the next attempt (%s)", duration(took))
+		case forWrite:
+			say = fmt.Sprintf("waited for earlier writes (%s)", duration(took))
+		case attempt, failedAttempt:
+			attempts++
+			say = strings.TrimSuffix(fmt.Sprintf("attempt %d (%s)%s: %s", attempts, duration(took), goes, cmp.Or(s.note, map[bool]string{true: "failed"}[s.kind == failedAttempt])), ": ")
+		}
+		words = append(words, say)
+	}
+	return strings.Join(words, ", then ")
+}
+
+// duration returns a duration with as many digits as a person reads.
+func duration(d time.Duration) string {
+	switch {
+	case d < 10*time.Millisecond:
+		return d.Round(100 * time.Microsecond).String()
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < time.Minute:
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
+}

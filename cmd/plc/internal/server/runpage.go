@@ -1,0 +1,313 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/cmd/plc/internal/runner"
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/dag/draw"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
+)
+
+// placeOf returns the place that a request names, and the run.
+func (s *Server) placeOf(r *http.Request) (p place, sum *journal.Summary, at int64, err error) {
+	q := r.URL.Query()
+	p = place{run: r.PathValue("run"), in: q.Get("in"), under: q.Get("under"), flat: q.Get("flat") != ""}
+	p.page, _ = strconv.Atoi(q.Get("page")) // another text is the first one
+	p.page = max(p.page, 0)
+	if sum, at, err = s.findAt(r); err == nil && at < sum.Events {
+		p.at = at
+	}
+	return p, sum, at, err
+}
+
+func (s *Server) runPage(w http.ResponseWriter, r *http.Request) {
+	p, sum, at, err := s.placeOf(r)
+	var v *runShown
+	if err == nil {
+		v, err = s.showRun(r, p, sum, at)
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	show(w, http.StatusOK, v.whole())
+}
+
+// mostAsked is the maximum number of questions on the page of a run.
+const mostAsked = 5
+
+func (s *Server) showRun(r *http.Request, p place, sum *journal.Summary, at int64) (*runShown, error) {
+	ctx := r.Context()
+	t, err := s.follow(ctx, sum, at)
+	if err != nil {
+		return nil, err
+	}
+	v := &runShown{view: viewOf(r, "Run"), place: p, told: t, summary: s.summary(sum), own: sum.Labels[runner.Label] == frontend}
+	v.may.run, v.may.approve = callerOf(r).may(Run), callerOf(r).may(Approve)
+	root := t.groups()
+	if v.scope = root.find(t.isTemplate(), p.in, p.under); v.scope == nil {
+		return nil, badf(http.StatusNotFound, "the run has no such group of calls at this event")
+	}
+	v.scope.sort()
+	if t.plan != nil {
+		g := plc.Draw(t.plan.Program, 1)
+		v.large = len(g.Nodes) > draw.MaxNodes || len(g.Edges) > draw.MaxEdges
+		v.nested = slices.ContainsFunc(g.Nodes, func(n draw.Node) bool { return n.Inside != nil })
+		if p.in == "" || !t.isTemplate() {
+			if v.board, err = t.whiteboard(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	given, err := s.opts.Engine.Given(ctx, sum.Run)
+	if err != nil {
+		return nil, err
+	}
+	v.plan = string(given.Plan.Bytes)
+	if p.at > 0 {
+		return v, nil
+	}
+	open, err := s.opts.Engine.Questions(ctx, sum.Run)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range open[:min(len(open), mostAsked)] {
+		one := s.asked(ctx, sum, q)
+		one.Here = true
+		v.questions = append(v.questions, one)
+	}
+	if plc.WaitsForPlan(sum) {
+		if w, ok := s.pendingPlan(ctx, sum); ok {
+			v.plans = append(v.plans, w)
+		}
+	}
+	return v, nil
+}
+
+// whiteboard returns the global kinds of the whiteboard after the event. The events of writes that
+// overlap come in plan order, so each is applied to what is there.
+func (t *told) whiteboard() (map[string]json.RawMessage, error) {
+	b := newBoard(t.plan.Program)
+	for _, w := range t.writes {
+		if err := b.take(w.Seq, w.call.Instance, w.call.Call, &w.Write); err != nil {
+			return nil, err
+		}
+	}
+	return b.kinds, nil
+}
+
+// graphPage draws the graph for a page. One that can't be drawn is a picture that says so.
+func (s *Server) graphPage(w http.ResponseWriter, r *http.Request) {
+	p, sum, at, err := s.placeOf(r)
+	var t *told
+	if err == nil {
+		t, err = s.follow(r.Context(), sum, at)
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	var text bytes.Buffer
+	g := &draw.Graph{Title: "The plan can't be shown here"}
+	if t.plan != nil {
+		g = t.draw(p)
+	}
+	if err := draw.SVG(&text, g); err != nil {
+		text.Reset()
+		_ = draw.SVG(&text, &draw.Graph{Title: "The graph is too large to be drawn"}) // it is empty
+	}
+	w.Header().Set("Content-Type", "image/svg+xml")
+	w.Write(text.Bytes())
+}
+
+// draw returns the graph of the run with the statuses of its calls.
+func (t *told) draw(p place) *draw.Graph {
+	depth := 1
+	if p.flat {
+		depth = 0
+	}
+	g := plc.Draw(t.plan.Program, depth)
+	setStatuses(g, "", rawIDs(t.states(p.in)))
+	return g
+}
+
+func setStatuses(g *draw.Graph, way string, states map[string]string) {
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if n.Status = states[way+n.ID]; n.Status == "" {
+			n.Status = string(exec.Pending)
+		}
+		if n.Inside != nil {
+			setStatuses(n.Inside, way+n.ID+"/", states)
+		}
+	}
+}
+
+// rawIDs returns states by the ids that the nodes of a drawing have.
+func rawIDs(states map[string]string) map[string]string {
+	raw := make(map[string]string, len(states))
+	for at, status := range states {
+		steps := strings.Split(at, "/")
+		for i, step := range steps {
+			steps[i] = idOf(step)
+		}
+		raw[strings.Join(steps, "/")] = status
+	}
+	return raw
+}
+
+func (s *Server) callPage(w http.ResponseWriter, r *http.Request) {
+	p, sum, at, err := s.placeOf(r)
+	var v *callShown
+	if err == nil {
+		v, err = s.showCall(r, p, sum, at)
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	show(w, http.StatusOK, v.whole())
+}
+
+func (s *Server) showCall(r *http.Request, p place, sum *journal.Summary, at int64) (*callShown, error) {
+	ctx, q := r.Context(), r.URL.Query()
+	t, err := s.follow(ctx, sum, at)
+	if err != nil {
+		return nil, err
+	}
+	v := &callShown{
+		view: viewOf(r, "Call"), place: p, told: t, instance: q.Get("instance"), path: q.Get("call"), own: sum.Labels[runner.Label] == frontend,
+	}
+	v.may.run, v.may.approve = callerOf(r).may(Run), callerOf(r).may(Approve)
+	v.call = t.known[callAt{v.instance, v.path}]
+	prog, id := t.program(v.path)
+	if prog != nil {
+		if c, ok := prog.Call(id); ok {
+			v.tool = c.Source.Tool
+			v.waitsFor = neighbours(prog, int32(c.Place)-1, prog.Starts.Pred)
+			v.next = neighbours(prog, int32(c.Place)-1, prog.Starts.Succ)
+		} else if v.call == nil {
+			prog = nil
+		}
+	}
+	if v.call == nil && prog == nil {
+		return nil, badf(http.StatusNotFound, "the run has no such call at this event")
+	}
+	if v.call != nil {
+		if v.params = v.call.Params; isNull(v.params) {
+			v.params, v.problem = s.paramsOf(ctx, sum.Run, v.instance, v.path)
+		}
+	}
+	if t.plan != nil {
+		v.set = startValues(t.plan.Program.Initial)
+	}
+	if p.at > 0 {
+		return v, nil
+	}
+	open, err := s.opts.Engine.Questions(ctx, sum.Run)
+	for _, q := range open {
+		if q.Path == v.path && q.Instance == v.instance {
+			one := s.asked(ctx, sum, q)
+			one.Here = true
+			v.question = &one
+		}
+	}
+	return v, err
+}
+
+// paramsOf returns the params of a call that began, as they came out of the whiteboard, and nil
+// with a reason if that can't be told.
+func (s *Server) paramsOf(ctx context.Context, run, instance, call string) (params json.RawMessage, problem string) {
+	err := s.opts.Engine.ReplayParams(ctx, run, func(i, c string, p json.RawMessage) {
+		if i == instance && c == call {
+			params = p
+		}
+	})
+	if err != nil && params == nil {
+		return nil, "The params can't be told: " + err.Error()
+	}
+	return params, ""
+}
+
+// startValues returns what the whiteboard has at the start as lines, as plc.ParseSet reads them.
+func startValues(initial map[string]json.RawMessage) string {
+	var b strings.Builder
+	for _, kind := range []string{"input", "state"} {
+		var members map[string]json.RawMessage
+		if json.Unmarshal(initial[kind], &members) != nil {
+			continue
+		}
+		var names []string
+		for name := range members {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			var line bytes.Buffer
+			if _, err := plc.ParseSet([]string{kind + "." + name + "=1"}); err != nil || strings.ContainsAny(name, "=\n\r") || json.Compact(&line, members[name]) != nil || line.Len() > bytesInRow {
+				continue
+			}
+			b.WriteString(kind + "." + name + "=" + line.String() + "\n")
+		}
+	}
+	return b.String()
+}
+
+// forkForm starts a run again from a call, and goes to the new one.
+func (s *Server) forkForm(w http.ResponseWriter, r *http.Request) {
+	lines := func(name string) []string {
+		return strings.FieldsFunc(strings.ReplaceAll(r.PostFormValue(name), "\r", ""), func(c rune) bool { return c == '\n' })
+	}
+	was := lines("was")
+	set, err := plc.ParseSet(slices.DeleteFunc(lines("set"), func(line string) bool {
+		return strings.TrimSpace(line) == "" || slices.Contains(was, line)
+	}))
+	var run string
+	if err == nil {
+		run, _, err = s.forkRun(r, &forked{At: r.PostFormValue("at"), Instance: r.PostFormValue("instance"), Set: set})
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	http.Redirect(w, r, place{run: run}.url().String(), http.StatusSeeOther)
+}
+
+// resumeForm goes on with a run that has ended.
+func (s *Server) resumeForm(w http.ResponseWriter, r *http.Request) {
+	if err := s.resumeRun(r); err != nil {
+		fail(w, r, err)
+		return
+	}
+	http.Redirect(w, r, place{run: r.PathValue("run")}.url().String(), http.StatusSeeOther)
+}
+
+// mostNeighbours is the maximum number of calls that a page names before and after a call.
+const mostNeighbours = 50
+
+// neighbours returns the ids of the calls next to one in the graph of what starts when.
+func neighbours(p *compile.Program, n int32, next func(int32) []int32) (ids []string) {
+	seen := map[int32]bool{}
+	for todo := slices.Clone(next(n)); len(todo) > 0 && len(ids) < mostNeighbours; {
+		n := todo[0]
+		todo = todo[1:]
+		switch {
+		case seen[n]:
+		case p.Starts.IsVirtual(n):
+			todo = append(todo, next(n)...)
+		default:
+			ids = append(ids, exec.PathOf(p.Calls[n].ID))
+		}
+		seen[n] = true
+	}
+	return ids
+}

@@ -1,0 +1,441 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plc-lang/plc/cmd/plc/internal/server/html"
+	"github.com/plc-lang/plc/exec"
+)
+
+// How much of a run is on a page; the rest is on others.
+const (
+	rowsShown   = 100  // calls and groups
+	rowsWithin  = 20   // of a group that is shown with the others
+	bytesInRow  = 600  // of a result
+	bytesShown  = 64e3 // of a value
+	writesShown = 200  // of the whiteboard
+)
+
+// signs tell statuses apart without colours.
+var signs = map[string]html.Name{
+	"pending": "○", "running": "►", "awaiting": "?", "paused": "?", "uncertain": "?", "completed": "✓", "failed": "✗", "rejected": "✗", "interrupted": "✗",
+	"skipped": "–", "blocked": "–", "cancelled": "–", "retrying": "↻", "undoing": "↶", "undone": "↶", "undoneInPart": "↶",
+}
+
+// status shows a status by a sign, a word and a colour.
+func status(word string) html.Item {
+	sign := signs[word]
+	if sign == "" {
+		sign = "○"
+	}
+	return el("span", class("status ", word), text(sign, " ", word))
+}
+
+// counted shows how many there are of each status.
+func counted(counts map[string]int) html.Item {
+	var all []html.Item
+	for _, s := range append(slices.Clone(severity), "") {
+		for _, word := range slices.Sorted(maps.Keys(counts)) {
+			if word == s || s == "" && !slices.Contains(severity, word) {
+				all = append(all, el("span", text(counts[word], " ")), status(word), text(" "))
+			}
+		}
+	}
+	return html.Join(all...)
+}
+
+// place says what a page of a run shows: after which event, and within which group.
+type place struct {
+	run, in, under string
+	at             int64 // 0 is the last event
+	page           int
+	flat           bool // the graph is without what is inside of delegates
+}
+
+// url returns the address of the place.
+func (p place) url(more ...string) html.URL {
+	u := path(append([]string{"runs", p.run}, more...)...)
+	if p.at > 0 {
+		u = u.With("at", strconv.FormatInt(p.at, 10))
+	}
+	if p.in != "" {
+		u = u.With("in", p.in)
+	}
+	if p.under != "" && len(more) == 0 {
+		u = u.With("under", p.under)
+	}
+	if p.flat {
+		u = u.With("flat", "yes")
+	}
+	if p.page > 0 && len(more) == 0 {
+		u = u.With("page", strconv.Itoa(p.page))
+	}
+	return u
+}
+
+// within returns the place of a group.
+func (p place) within(g *group) place {
+	p.in, p.under, p.page = "", g.path, 0
+	if g.instance != "" {
+		p.in = g.instance
+	}
+	return p
+}
+
+// callURL returns the address of the page of a call.
+func (p place) callURL(instance, call string) html.URL {
+	u := path("runs", p.run, "call").With("call", call)
+	if instance != "" {
+		u = u.With("instance", instance)
+	}
+	if p.at > 0 {
+		u = u.With("at", strconv.FormatInt(p.at, 10))
+	}
+	return u
+}
+
+// runShown holds the content of the page of a run.
+type runShown struct {
+	view
+	place
+	*told
+	summary   Summary
+	scope     *group
+	board     map[string]json.RawMessage
+	plan      string
+	questions []asked
+	plans     []waiting
+	own       bool // it was started here
+	may       struct{ run, approve bool }
+	large     bool // too large to be drawn
+	nested    bool // delegates have something inside
+}
+
+func (v *runShown) whole() []byte {
+	r := &v.summary
+	return v.view.whole(
+		el("p", attr("id", "lost"), attr("role", "status"), set("hidden"), text("The connection to the server is lost; what is shown may be old.")),
+		el("main", exactly("data-run", r.Run), attr("data-seq", r.Events), attr("data-at", v.told.at), exactly("data-in", v.in),
+			el("h1", text("Run "), el("code", text(r.Run))),
+			v.head(),
+			el("p", attr("id", "more"), attr("role", "status"), set("hidden"), html.A(place{run: v.run}.url(), text("Something has changed: show the run as it is now"))),
+			el("section", attr("id", "questions"), v.waits()),
+			v.slider(),
+			el("section", attr("id", "graphs"), words("h2", "Graph"), v.graph()),
+			el("section", attr("id", "calls"), v.table()),
+			el("section", attr("id", "board"), words("h2", "Whiteboard"), v.whiteboard()),
+			words("h2", "Plan"), long(html.Lines(v.plan))),
+		html.Module(path("static", "run.js")))
+}
+
+// head says what the run is, and has what can be done with it.
+func (v *runShown) head() html.Item {
+	r := &v.summary
+	took := ""
+	if !v.began.IsZero() {
+		if took = ", took " + duration(v.last.Sub(v.began)); v.status == string(exec.Running) || v.status == string(exec.Paused) {
+			took += " so far"
+		}
+	}
+	var labels []html.Item
+	for _, name := range slices.Sorted(maps.Keys(r.Labels)) {
+		labels = append(labels, el("li", text(name, " = ", r.Labels[name])))
+	}
+	return el("section", attr("id", "head"), exactly("data-status", v.status), when(r.Finished != "", attr("data-ended", "yes")),
+		exactly("data-states", v.drawn()),
+		el("p", status(v.status), text(" ", r.Reason)),
+		el("p", counted(v.scope.counts)),
+		el("p", text("Started "), when(r.By != "", text("by ", r.By, " ")), moment(r.Created), text(took), text(", ", r.Events, " events"),
+			when(r.Parent != "", text(". A fork of "), a(path("runs", r.Parent), text(r.Parent)))),
+		when(len(labels) > 0, el("ul", class("labels"), html.Join(labels...))),
+		when(v.broken != "", el("p", class("error"), text("The plan can't be shown here: ", v.broken))),
+		when(v.may.run, el("p", class("actions"),
+			when(r.Finished == "", post(path("runs", r.Run, "cancel"), "Cancel the run")),
+			when(v.own && r.Finished != "" && r.Status != string(exec.Completed), post(path("runs", r.Run, "resume"), "Go on where it ended")))))
+}
+
+// post returns a button that sends a request.
+func post(to html.URL, label html.Name) html.Item {
+	return el("form", attr("method", "post"), html.Action(to), words("button", label))
+}
+
+// moment shows a time, which a script turns into that of the person's place.
+func moment(stamp string) html.Item {
+	if stamp == "" {
+		return html.Item{}
+	}
+	shown := stamp
+	if t, err := time.Parse(time.RFC3339Nano, stamp); err == nil {
+		shown = t.UTC().Format("2006-01-02 15:04:05 UTC")
+	}
+	return el("time", attr("datetime", stamp), text(shown))
+}
+
+// drawn returns the statuses of the nodes of the graph, for the script.
+func (v *runShown) drawn() string {
+	b, _ := json.Marshal(rawIDs(v.states(v.in))) // of strings
+	return string(b)
+}
+
+// waits shows what waits for a person.
+func (v *runShown) waits() html.Item {
+	if len(v.questions)+len(v.plans) == 0 {
+		return html.Item{}
+	}
+	return html.Join(words("h2", "It waits for a person"),
+		html.Each(v.questions, func(q asked) html.Item { return q.article(v.may.approve, false) }),
+		html.Each(v.plans, func(p waiting) html.Item { return p.article(v.may.approve) }),
+		when(v.summary.Questions > len(v.questions), el("p", a(path("inbox").With("run", v.run), text("All ", v.summary.Questions, " questions")))))
+}
+
+// slider shows which event the page is about, and goes to another one.
+func (v *runShown) slider() html.Item {
+	if v.summary.Events == 0 {
+		return html.Item{}
+	}
+	fields := html.Join(when(v.in != "", hidden("in", v.in)), when(v.under != "", hidden("under", v.under)), when(v.flat, hidden("flat", "yes")))
+	now := v.place
+	now.at = 0
+	return el("form", attr("method", "get"), attr("id", "slider"), html.Action(path("runs", v.run)), fields,
+		el("label", text("After event "), el("span", attr("id", "event"), text(v.told.at)), text(" of ", v.summary.Events, " "),
+			el("input", attr("type", "range"), attr("name", "at"), attr("min", "1"), attr("max", v.summary.Events), attr("value", v.told.at))),
+		text(" "), words("button", "Show the run as it was then"), text(" "), when(v.place.at > 0, a(now.url(), text("Now"))))
+}
+
+func (v *runShown) graph() html.Item {
+	if v.told.plan == nil {
+		return html.Item{}
+	}
+	if v.large {
+		return words("p", "The graph is too large to be drawn; the table of calls says the same.")
+	}
+	other := v.place
+	other.flat = !v.flat
+	return html.Join(
+		when(v.nested, el("p", a(other.url(), text(map[bool]html.Name{false: "Collapse what is inside of delegates", true: "Show what is inside of delegates"}[v.flat])))),
+		el("div", class("wide"), attr("id", "drawing"), attr("tabindex", "0"), attr("role", "group"), attr("aria-label", "Graph of the plan; the table of calls says the same"),
+			el("img", attr("id", "graph"), html.Src(v.place.url("graph")), attr("alt", "Graph of the plan; the table of calls says the same"))))
+}
+
+// table shows the calls and groups of the place.
+func (v *runShown) table() html.Item {
+	kids := v.scope.kids
+	pages := (len(kids) + rowsShown - 1) / rowsShown
+	first := min(v.page*rowsShown, len(kids))
+	shown := kids[first:min(first+rowsShown, len(kids))]
+	rows := html.Each(shown, func(g *group) html.Item { return v.row(g, true) })
+	if len(shown) == 0 {
+		rows = el("tr", el("td", attr("colspan", "7"), text("No call has begun.")))
+	}
+	up := v.place
+	up.in, up.under, up.page = "", "", 0
+	turn := func(page int, label html.Name) html.Item {
+		p := v.place
+		p.page = page
+		return a(p.url(), text(label))
+	}
+	return html.Join(words("h2", "Calls"),
+		when(v.in != "" || v.under != "", el("p", a(up.url(), text("All calls")), when(v.in != "", text(" › instance ", v.in)), when(v.under != "", text(" › ", v.under)), text(": "), counted(v.scope.counts))),
+		when(pages > 1, el("p", text(first+1, " to ", first+len(shown), " of ", len(kids), " "),
+			when(v.page > 0, turn(v.page-1, "Before")), text(" "), when(v.page < pages-1, turn(v.page+1, "Next")))),
+		table([]html.Name{"Call", "Tool", "Status", "Time", "Attempts", "Result or error", "Writes"}, rows))
+}
+
+// row shows a group as a row of a table, and what is in it as another one.
+func (v *runShown) row(g *group, open bool) html.Item {
+	c := g.call
+	if c == nil {
+		c = &Call{Tool: g.tool}
+	}
+	name := text(g.name)
+	if g.path != "" && !strings.HasPrefix(g.name, "[") {
+		name = a(v.callURL(g.instance, g.path), text(g.name), when(g.instance != "" && v.in == "", text(" of ", g.instance)))
+	}
+	when_ := html.Item{}
+	if g.call != nil {
+		when_ = text(v.spent(c))
+	}
+	row := el("tr", exactly("data-call", g.path), exactly("data-instance", g.instance),
+		el("td", name), el("td", text(g.tool)), el("td", status(g.status())), el("td", class("when"), v.bar(g), el("small", when_)),
+		el("td", when(c.Attempts > 0, text(c.Attempts))),
+		el("td", failure(c.Error), when(!isNull(c.Result), value(c.Result, bytesInRow)), when(c.Reason != "", el("p", text(c.Reason)))),
+		el("td", html.Each(c.Writes[:min(len(c.Writes), 5)], func(w Write) html.Item { return el("p", text(w.Path, " (", w.Method, ")")) })))
+	if len(g.kids) == 0 {
+		return row
+	}
+	what := el("summary", text(g.name, ": ", g.size(), " calls, "), counted(g.counts))
+	if g.size() > rowsWithin || !open {
+		return html.Join(row, el("tr", class("within"), el("td", attr("colspan", "7"), a(v.within(g).url(), text(g.name, ": show its ", g.size(), " calls")), text(" "), counted(g.counts))))
+	}
+	return html.Join(row, el("tr", class("within"), el("td", attr("colspan", "7"),
+		el("details", exactly("data-key", g.instance+"\x01"+g.path), what, table([]html.Name{"Call", "Tool", "Status", "Time", "Attempts", "Result or error", "Writes"},
+			html.Each(g.kids, func(k *group) html.Item { return v.row(k, len(k.kids) <= rowsWithin) }))))))
+}
+
+// value shows JSON of so many bytes at most.
+func value(v json.RawMessage, most int) html.Item {
+	v = cut(v, most)
+	if len(v) > 3*bytesInRow {
+		return long(html.JSON(v))
+	}
+	return el("pre", html.JSON(v))
+}
+
+// long shows a long text in a window of its own.
+func long(content html.Item) html.Item {
+	return el("pre", class("tall"), attr("tabindex", "0"), content)
+}
+
+// cut returns a value as it is, or a text that says how long it is.
+func cut(value json.RawMessage, most int) json.RawMessage {
+	if len(value) <= most {
+		return value
+	}
+	b, _ := json.Marshal(fmt.Sprintf("%d bytes, not shown here", len(value)))
+	return b
+}
+
+// spanClasses are the classes of spans in bars.
+var spanClasses = map[spanKind]html.Name{
+	forCalls: "for-calls", forSlot: "for-slot", forPerson: "for-person", forRetry: "for-retry", forWrite: "for-write", whilePaused: "paused",
+	attempt: "attempt", failedAttempt: "attempt-failed",
+}
+
+// barWidth is the width of a bar in its own units.
+const barWidth = 1000
+
+// bar draws when a group did what, on the time of the run.
+func (v *runShown) bar(g *group) html.Item {
+	whole := v.last.Sub(v.began)
+	if whole <= 0 || g.from.IsZero() {
+		return html.Item{}
+	}
+	var spans []span
+	if g.call != nil {
+		spans = slices.Concat(v.before(g.call), g.call.spans)
+	} else {
+		spans = []span{{kind: attempt, from: g.from, to: g.to}}
+	}
+	x := func(t time.Time) int {
+		if t.IsZero() {
+			t = v.last
+		}
+		return int(min(max(float64(t.Sub(v.began))/float64(whole), 0), 1) * barWidth)
+	}
+	return el("svg", class("bar"), attr("viewBox", "0 0 1000 10"), attr("preserveAspectRatio", "none"), attr("aria-hidden", "true"),
+		html.Each(spans, func(s span) html.Item {
+			from, to := x(s.from), x(s.to)
+			if to-from < 3 {
+				if s.kind != attempt && s.kind != failedAttempt {
+					return html.Item{}
+				}
+				from = min(from, barWidth-3)
+				to = from + 3
+			}
+			y, height := "0", "10"
+			if s.kind != attempt && s.kind != failedAttempt {
+				y, height = "4", "2"
+			}
+			return el("rect", class(spanClasses[s.kind]), attr("x", from), attr("width", to-from), attr("y", y), attr("height", height))
+		}))
+}
+
+// whiteboard shows what is on it, and who wrote what.
+func (v *runShown) whiteboard() html.Item {
+	var shown []written
+	for _, w := range v.writes {
+		if (v.in == "" || w.call.Instance == v.in) && !isInner(w.call.Call) {
+			shown = append(shown, w)
+		}
+	}
+	more := max(len(shown)-writesShown, 0)
+	rows := html.Each(shown[more:], func(w written) html.Item {
+		return el("tr", el("td", text(w.Seq)), el("td", el("code", text(w.Path))), el("td", text(w.Method)),
+			el("td", a(v.callURL(w.call.Instance, w.call.Call), named(w.call.Call, w.call.Instance))),
+			el("td", value(w.Value, bytesInRow)))
+	})
+	return html.Join(
+		when(len(shown) == 0, words("p", "No call has written anything.")),
+		when(len(shown) > 0, words("h3", "Who wrote what"), when(more > 0, el("p", text("The last ", writesShown, " of ", len(shown), " writes."))),
+			table([]html.Name{"Event", "Path", "How", "Call", "Value"}, rows)),
+		when(v.in == "", html.Each(slices.Sorted(maps.Keys(v.board)), func(kind string) html.Item {
+			if string(v.board[kind]) == "{}" {
+				return html.Item{}
+			}
+			return html.Join(el("h3", text(kind)), value(v.board[kind], bytesShown))
+		})))
+}
+
+// callShown holds the content of the page of a call.
+type callShown struct {
+	view
+	place
+	*told
+	call           *Call
+	instance, path string
+	tool           string
+	waitsFor, next []string
+	params         json.RawMessage // nil: not known
+	question       *asked
+	set            string // values at the start of the run
+	own            bool
+	may            struct{ run, approve bool }
+	problem        string
+}
+
+func (v *callShown) whole() []byte {
+	c := v.call
+	word := "pending"
+	if c == nil {
+		c = &Call{Tool: v.tool}
+	} else {
+		word = c.Status
+	}
+	part := func(title html.Name, known bool, missing html.Name, item html.Item) html.Item {
+		if !known {
+			item = el("p", text(missing))
+		}
+		return el("section", words("h2", title), item)
+	}
+	link := func(id string) html.Item {
+		prefix := v.path[:strings.LastIndexByte(v.path, '/')+1]
+		return html.Join(a(v.callURL(v.instance, prefix+id), text(id)), text(" "))
+	}
+	return v.view.whole(el("main",
+		el("h1", text("Call "), el("code", named(v.path, v.instance))),
+		el("p", status(word), text(" ", c.Reason), when(c.By != "", text(", answered by ", c.By))),
+		el("p", text("Tool "), el("code", text(c.Tool)), text(", run "), a(v.place.url(), text(v.run)), when(v.place.at > 0, text(", after event ", v.told.at))),
+		when(v.call != nil, el("p", text(v.spent(c)))),
+		when(len(v.waitsFor) > 0, el("p", text("Waits for "), html.Each(v.waitsFor, link))),
+		when(len(v.next) > 0, el("p", text("Awaited by "), html.Each(v.next, link))),
+		when(v.problem != "", el("p", class("error"), attr("role", "alert"), text(v.problem))),
+		when(v.question != nil, v.ask()),
+		el("div", class("beside"),
+			part("Params", v.params != nil, "Not known yet: they are made when the call begins.", value(v.params, bytesShown)),
+			part("Result", !isNull(c.Result), "None.", value(c.Result, bytesShown)),
+			part("Error", c.Error != nil, "None.", failure(c.Error)),
+			part("Writes", len(c.Writes) > 0, "None.", html.Each(c.Writes, func(w Write) html.Item {
+				return html.Join(el("p", el("code", text(w.Path)), text(" (", w.Method, ", event ", w.Seq, ")")), value(w.Value, bytesShown))
+			}))),
+		when(v.may.run && v.own, v.fork())),
+		html.Module(path("static", "inbox.js")))
+}
+
+func (v *callShown) ask() html.Item {
+	return el("section", attr("id", "questions"), v.question.article(v.may.approve, false))
+}
+
+// fork starts the run again from the call, with other values.
+func (v *callShown) fork() html.Item {
+	return el("form", attr("method", "post"), html.Action(path("runs", v.run, "fork")), class("fork"), words("h2", "Run again from here"),
+		words("p", "Another run takes over what the calls before gave, and makes this call and all that depend on it again."),
+		hidden("at", v.path), hidden("instance", v.instance), hidden("was", v.set),
+		el("label", text("Values at the start, one a line, as in input.name=\"Ada\" "), el("textarea", attr("name", "set"), attr("rows", "4"), attr("spellcheck", "false"), html.Lines(v.set))),
+		words("button", "Run again from here"))
+}

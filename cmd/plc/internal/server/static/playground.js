@@ -1,0 +1,85 @@
+// An editor for the plan: findings are underlined as one types, and their fixes are actions. The
+// server finds them, and makes the rest of the page.
+import {
+  bracketMatching, classHighlighter, defaultKeymap, EditorState, EditorView, forceLinting, highlightActiveLine, highlightSpecialChars, history, historyKeymap,
+  json, keymap, lineNumbers, linter, lintGutter, lintKeymap, syntaxHighlighting, yaml,
+} from "./codemirror.js";
+import { load, swap } from "./page.js";
+
+const form = document.getElementById("plan"), area = form.elements.plan, lost = document.getElementById("lost");
+
+// places returns a function from offsets in the bytes of a text to those in its characters.
+function places(text) {
+  if (/^[\x00-\x7f]*$/.test(text)) return offset => Math.min(offset, text.length);
+  const at = [];
+  let i = 0;
+  for (const char of text) {
+    const bytes = char.codePointAt(0) < 0x80 ? 1 : char.codePointAt(0) < 0x800 ? 2 : char.codePointAt(0) < 0x10000 ? 3 : 4;
+    for (let b = 0; b < bytes; b++) at.push(i);
+    i += char.length;
+  }
+  return offset => offset < at.length ? at[offset] : text.length;
+}
+
+// check has the server check the plan, shows what it says, and returns the findings.
+async function check(text) {
+  let made;
+  try {
+    made = await load("/playground", new URLSearchParams(new FormData(form)));
+    lost.hidden = true;
+  } catch {
+    lost.hidden = false;
+    return [];
+  }
+  if (area.value !== text) return []; // it was typed on
+  const findings = JSON.parse(made.getElementById("result").dataset.findings), place = places(text);
+  swap(made, ["result"]);
+  return findings.filter(f => f.offset !== undefined).map(f => ({
+    from: place(f.offset), to: place(f.endOffset), severity: f.severity === "info" ? "info" : f.severity === "warning" ? "warning" : "error",
+    message: f.message, source: f.code,
+    actions: f.fix ? [{
+      name: f.fix.message,
+      apply: view => {
+        if (view.state.doc.toString() !== text) return;
+        view.dispatch({ changes: f.fix.edits.map(e => ({ from: place(e.offset), to: place(e.endOffset), insert: e.text })) });
+        forceLinting(view);
+      },
+    }] : [],
+  }));
+}
+
+const theme = EditorView.theme({
+  "&": { border: "1px solid #8886", fontSize: ".9rem", backgroundColor: "light-dark(#fff, #1b1b1b)", color: "light-dark(#1f2933, #e6e6e6)" },
+  ".cm-scroller": { fontFamily: "ui-monospace, monospace", minHeight: "24rem", maxHeight: "70vh" },
+  ".cm-content": { caretColor: "light-dark(#000, #fff)" },
+  ".cm-gutters": { backgroundColor: "light-dark(#f3f5f7, #262626)", color: "light-dark(#5b6672, #b0b8c0)", border: "none" },
+  ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "light-dark(#eef4fb88, #ffffff12)" },
+  ".cm-tooltip, .cm-panels": { backgroundColor: "light-dark(#fff, #2b2b2b)", color: "light-dark(#1f2933, #e6e6e6)" },
+  ".cm-diagnosticSource": { opacity: 1, color: "light-dark(#5b6672, #b0b8c0)" },
+  ".cm-diagnosticAction": { backgroundColor: "light-dark(#22405c, #bcd8f5)", color: "light-dark(#fff, #10202e)" },
+  ".tok-string, .tok-string2": { color: "light-dark(#166636, #63d68f)" }, ".tok-number, .tok-bool, .tok-null": { color: "light-dark(#7a3e00, #f5b041)" },
+  ".tok-propertyName": { color: "light-dark(#0b4fa3, #9cc4ff)" }, ".tok-comment": { color: "light-dark(#5b6672, #b0b8c0)" },
+});
+
+// The styles of the editor are in a shadow root, as sheets that no policy of the page refuses.
+const host = document.createElement("div"), root = host.attachShadow({ mode: "open" });
+area.required = false;
+area.hidden = true;
+area.after(host);
+const view = new EditorView({
+  parent: root, root,
+  state: EditorState.create({
+    doc: area.value,
+    extensions: [
+      lineNumbers(), lintGutter(), history(), highlightSpecialChars(), highlightActiveLine(), bracketMatching(), syntaxHighlighting(classHighlighter), theme,
+      /^\s*[[{]/.test(area.value) || !area.value ? json() : yaml(),
+      EditorView.lineWrapping, EditorView.contentAttributes.of({ "aria-label": "Plan", spellcheck: "false" }),
+      keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
+      linter(view => check(view.state.doc.toString()), { delay: 300 }),
+      EditorView.updateListener.of(u => { if (u.docChanged) area.value = u.state.doc.toString(); }),
+    ],
+  }),
+});
+for (const field of [form.elements.notation, form.elements.input]) {
+  field.addEventListener("change", () => forceLinting(view));
+}
