@@ -1,5 +1,5 @@
-# Fifteen words; each is a line that can be typed without make as well.
-.PHONY: test lint race fuzz torture bounds flow lsp serve temporal bench bench-go generate release-snapshot check
+# Sixteen words; each is a line that can be typed without make as well.
+.PHONY: test lint race fuzz torture bounds flow lsp serve pages temporal bench bench-go generate release-snapshot check
 
 test: ## the tests
 	go test ./...
@@ -34,6 +34,9 @@ lsp: ## a million random edits, and how long editors wait for findings, in 1,000
 
 serve: ## 100 clients with 10,000 runs on one server that is killed in the middle; half an hour
 	go test -timeout 60m -v ./cmd/plc -run TestServerIsKilled -serve.clients 100 -serve.runs 10000
+
+pages: ## how fast the pages are, with 10,000 runs and with a run of 2,000 calls; needs what .ci/run installs for browsers; minutes
+	go test -timeout 30m -v ./cmd/plc/internal/server -run 'TestFirstPage|TestBrowserKeepsUp' -pages.runs 10000 -pages.time 20s
 
 temporal: ## 300 times a worker, all or the server of Temporal is killed in the middle of runs; half an hour
 	.ci/temporal -run TestKilled -v -timeout 60m -args -temporal.kills 300

@@ -79,7 +79,8 @@ type Options struct {
 	// is added, knows; other calls are left. Result.Digest is to be that of the run.
 	Replay bool
 	// OnParams is called in a replay with the params of each call that began, as they came out of
-	// the whiteboard. It may be called by several goroutines at once.
+	// the whiteboard. It may be called by several goroutines at once. With it, calls that delegate
+	// are made again, of what the record knows of the calls in them.
 	OnParams func(instance, path string, params json.RawMessage)
 	// RetryFailed tries the calls again that failed unhandled in a run that ended so, unless the
 	// strategy was to skip them.

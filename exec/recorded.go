@@ -222,7 +222,7 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (unfinished bool) 
 	s.mu.Lock()
 	s.spend(past.Usage)
 	s.mu.Unlock()
-	if r := past.Returned; r != nil && !s.retries(r, p) {
+	if r := past.Returned; r != nil && !s.retries(r, p) && !s.looksInto(p) {
 		s.giveBack(i, c, p, r)
 		return false
 	}
@@ -260,6 +260,12 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (unfinished bool) 
 		lost = false
 	}
 	return !lost || s.repeats(i, p)
+}
+
+// looksInto reports whether a call that delegates is made again in a replay for the params of the
+// calls in it.
+func (s *scheduler) looksInto(p *compile.Call) bool {
+	return s.opts.Replay && s.opts.OnParams != nil && p.Delegates()
 }
 
 // amended returns the params that a person gave to a call whose own have no value or do not

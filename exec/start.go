@@ -60,7 +60,7 @@ func (s *scheduler) countAttempt(i int32, key string, a *attempt, w *worker) (se
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c, p := s.call(i), &s.prog().Calls[i]
-	if s.stopped.status != "" || s.opts.Replay {
+	if s.stopped.status != "" || s.opts.Replay && !s.looksInto(p) {
 		c.notStarted()
 		s.release(i, true)
 		return 0, false

@@ -117,3 +117,55 @@ func TestBrowser(t *testing.T) {
 		t.Errorf("wiped %d times", g.wiped.Load())
 	}
 }
+
+// A person looks at runs as they go on and as they were, and runs one again from a call.
+func TestBrowserRun(t *testing.T) {
+	g := newRig(t, Options{})
+	waits := g.want(201, "POST", "/v1/runs", object{"input": object{"n": 10}, "plan": []object{
+		{"_tool": "slow", "_outputPath": "†state.slow"}, {"_id": "first", "_tool": "double", "n": "†input.n", "_outputPath": "†state.first"},
+		{"_id": "after", "_tool": "double", "n": "†state.first", "_dependsOn": []string{"slow"}, "_outputPath": "†state.after"},
+	}})["run"].(string)
+	lost := g.runTo("runPaused", object{"plan": []object{{"_tool": "lost", "_outputPath": "†state.x"}}})
+	g.drive("run.mjs", func(string, string) string {
+		close(g.gate)
+		return ""
+	}, waits, lost, g.loop(`[1, 2, 3]`))
+}
+
+// A person answers what waits by keyboard alone.
+func TestBrowserInbox(t *testing.T) {
+	g := newRig(t, Options{})
+	wipe := func(what string) string {
+		return g.runTo("runPaused", object{"plan": []object{{"_tool": "wipe", "what": what}}})
+	}
+	g.drive("inbox.mjs", func(what, _ string) string {
+		if what == "one" {
+			return wipe("late")
+		}
+		return wipe("a") + " " + wipe("b")
+	}, wipe("cache"), wipe("disk"), wipe("tape"))
+	if n := g.wiped.Load(); n != 3 {
+		t.Errorf("wiped %d times", n)
+	}
+}
+
+// A person mends a plan in the playground, with scripts and without.
+func TestBrowserPlayground(t *testing.T) {
+	newRig(t, Options{}).drive("playground.mjs", func(string, string) string { return "" })
+}
+
+// axe-core finds nothing serious on any page, in light and dark, small and large, empty, with
+// questions and with faults.
+func TestBrowserAxe(t *testing.T) {
+	modules := os.Getenv("PLC_NPM_AXE")
+	if modules == "" {
+		t.Skip("SKIPPED: PLC_NPM_AXE names no folder with axe-core; .ci/run installs it where there is npm")
+	}
+	g := newRig(t, Options{})
+	failed := g.runTo("runPaused", object{"plan": []object{{"_tool": "wipe", "what": "x"}}})
+	q := g.want(200, "GET", "/v1/runs/"+failed+"/questions", nil)["questions"].([]any)[0].(object)
+	g.send(g.admin, "POST", "/v1/runs/"+failed+"/answers", object{"call": q["call"], "digest": q["digest"], "decision": "refuse", "reason": "no"})
+	g.until(failed, "runFinished", 0)
+	ended := g.runTo("runFinished", object{"plan": []object{{"_tool": "double", "n": 1, "_outputPath": "†state.n"}}})
+	g.drive("axe.mjs", func(string, string) string { return "" }, modules, g.hostile(), failed, ended, g.loop(`[1, 2, 3]`))
+}

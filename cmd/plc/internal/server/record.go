@@ -345,6 +345,8 @@ func (t *told) spent(c *Call) string {
 // duration returns a duration with as many digits as a person reads.
 func duration(d time.Duration) string {
 	switch {
+	case d < 100*time.Microsecond:
+		return "under 0.1ms"
 	case d < 10*time.Millisecond:
 		return d.Round(100 * time.Microsecond).String()
 	case d < time.Second:

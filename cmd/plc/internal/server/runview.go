@@ -203,7 +203,7 @@ func (v *runShown) slider() html.Item {
 	now := v.place
 	now.at = 0
 	return el("form", attr("method", "get"), attr("id", "slider"), html.Action(path("runs", v.run)), fields,
-		el("label", text("After event "), el("span", attr("id", "event"), text(v.told.at)), text(" of ", v.summary.Events, " "),
+		el("label", text("After event "), el("span", attr("id", "event"), text(v.told.at)), text(" of "), el("span", attr("id", "events"), text(v.summary.Events)), text(" "),
 			el("input", attr("type", "range"), attr("name", "at"), attr("min", "1"), attr("max", v.summary.Events), attr("value", v.told.at))),
 		text(" "), words("button", "Show the run as it was then"), text(" "), when(v.place.at > 0, a(now.url(), text("Now"))))
 }
@@ -248,7 +248,7 @@ func (v *runShown) table() html.Item {
 }
 
 // row shows a group as a row of a table, and what is in it as another one.
-func (v *runShown) row(g *group, open bool) html.Item {
+func (v *runShown) row(g *group, top bool) html.Item {
 	c := g.call
 	if c == nil {
 		c = &Call{Tool: g.tool}
@@ -270,12 +270,12 @@ func (v *runShown) row(g *group, open bool) html.Item {
 		return row
 	}
 	what := el("summary", text(g.name, ": ", g.size(), " calls, "), counted(g.counts))
-	if g.size() > rowsWithin || !open {
+	if g.size() > rowsWithin {
 		return html.Join(row, el("tr", class("within"), el("td", attr("colspan", "7"), a(v.within(g).url(), text(g.name, ": show its ", g.size(), " calls")), text(" "), counted(g.counts))))
 	}
 	return html.Join(row, el("tr", class("within"), el("td", attr("colspan", "7"),
-		el("details", exactly("data-key", g.instance+"\x01"+g.path), what, table([]html.Name{"Call", "Tool", "Status", "Time", "Attempts", "Result or error", "Writes"},
-			html.Each(g.kids, func(k *group) html.Item { return v.row(k, len(k.kids) <= rowsWithin) }))))))
+		el("details", exactly("data-key", g.instance+"/"+g.path), when(!top, set("open")), what, table([]html.Name{"Call", "Tool", "Status", "Time", "Attempts", "Result or error", "Writes"},
+			html.Each(g.kids, func(k *group) html.Item { return v.row(k, false) }))))))
 }
 
 // value shows JSON of so many bytes at most.
@@ -415,7 +415,7 @@ func (v *callShown) whole() []byte {
 		when(len(v.waitsFor) > 0, el("p", text("Waits for "), html.Each(v.waitsFor, link))),
 		when(len(v.next) > 0, el("p", text("Awaited by "), html.Each(v.next, link))),
 		when(v.problem != "", el("p", class("error"), attr("role", "alert"), text(v.problem))),
-		when(v.question != nil, v.ask()),
+		v.ask(),
 		el("div", class("beside"),
 			part("Params", v.params != nil, "Not known yet: they are made when the call begins.", value(v.params, bytesShown)),
 			part("Result", !isNull(c.Result), "None.", value(c.Result, bytesShown)),
@@ -428,6 +428,9 @@ func (v *callShown) whole() []byte {
 }
 
 func (v *callShown) ask() html.Item {
+	if v.question == nil {
+		return html.Item{}
+	}
 	return el("section", attr("id", "questions"), v.question.article(v.may.approve, false))
 }
 

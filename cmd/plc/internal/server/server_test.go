@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,6 +43,8 @@ type object = map[string]any
 type rig struct {
 	t      *testing.T
 	wiped  atomic.Int32
+	lost   atomic.Int32  // calls of lost
+	failed atomic.Int32  // and of flaky
 	gate   chan struct{} // what slow waits for
 	server *Server
 	http   *httptest.Server
@@ -84,7 +87,32 @@ func (g *rig) tools() []*tool.Tool {
 	})
 	put.Definition.Effects.Destructive = tool.No
 	put.Definition.Undo = &tool.Undo{Tool: "wipe", Params: json.RawMessage(`{"what": "†params.what"}`)}
-	return []*tool.Tool{double, wipe, slow, put}
+	nap := tool.Func("nap", "Takes its time.", func(ctx context.Context, in struct {
+		MS int `json:"ms"`
+	}) (int, error) {
+		select {
+		case <-time.After(time.Duration(in.MS) * time.Millisecond):
+			return in.MS, nil
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	})
+	nap.Definition.Effects.ReadOnly = tool.Yes
+	lost := tool.Func("lost", "Loses its first answer.", func(context.Context, struct{}) (string, error) {
+		if g.lost.Add(1) == 1 {
+			return "", &tool.Error{Code: "lost", Message: "the line broke", Uncertain: true}
+		}
+		return "done", nil
+	})
+	lost.Definition.Effects.Destructive = tool.No
+	flaky := tool.Func("flaky", "Fails once.", func(context.Context, struct{}) (string, error) {
+		if g.failed.Add(1) == 1 {
+			return "", &tool.Error{Code: "busy", Message: "come again"}
+		}
+		return "done", nil
+	})
+	flaky.Definition.Effects.ReadOnly = tool.Yes
+	return []*tool.Tool{double, wipe, slow, put, nap, lost, flaky}
 }
 
 func newRig(t *testing.T, o Options) *rig {
@@ -135,6 +163,7 @@ func (g *rig) open(path string, o Options) {
 		err := json.Indent(&params, q.Params, "", "  ")
 		return "call " + q.Path + " with " + params.String(), err
 	}
+	o.Spec.OnUncertain = cmp.Or(o.Spec.OnUncertain, plc.WaitUncertain) // as plc serve does
 	store, err := openStore(path)
 	if err != nil {
 		g.t.Fatal(err)

@@ -72,11 +72,11 @@ export function swap(from, ids) {
       all = false;
       continue;
     }
-    const open = new Set([...old.querySelectorAll("details[open][data-key]")].map(d => d.dataset.key));
+    const open = new Map([...old.querySelectorAll("details[data-key]")].map(d => [d.dataset.key, d.open]));
     const focus = old.contains(document.activeElement) ? focusName(document.activeElement) : "";
     const scrolled = [...old.querySelectorAll(".wide")].map(e => e.scrollLeft);
     const part = document.adoptNode(made);
-    for (const d of part.querySelectorAll("details[data-key]")) d.open = open.has(d.dataset.key);
+    for (const d of part.querySelectorAll("details[data-key]")) d.open = open.get(d.dataset.key) ?? d.open;
     old.replaceWith(part);
     part.querySelectorAll(".wide").forEach((e, i) => { e.scrollLeft = scrolled[i] ?? 0; });
     if (focus) part.querySelector(focus)?.focus({ preventScroll: true });

@@ -21,6 +21,15 @@ function places(text) {
   return offset => offset < at.length ? at[offset] : text.length;
 }
 
+let fixes = []; // of the findings beside the editor
+
+// mend makes a fix, unless the text is another one by now.
+function mend(view, text, fix, place) {
+  if (view.state.doc.toString() !== text) return;
+  view.dispatch({ changes: fix.edits.map(e => ({ from: place(e.offset), to: place(e.endOffset), insert: e.text })) });
+  forceLinting(view);
+}
+
 // check has the server check the plan, shows what it says, and returns the findings.
 async function check(text) {
   let made;
@@ -34,17 +43,11 @@ async function check(text) {
   if (area.value !== text) return []; // it was typed on
   const findings = JSON.parse(made.getElementById("result").dataset.findings), place = places(text);
   swap(made, ["result"]);
+  fixes = findings.map(f => f.fix && (view => mend(view, text, f.fix, place)));
   return findings.filter(f => f.offset !== undefined).map(f => ({
     from: place(f.offset), to: place(f.endOffset), severity: f.severity === "info" ? "info" : f.severity === "warning" ? "warning" : "error",
     message: f.message, source: f.code,
-    actions: f.fix ? [{
-      name: f.fix.message,
-      apply: view => {
-        if (view.state.doc.toString() !== text) return;
-        view.dispatch({ changes: f.fix.edits.map(e => ({ from: place(e.offset), to: place(e.endOffset), insert: e.text })) });
-        forceLinting(view);
-      },
-    }] : [],
+    actions: f.fix ? [{ name: f.fix.message, apply: view => mend(view, text, f.fix, place) }] : [],
   }));
 }
 
@@ -55,7 +58,7 @@ const theme = EditorView.theme({
   ".cm-gutters": { backgroundColor: "light-dark(#f3f5f7, #262626)", color: "light-dark(#5b6672, #b0b8c0)", border: "none" },
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "light-dark(#eef4fb88, #ffffff12)" },
   ".cm-tooltip, .cm-panels": { backgroundColor: "light-dark(#fff, #2b2b2b)", color: "light-dark(#1f2933, #e6e6e6)" },
-  ".cm-diagnosticSource": { opacity: 1, color: "light-dark(#5b6672, #b0b8c0)" },
+  ".cm-diagnosticSource": { opacity: 1, color: "inherit" },
   ".cm-diagnosticAction": { backgroundColor: "light-dark(#22405c, #bcd8f5)", color: "light-dark(#fff, #10202e)" },
   ".tok-string, .tok-string2": { color: "light-dark(#166636, #63d68f)" }, ".tok-number, .tok-bool, .tok-null": { color: "light-dark(#7a3e00, #f5b041)" },
   ".tok-propertyName": { color: "light-dark(#0b4fa3, #9cc4ff)" }, ".tok-comment": { color: "light-dark(#5b6672, #b0b8c0)" },
@@ -74,7 +77,7 @@ const view = new EditorView({
       lineNumbers(), lintGutter(), history(), highlightSpecialChars(), highlightActiveLine(), bracketMatching(), syntaxHighlighting(classHighlighter), theme,
       /^\s*[[{]/.test(area.value) || !area.value ? json() : yaml(),
       EditorView.lineWrapping, EditorView.contentAttributes.of({ "aria-label": "Plan", spellcheck: "false" }),
-      keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
+      keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap.filter(k => k.key === "F8")]), // its list of findings is not for all readers; ours is beside
       linter(view => check(view.state.doc.toString()), { delay: 300 }),
       EditorView.updateListener.of(u => { if (u.docChanged) area.value = u.state.doc.toString(); }),
     ],
@@ -83,3 +86,10 @@ const view = new EditorView({
 for (const field of [form.elements.notation, form.elements.input]) {
   field.addEventListener("change", () => forceLinting(view));
 }
+document.querySelector("main").addEventListener("click", e => {
+  const fix = e.target.matches("button[name=fix]") && fixes[e.target.value];
+  if (!fix) return; // the server makes it
+  e.preventDefault();
+  fix(view);
+  view.focus();
+});

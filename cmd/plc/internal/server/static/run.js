@@ -34,6 +34,7 @@ async function drawHere() {
   const picture = document.getElementById("graph");
   if (!picture) return;
   const drawing = document.adoptNode((await load(picture.src)).documentElement);
+  drawing.removeAttribute("role"); // what is around it has a name
   nodes = new Map([...drawing.querySelectorAll("g[data-id]")].map(g => [g.dataset.id, g]));
   picture.replaceWith(drawing);
   markAll();
@@ -62,7 +63,7 @@ const refresh = throttled(async () => {
   const seq = Number(made.querySelector("main").dataset.seq);
   slider.max = seq;
   slider.value = seq;
-  document.getElementById("event").textContent = seq;
+  document.getElementById("event").textContent = document.getElementById("events").textContent = seq;
   markAll();
 }, 1000);
 

@@ -1,0 +1,201 @@
+package server
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/cmd/plc/internal/runner"
+)
+
+// page returns a page as a person with all roles is shown it.
+func (g *rig) page(path string) string {
+	g.t.Helper()
+	status, _, text := g.send(g.admin, "GET", path, nil)
+	if status != http.StatusOK {
+		g.t.Fatalf("%s: %d %s", path, status, text)
+	}
+	return string(text)
+}
+
+// runTo starts a run by the server and waits for an event of it.
+func (g *rig) runTo(kind string, body object) (run string) {
+	g.t.Helper()
+	run = g.want(201, "POST", "/v1/runs", body)["run"].(string)
+	g.until(run, kind, 0)
+	return run
+}
+
+// wordsOf returns the text of a part of a page.
+func wordsOf(page string) string {
+	return strings.Join(strings.Fields(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page, " "))), " ")
+}
+
+// The page of a run says what each call waited for, and how its attempts went.
+func TestTimeIsExplained(t *testing.T) {
+	g := newRig(t, Options{Spec: plc.Spec{Limits: plc.Limits{Parallel: 1}}})
+	run := g.runTo("runFinished", object{"plan": []object{
+		{"_id": "a", "_tool": "nap", "ms": 30, "_outputPath": "†state.a"}, {"_id": "b", "_tool": "nap", "ms": 30, "_outputPath": "†state.b"},
+		{"_id": "c", "_tool": "nap", "ms": "†state.a", "_dependsOn": []string{"b"}, "_outputPath": "†state.c"},
+		{"_id": "f", "_tool": "flaky", "_retry": object{"max": 2}, "_dependsOn": []string{"c"}, "_outputPath": "†state.f"},
+	}})
+	page := wordsOf(g.page("/runs/" + run))
+	for _, want := range []string{
+		`b nap ✓ completed waited for a slot \(\d+(\.\d+)?ms\), then attempt 1 \(\d+(\.\d+)?ms\) 1`,
+		`c nap ✓ completed waited for b \(\d+(\.\d+)?ms\), then`,
+		`f flaky ✓ completed waited for c \(.*?\), then.* attempt 1 \(.*?\): busy, then waited before the next attempt \(.*?\), then attempt 2 \(`,
+		`†state.c set c 30`,
+	} {
+		if !regexp.MustCompile(want).MatchString(page) {
+			t.Errorf("no %s in %s", want, page)
+		}
+	}
+	call := wordsOf(g.page("/runs/" + run + "/call?call=c"))
+	for _, want := range []string{`Waits for a b`, `Awaited by f`, `Params { "ms": 30 }`, `Result 30`, `Error None`, `Writes †state.c`} {
+		if !strings.Contains(call, want) {
+			t.Errorf("no %s in %s", want, call)
+		}
+	}
+	before := wordsOf(g.page("/runs/" + run + "?at=1"))
+	if strings.Contains(before, "completed wait") || !strings.Contains(before, "○ pending") || !strings.Contains(before, "No call has written anything") {
+		t.Errorf("after the first event: %s", before)
+	}
+}
+
+// loop runs a plan that doubles each item of a list by a document that it delegates to.
+func (g *rig) loop(items string) (run string) {
+	t := g.t
+	t.Helper()
+	dir := t.TempDir()
+	plan, inner := filepath.Join(dir, "plan.json"), filepath.Join(dir, "item.json")
+	for name, text := range map[string]string{
+		plan:  `[{"_id": "each", "_tool": "forEach", "items": "†input.items", "_delegate": "item.json", "_outputPath": "†state.all"}]`,
+		inner: `{"calls": [{"_id": "twice", "_tool": "double", "n": "†input.item", "_outputPath": "†state.n"}], "output": "†state.n"}`,
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	res, err := g.server.opts.Engine.Run(t.Context(), plc.Spec{
+		Plan: plc.File(plan), Values: plc.Values{Input: []plc.Source{plc.Text(`{"items": ` + items + `}`)}}, Labels: map[string]string{runner.Label: frontend},
+	})
+	if err != nil || res.Status != "completed" {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	return res.Run
+}
+
+// What a delegate runs, items of loops and instances are groups, which have pages of their own.
+func TestGroups(t *testing.T) {
+	g := newRig(t, Options{})
+	few := g.loop(`[1, 2, 3]`)
+	page := g.page("/runs/" + few)
+	for _, want := range []string{"<details data-key", `data-call="each[2]/twice"`, "each: 3 calls"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s in %s", want, page)
+		}
+	}
+	if !strings.Contains(page, "Collapse what is inside of delegates") || strings.Contains(g.page("/runs/"+few+"?flat=yes"), "Collapse what") {
+		t.Error("the graph can't be collapsed")
+	}
+	open := g.page("/runs/" + few + "/graph")
+	if flat := g.page("/runs/" + few + "/graph?flat=yes"); !strings.Contains(open, `data-id="each/twice" data-status="completed"`) || strings.Contains(flat, "each/twice") {
+		t.Errorf("%s\n%s", open, flat)
+	}
+	call := wordsOf(g.page("/runs/" + few + "/call?call=" + url.QueryEscape("each[2]/twice")))
+	if !strings.Contains(call, `Params { "n": 3 }`) || !strings.Contains(call, "Result 6") {
+		t.Error(call)
+	}
+	var items strings.Builder
+	for i := range 250 {
+		fmt.Fprintf(&items, ",%d", i)
+	}
+	many := g.loop("[" + items.String()[1:] + "]")
+	if page := wordsOf(g.page("/runs/" + many)); strings.Contains(page, "[0]") || !strings.Contains(page, "each: show its 250 calls 250 ✓ completed") {
+		t.Error(page)
+	}
+	if page := wordsOf(g.page("/runs/" + many + "?under=each&page=1")); !strings.Contains(page, "101 to 200 of 250") || !strings.Contains(page, "[100]") {
+		t.Error(page)
+	}
+	if status, _, _ := g.send(g.admin, "GET", "/runs/"+many+"?under=none", nil); status != http.StatusNotFound {
+		t.Errorf("a group that is not there: %d", status)
+	}
+}
+
+// A run of many instances is shown a page at a time.
+func TestManyInstances(t *testing.T) {
+	g := newRig(t, Options{})
+	var lines strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&lines, "{\"_instance\": \"i%d\", \"n\": %d}\n", i, i)
+	}
+	run := g.runTo("runFinished", object{"plan": []object{{"_tool": "double", "n": "†input.n", "_outputPath": "†state.n"}}, "instances": lines.String()})
+	began := time.Now()
+	page := g.page("/runs/" + run)
+	took := time.Since(began)
+	t.Logf("%d bytes in %s", len(page), took)
+	if !strings.Contains(wordsOf(page), "1 to 100 of 2000") || len(page) > 200_000 {
+		t.Errorf("%d bytes: %.2000s", len(page), wordsOf(page))
+	}
+	if page := wordsOf(g.page("/runs/" + run + "?in=i1777")); !strings.Contains(page, "3554") {
+		t.Error(page)
+	}
+	if page := wordsOf(g.page("/runs/" + run + "/call?call=double&instance=i1777")); !strings.Contains(page, `"n": 1777`) || !strings.Contains(page, "3554") {
+		t.Error(page)
+	}
+}
+
+// The forms of the pages fork a run from a call with other values, and go on where one ended.
+func TestForkForm(t *testing.T) {
+	g := newRig(t, Options{})
+	run := g.runTo("runFinished", object{"plan": []object{{"_tool": "double", "n": "†input.n", "_outputPath": "†state.n"}}, "input": object{"n": 2, "m": 1}})
+	form := func(path string, fields url.Values) (int, string) {
+		t.Helper()
+		r := httptest.NewRequest("POST", path, strings.NewReader(fields.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Authorization", "Bearer "+g.admin)
+		r.Host = g.http.Listener.Addr().String()
+		w := httptest.NewRecorder()
+		g.server.ServeHTTP(w, r)
+		return w.Code, w.Header().Get("Location") + w.Body.String()
+	}
+	status, to := form("/runs/"+run+"/fork", url.Values{"at": {"double"}, "set": {"input.n=21\r\ninput.m=1\r\n"}, "was": {"input.m=1\ninput.n=2\n"}})
+	if status != http.StatusSeeOther || to == "/runs/"+run {
+		t.Fatalf("%d %s", status, to)
+	}
+	fork := strings.TrimPrefix(to, "/runs/")
+	g.until(fork, "runFinished", 0)
+	if page := wordsOf(g.page(to)); !strings.Contains(page, `"n": 42`) || !strings.Contains(page, "A fork of "+run) {
+		t.Error(page)
+	}
+	if status, text := form("/runs/"+run+"/fork", url.Values{"at": {"double"}, "set": {"nonsense"}}); status != http.StatusUnprocessableEntity {
+		t.Errorf("%d %s", status, text)
+	}
+	if status, text := form("/runs/"+run+"/fork", url.Values{"at": {"none"}}); status != http.StatusUnprocessableEntity {
+		t.Errorf("%d %s", status, text)
+	}
+}
+
+// A call whose answer was lost is settled on the page of its run.
+func TestUncertainIsSettled(t *testing.T) {
+	g := newRig(t, Options{})
+	run := g.runTo("runPaused", object{"plan": []object{{"_tool": "lost", "_outputPath": "†state.x"}}})
+	if page := wordsOf(g.page("/runs/" + run)); !strings.Contains(page, "Its answer was lost") || !strings.Contains(page, "Call it again") {
+		t.Fatal(page)
+	}
+	q := g.want(200, "GET", "/v1/runs/"+run+"/questions", nil)["questions"].([]any)[0].(object)
+	g.send(g.admin, "POST", "/v1/runs/"+run+"/answers", object{"call": q["call"], "digest": q["digest"], "decision": "answer", "result": "it was paid"})
+	g.until(run, "runFinished", 0)
+	if page := wordsOf(g.page("/runs/" + run)); !strings.Contains(page, "✓ completed") || !strings.Contains(page, "it was paid") || g.lost.Load() != 1 {
+		t.Errorf("%d calls: %s", g.lost.Load(), page)
+	}
+}

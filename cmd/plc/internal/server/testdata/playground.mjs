@@ -1,0 +1,46 @@
+// Mends a plan in the editor of the playground, by keyboard, and without scripts.
+import { base, browser, check, focus, link, main, page, press, problems, shot } from "./drive.mjs";
+
+await main(async () => {
+  await page.goto(link);
+  await page.goto(base + "/playground");
+  const editor = page.locator(".cm-content");
+  await editor.fill('[{"_tool": "wype", "what": "Ä†𝄞"}]');
+  await page.waitForSelector(".cm-lintRange-error");
+  check(await page.locator(".cm-lintRange-error").first().textContent() === '"wype"', "another text is underlined: " + await page.locator(".cm-lintRange-error").first().textContent());
+  check((await page.textContent("#result")).includes("unknown tool"), "the findings are not beside the editor");
+  await editor.focus();
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.press("F8"); // to the finding
+  await page.waitForSelector(".cm-tooltip .cm-diagnosticAction");
+  await shot("playground-fault");
+  await focus("css=button[name=fix]");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.getElementById("plan").elements.plan.value.includes('"wipe"'));
+  await page.waitForFunction(() => document.querySelector("#result .effect")?.textContent.includes("wipe"));
+  check(await page.locator("#result img").evaluate(i => i.decode().then(() => i.naturalWidth > 0)), "there is no graph");
+  check(await page.locator(".cm-lintRange-error").count() === 0, "the finding is still underlined");
+  check((await page.evaluate(() => document.getElementById("plan").elements.plan.value)).includes("Ä†𝄞"), "the fix has changed more than it should");
+  await press("Run");
+  check(new URL(page.url()).pathname.startsWith("/runs/"), "it does not run");
+
+  // Without scripts: the same by buttons.
+  const cookies = await page.context().cookies();
+  const plain = await browser.newContext({ javaScriptEnabled: false });
+  await plain.addCookies(cookies);
+  const tab = await plain.newPage();
+  tab.on("console", m => { if (m.type() === "error") problems.push(`console without scripts: ${m.text()}`); });
+  await tab.goto(base + "/playground");
+  await tab.fill("textarea[name=plan]", '[{"_tool": "wype", "what": "Ä†"}]');
+  await tab.click("text=Check and preview");
+  await tab.click("button[name=fix]");
+  check((await tab.inputValue("textarea[name=plan]")) === '[{"_tool": "wipe", "what": "Ä†"}]', "the fix is another: " + await tab.inputValue("textarea[name=plan]"));
+  check((await tab.textContent("#result")).includes("What would happen"), "there is no preview");
+  await tab.click("button[value=run]");
+  await tab.waitForURL(/runs/);
+  check((await tab.locator("#graph").evaluate(i => i.decode().then(() => true))), "there is no graph without scripts");
+  await tab.reload();
+  await tab.click("text=Skip the call");
+  await tab.waitForURL(/runs/);
+  await plain.close();
+});
