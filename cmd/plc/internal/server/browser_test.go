@@ -98,7 +98,7 @@ const evil = `<script>alert(1)</script><svg onload=alert(2)>"'><img src=x onerro
 func (g *rig) hostile() string {
 	g.t.Helper()
 	run := g.want(201, "POST", "/v1/runs", object{
-		"plan":   []object{{"_id": "wipe-1", "_tool": "wipe", "what": evil, "_description": evil, "_approve": evil}},
+		"plan":   []object{{"_id": evil, "_tool": "double", "n": 1, "_outputPath": "†state.n"}, {"_id": "wipe-1", "_tool": "wipe", "what": evil, "_description": evil, "_approve": evil}},
 		"labels": object{evil: evil}, "input": object{evil: evil}, "state": object{evil: evil},
 	})["run"].(string)
 	g.until(run, "runPaused", 0)

@@ -30,6 +30,7 @@ type happening struct {
 	Instance string `json:"instance,omitempty"`
 	Call     string `json:"call,omitempty"`
 	Status   string `json:"status,omitempty"` // of the call, after it
+	Node     string `json:"node,omitempty"`   // of the call, in the picture
 }
 
 // live streams what happens in several runs, and that a list of runs has changed, to the pages of
@@ -79,7 +80,7 @@ func (s *Server) liveRun(ctx context.Context, run string, after int64, send func
 				break
 			}
 			e, err := entry.Event()
-			if err != nil || !send(&happening{run, entry.Seq, string(e.Type), e.Instance, e.Call, statusAfter(e)}) {
+			if err != nil || !send(&happening{run, entry.Seq, string(e.Type), e.Instance, e.Call, statusAfter(e), nodeOf(e.Call)}) {
 				return
 			}
 			after = entry.Seq

@@ -152,6 +152,15 @@ func setStatuses(g *draw.Graph, way string, states map[string]string) {
 	}
 }
 
+// nodeOf returns the id that the node of a call has in a picture.
+func nodeOf(call string) string {
+	steps := strings.Split(call, "/")
+	for i, step := range steps {
+		steps[i] = idOf(step)
+	}
+	return draw.DataID(strings.Join(steps, "/"))
+}
+
 // rawIDs returns states by the ids that the nodes of a drawing have.
 func rawIDs(states map[string]string) map[string]string {
 	raw := make(map[string]string, len(states))

@@ -179,7 +179,11 @@ func moment(stamp string) html.Item {
 
 // drawn returns the statuses of the nodes of the graph, for the script.
 func (v *runShown) drawn() string {
-	b, _ := json.Marshal(rawIDs(v.states(v.in))) // of strings
+	states := map[string]string{}
+	for call, status := range v.states(v.in) {
+		states[nodeOf(call)] = status
+	}
+	b, _ := json.Marshal(states) // of strings
 	return string(b)
 }
 
@@ -261,7 +265,7 @@ func (v *runShown) row(g *group, top bool) html.Item {
 	if g.call != nil {
 		when_ = text(v.spent(c))
 	}
-	row := el("tr", exactly("data-call", g.path), exactly("data-instance", g.instance),
+	row := el("tr", exactly("data-call", g.path), exactly("data-instance", g.instance), exactly("data-node", nodeOf(g.path)),
 		el("td", name), el("td", text(g.tool)), el("td", status(g.status())), el("td", class("when"), v.bar(g), el("small", when_)),
 		el("td", when(c.Attempts > 0, text(c.Attempts))),
 		el("td", failure(c.Error), when(!isNull(c.Result), value(c.Result, bytesInRow)), when(c.Reason != "", el("p", text(c.Reason)))),
@@ -269,7 +273,11 @@ func (v *runShown) row(g *group, top bool) html.Item {
 	if len(g.kids) == 0 {
 		return row
 	}
-	what := el("summary", text(g.name, ": ", g.size(), " calls, "), counted(g.counts))
+	calls := "calls"
+	if g.size() == 1 {
+		calls = "call"
+	}
+	what := el("summary", text(g.name, ": ", g.size(), " ", calls, ", "), counted(g.counts))
 	if g.size() > rowsWithin {
 		return html.Join(row, el("tr", class("within"), el("td", attr("colspan", "7"), a(v.within(g).url(), text(g.name, ": show its ", g.size(), " calls")), text(" "), counted(g.counts))))
 	}

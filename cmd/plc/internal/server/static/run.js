@@ -11,12 +11,6 @@ const run = main.dataset.run;
 let last = Number(main.dataset.seq), past = Number(main.dataset.at) < last;
 let nodes = new Map(); // of the drawing, by id
 
-// idOf returns the id that the node of a call has in the drawing.
-function idOf(call) {
-  const plain = { "~0": "~", "~1": "/", "~2": "[", "~3": "#" };
-  return call.split("/").map(step => step.replace(/[[#].*/s, "").replace(/~[0-3]/g, s => plain[s])).join("/");
-}
-
 function mark(id, status) {
   const node = nodes.get(id);
   if (!node || node.dataset.status === status) return;
@@ -40,7 +34,7 @@ async function drawHere() {
   markAll();
   drawing.addEventListener("click", e => {
     const id = e.target.closest("g[data-id]")?.dataset.id;
-    const row = id && [...document.querySelectorAll("tr[data-call]")].find(r => idOf(r.dataset.call) === id);
+    const row = id && [...document.querySelectorAll("tr[data-call]")].find(r => r.dataset.node === id);
     row?.scrollIntoView({ block: "center" });
     row?.querySelector("a")?.focus({ preventScroll: true });
   });
@@ -69,13 +63,13 @@ const refresh = throttled(async () => {
 
 // Changes are collected and made once for each frame.
 let changes = new Map(), frame;
-function change({ instance = "", call, status }) {
-  changes.set(`${instance}\x01${call}`, { call, status });
+function change({ instance = "", call, node, status }) {
+  changes.set(`${instance}\x01${call}`, { node, status });
   frame ??= requestAnimationFrame(() => {
     frame = undefined;
     const rows = new Map([...document.querySelectorAll("tr[data-call]")].map(r => [`${r.dataset.instance}\x01${r.dataset.call}`, r]));
-    for (const [key, { call, status }] of changes) {
-      if (!main.dataset.in || main.dataset.in === key.split("\x01")[0]) mark(idOf(call), status);
+    for (const [key, { node, status }] of changes) {
+      if (!main.dataset.in || main.dataset.in === key.split("\x01")[0]) mark(node, status);
       const cell = rows.get(key)?.querySelector(".status");
       if (!cell) continue;
       cell.textContent = `${signs[status] ?? "○"} ${status}`;

@@ -71,6 +71,12 @@ await main(async () => {
     check(light === "rgb(255, 255, 255)", `${path} is not dark: text is ${light}`);
     const foreign = await page.evaluate(() => [...document.querySelectorAll("script, iframe, object, embed, svg, [style]")].filter(e => !(e.localName === "script" && e.src.startsWith(location.origin)) && !e.matches("svg.bar, #drawing > svg")).length);
     check(foreign === 0, `${path} has elements that the server did not write`);
+    if (path === "/runs/" + hostile) {
+      await page.waitForSelector("#drawing svg");
+      check(await page.locator("#drawing g[data-status=completed]").count() === 1, "the graph does not know the call with the hostile id");
+      const call = await context.request.get(base + await page.locator("tr[data-call] a").first().getAttribute("href"));
+      check(call.status() === 200 && (await call.text()).includes("†state.n"), `the call with the hostile id has no page: ${call.status()} ${call.url()}`);
+    }
     await page.setViewportSize({ width: 360, height: 800 });
     await shot("small" + path.replace(/[^a-z]+/g, "-"));
   }
