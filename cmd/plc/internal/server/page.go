@@ -1,9 +1,11 @@
 package server
 
 import (
+	"bytes"
 	"embed"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/journal"
@@ -53,13 +55,22 @@ func (s *Server) pages() map[string]http.HandlerFunc {
 }
 
 // serveStatic serves the scripts and the style sheet, which a browser may keep as long as they are
-// the same.
+// the same. The editor is kept compressed; browsers that run it take it so.
 func serveStatic(w http.ResponseWriter, r *http.Request) {
-	if text, err := static.ReadFile(strings.TrimPrefix(r.URL.Path, "/")); err == nil {
-		w.Header().Set("Cache-Control", "no-cache")
-		w.Header().Set("ETag", `"`+hashOf(string(text))[:16]+`"`)
+	name := strings.TrimPrefix(r.URL.Path, "/")
+	text, err := static.ReadFile(name)
+	if err != nil {
+		if text, err = static.ReadFile(name + ".gz"); err == nil {
+			w.Header().Set("Content-Encoding", "gzip")
+		}
 	}
-	http.ServeFileFS(w, r, static, r.URL.Path)
+	if err != nil {
+		problem(w, r, http.StatusNotFound, "there is no such file")
+		return
+	}
+	w.Header().Set("Cache-Control", "no-cache")
+	w.Header().Set("ETag", `"`+hashOf(string(text))[:16]+`"`)
+	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(text))
 }
 
 // wantsPage reports whether an error of a request is shown as a page.
