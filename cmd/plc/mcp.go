@@ -92,6 +92,7 @@ func (f *gatewayFlags) add(c *cobra.Command) {
 	fl.IntVar(&f.runs, "max-runs", gateway.DefaultMaxRuns, "how many runs may be under way")
 	fl.StringVar((*string)(&s.Approvals.Calls), "approve", "", "which calls need a person: all, destructive or none (default: the tool file's policy, or destructive)")
 	fl.BoolVar(&s.Lazy, "lazy", false, "a person has to approve every plan as a whole")
+	fl.StringVar((*string)(&s.OnUncertain), "on-uncertain", "wait", "a call whose answer was lost and that may have done its work: wait for a person, retry, fail or skip")
 	fl.IntVar(&s.Limits.Parallel, "max-parallel", 0, "how many calls of a run may run at once (default 64)")
 	fl.IntVar(&s.Limits.Steps, "max-steps", 0, "how many calls a run may start (default 1000)")
 	fl.Float64Var(&s.Limits.Tokens, "max-tokens", 0, "how many tokens a run may use; 0 is no limit")
@@ -100,6 +101,7 @@ func (f *gatewayFlags) add(c *cobra.Command) {
 	s.Limits.State = exec.DefaultMaxBytes
 	addSize(c, &s.Limits.State, "max-state", "how much the calls of a run may give, as in 64MiB")
 	complete(c, "approve", "all", "destructive", "none")
+	complete(c, "on-uncertain", "wait", "retry", "fail", "skip")
 }
 
 // options returns what the flags say that can be wrong without regard to anything else.

@@ -141,7 +141,7 @@ func (f *installFlags) args(given *pflag.FlagSet) (args []string, err error) {
 	args = f.tools.args()
 	given.Visit(func(g *pflag.Flag) {
 		switch g.Name {
-		case "approve", "page", "role", "max-runs", "max-parallel", "max-steps", "max-tokens", "max-cost", "max-time", "max-state",
+		case "approve", "on-uncertain", "page", "role", "max-runs", "max-parallel", "max-steps", "max-tokens", "max-cost", "max-time", "max-state",
 			"session-steps", "session-tokens", "session-cost":
 			args = append(args, "--"+g.Name, g.Value.String())
 		case "store":

@@ -84,8 +84,8 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run string, afte
 	s.pump(w, r, begin, lines)
 }
 
-// pump writes a text, and the messages of a stream until there are no more, the client is gone, or its token
-// was revoked.
+// pump writes a text, and the messages of a stream until there are no more, the client is gone, or
+// its token was revoked.
 func (s *Server) pump(w http.ResponseWriter, r *http.Request, begin []byte, lines <-chan []byte) {
 	out := http.NewResponseController(w)
 	_, err := w.Write(begin)

@@ -392,8 +392,8 @@ func createdIf(made bool) int {
 	return http.StatusOK
 }
 
-// forkRun starts the run of a request again from a call, as another run, unless the same request has
-// made that.
+// forkRun starts the run of a request again from a call, as another run, unless the same request
+// has made that.
 func (s *Server) forkRun(r *http.Request, in *forked) (run string, made bool, err error) {
 	sum, err := s.own(r)
 	if err == nil {
