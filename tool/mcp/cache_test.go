@@ -45,7 +45,9 @@ func TestCache(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	locked := func() *Pool { return k.Open(t.Context(), []Server{stdio("good")}, &Options{Environ: os.Environ(), Lock: lock}) }
+	locked := func() *Pool {
+		return k.Open(t.Context(), []Server{stdio("good")}, &Options{Environ: os.Environ(), Lock: lock})
+	}
 	if got := pid(locked()); got != first {
 		t.Errorf("the server with the tools of a lock is %s, and %s runs", got, first)
 	}
