@@ -76,7 +76,7 @@ func (s *Server) waiting(ctx context.Context, sum *journal.Summary, p *plc.Previ
 	return w
 }
 
-// maxWaiting is the maximum number of waiting runs in the inbox.
+// maxWaiting is the maximum number of questions in the inbox, and of plans.
 const maxWaiting = 100
 
 func (s *Server) inbox(w http.ResponseWriter, r *http.Request) { s.showInbox(w, r, nil) }
@@ -92,32 +92,40 @@ func (s *Server) showInbox(w http.ResponseWriter, r *http.Request, outcome []str
 	}
 	digest := listDigest("waiting", runs)
 	slices.Reverse(runs) // the oldest first
+	type open struct {
+		of *journal.Summary
+		q  *journal.Question
+	}
+	var all []open
 	shown, more := 0, 0
 	for _, sum := range runs {
 		if one := r.FormValue("run"); one != "" && one != sum.Run || sum.Questions == 0 && !plc.WaitsForPlan(sum) {
 			continue
 		}
-		if shown == maxWaiting {
-			more++
+		if plc.WaitsForPlan(sum) {
+			if shown++; shown > maxWaiting {
+				more++
+			} else if w, ok := s.pendingPlan(ctx, sum); ok {
+				plans = append(plans, w)
+			}
 			continue
 		}
-		shown++
-		open, err := s.opts.Engine.Questions(ctx, sum.Run)
+		asks, err := s.opts.Engine.Questions(ctx, sum.Run)
 		if err != nil {
 			fail(w, r, err)
 			return
 		}
-		for _, q := range open {
-			questions = append(questions, s.asked(ctx, sum, q))
-		}
-		if !plc.WaitsForPlan(sum) {
-			continue
-		}
-		if w, ok := s.pendingPlan(ctx, sum); ok {
-			plans = append(plans, w)
+		for _, q := range asks {
+			all = append(all, open{sum, q})
 		}
 	}
-	slices.SortStableFunc(questions, func(a, b asked) int { return cmp.Or(b.Risk-a.Risk, cmp.Compare(a.Asked, b.Asked)) })
+	slices.SortStableFunc(all, func(a, b open) int {
+		return cmp.Or(s.risk(b.q.Tool)-s.risk(a.q.Tool), a.q.Asked.Compare(b.q.Asked))
+	})
+	more += max(len(all)-maxWaiting, 0)
+	for _, o := range all[:min(len(all), maxWaiting)] {
+		questions = append(questions, s.asked(ctx, o.of, o.q))
+	}
 	show(w, http.StatusOK, viewOf(r, "Inbox").inbox(questions, plans, outcome, more, digest, callerOf(r).may(Approve)))
 }
 

@@ -16,7 +16,7 @@ func (v view) inbox(questions []asked, plans []waiting, outcome []string, more i
 			el("p", attr("id", "more"), attr("role", "status"), set("hidden"), a(path("inbox"), text("Something has changed: show what waits now"))),
 			html.Each(questions, func(q asked) html.Item { return q.article(may, several) }),
 			html.Each(plans, func(p waiting) html.Item { return p.article(may) }),
-			when(more > 0, el("p", text(more, " more runs wait, which come after these are answered."))),
+			when(more > 0, el("p", text(more, " more wait. These are the riskiest; the others come when these are answered."))),
 			when(several, el("form", attr("method", "post"), attr("id", "several"), html.Action(path("inbox")), words("h2", "Several at once"),
 				words("p", "This answers the questions that are marked above. Each can be marked once it was shown to its end."), reason(button("decision", "refuse", "Refuse the marked ones")),
 				button("decision", "approve", "Approve the marked ones"))),

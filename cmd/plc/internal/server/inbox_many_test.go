@@ -1,0 +1,35 @@
+package server
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// The riskiest call that waits is in the inbox, however many others have waited for longer, and the
+// inbox says how many it leaves out.
+func TestRiskiestIsInTheInbox(t *testing.T) {
+	g := newRig(t, Options{})
+	begin := func(tool string) string {
+		plan := []object{{"_tool": tool, "what": "x", "_approve": true}}
+		run := g.want(201, "POST", "/v1/runs", object{"plan": plan})["run"].(string)
+		g.until(run, "runPaused", 0)
+		return run
+	}
+	for range maxWaiting {
+		begin("put")
+	}
+	risky := begin("wipe")
+	req, _ := http.NewRequestWithContext(t.Context(), "GET", g.http.URL+"/inbox", nil)
+	req.Header.Set("Authorization", "Bearer "+g.admin)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	page, _ := io.ReadAll(res.Body)
+	if !strings.Contains(string(page), risky) || !strings.Contains(string(page), "1 more wait.") {
+		t.Errorf("status %d, the riskiest is there: %v", res.StatusCode, strings.Contains(string(page), risky))
+	}
+}
