@@ -113,9 +113,9 @@ func (a *analysis) memberOf(c *lang.Call, name string) string {
 	if !ok || t.Definition.Param[name] == nil {
 		return ""
 	}
-	text := "```\n" + name + ": " + t.Definition.Param[name].String() + "\n```"
+	text := block(name + ": " + t.Definition.Param[name].String())
 	if doc := schemaDoc(t.Definition.Param[name]); doc != "" {
-		text += "\n\n" + doc
+		text += "\n\n" + escaped(doc)
 	}
 	if slices.Contains(t.Definition.Required, name) {
 		text += "\n\nrequired"
@@ -123,7 +123,7 @@ func (a *analysis) memberOf(c *lang.Call, name string) string {
 	for _, r := range a.flow() {
 		for _, s := range r.Sinks {
 			if s.Call != nil && s.Call.Source == c && s.Param == name && !s.Fallback {
-				text += fmt.Sprintf("\n\n%s by %s: may be %s, and has to be %s", s.Verdict(), r.Policy.Name(), r.Policy.Said().Words(s.Worst()), s.Bounds())
+				text += fmt.Sprintf("\n\n%s by %s: may be %s, and has to be %s", s.Verdict(), escaped(r.Policy.Name()), escaped(r.Policy.Said().Words(s.Worst())), s.Bounds())
 			}
 		}
 	}
@@ -140,10 +140,10 @@ func (a *analysis) labelsOf(at diag.Span) string {
 			continue
 		}
 		said := r.Policy.Said()
-		fmt.Fprintf(&b, "\nlabel by %s: %s", r.Policy.Name(), said.Words(v.Label))
+		fmt.Fprintf(&b, "\nlabel by %s: %s", escaped(r.Policy.Name()), escaped(said.Words(v.Label)))
 		var from []string
 		for _, src := range v.Sources[:min(len(v.Sources), maxNamed)] {
-			from = append(from, src.Words(said))
+			from = append(from, escaped(src.Words(said)))
 		}
 		if len(v.Sources) > maxNamed {
 			from = append(from, "…")
@@ -160,11 +160,11 @@ func (a *analysis) labelsOf(at diag.Span) string {
 func (a *analysis) pathDoc(snap *snapshot, o *occurrence) string {
 	var b strings.Builder
 	path, sources := o.path(), o.sources()
-	b.WriteString("```\n" + path.String())
+	head := path.String()
 	if t := typeOf(sources); t != "" {
-		b.WriteString(": " + t)
+		head += ": " + t
 	}
-	b.WriteString("\n```\n")
+	b.WriteString(block(head) + "\n")
 	if o.write {
 		readers := a.readersOf(path, o)
 		if len(readers) == 0 {
@@ -177,12 +177,12 @@ func (a *analysis) pathDoc(snap *snapshot, o *occurrence) string {
 	for _, s := range sources {
 		line := ""
 		if s.Writer != nil {
-			line = fmt.Sprintf("written by `%s`, line %d", s.Writer.ID, snap.text.position(int(a.origin(s.Writer.Source.Node.Span()).Start)).Line+1)
+			line = fmt.Sprintf("written by %s, line %d", code(s.Writer.ID), snap.text.position(int(a.origin(s.Writer.Source.Node.Span()).Start)).Line+1)
 		} else {
 			line = "held by the whiteboard at the beginning"
 		}
 		if len(sources) > 1 && s.Schema != nil {
-			line += ": `" + s.Schema.String() + "`"
+			line += ": " + code(s.Schema.String())
 		}
 		b.WriteString("\n" + line + "\n")
 	}
@@ -200,7 +200,7 @@ func (a *analysis) readersOf(path state.Path, write *occurrence) (ids []string) 
 		}
 		id := "the output"
 		if o.call != nil {
-			id = "`" + o.call.ID + "`"
+			id = code(o.call.ID)
 		}
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
@@ -220,7 +220,7 @@ func (a *analysis) toolAndCall(c *lang.Call) string {
 	}
 	text := toolDoc(t)
 	if compiled := a.compiled(c); compiled != nil && compiled.Target != nil {
-		text += "\n" + compiled.Target.Words() + "\n"
+		text += "\n" + escaped(compiled.Target.Words()) + "\n"
 	}
 	return text + "\n" + a.callDoc(c) + "\n" + a.labelsOf(c.ToolNode.Span())
 }
@@ -243,7 +243,7 @@ func (a *analysis) callDoc(c *lang.Call) string {
 		lines = append(lines, names(after)+wait)
 	}
 	if c.Rest != nil && c.Rest.Description != "" {
-		lines = append(lines, c.Rest.Description)
+		lines = append(lines, escaped(c.Rest.Description))
 	}
 	return strings.Join(lines, "\n\n")
 }
@@ -269,9 +269,9 @@ func (a *analysis) neighbours(c *lang.Call) (before, after []string) {
 		}
 		switch {
 		case e.To.Source == c || e.To.ID == c.ID:
-			before = append(before, "`"+e.From.ID+"`")
+			before = append(before, code(e.From.ID))
 		case e.From.Source == c || e.From.ID == c.ID:
-			after = append(after, "`"+e.To.ID+"`")
+			after = append(after, code(e.To.ID))
 		}
 	}
 	return unique(before), unique(after)
@@ -285,9 +285,9 @@ func unique(ids []string) []string {
 // toolDoc returns what is known of a tool, in Markdown.
 func toolDoc(t *tool.Tool) string {
 	var b strings.Builder
-	b.WriteString("```\n" + t.Definition.Signature() + "\n```\n")
+	b.WriteString(block(t.Definition.Signature()) + "\n")
 	if t.Definition.Description != "" {
-		b.WriteString("\n" + t.Definition.Description + "\n")
+		b.WriteString("\n" + escaped(t.Definition.Description) + "\n")
 	}
 	return b.String()
 }
@@ -311,7 +311,7 @@ func effectsOf(e tool.Effects) string {
 		words = append(words, "independent")
 	}
 	if e.Domain != "" {
-		words = append(words, "domain "+e.Domain)
+		words = append(words, "domain "+escaped(e.Domain))
 	}
 	return strings.Join(words, ", ")
 }
