@@ -359,6 +359,7 @@ var shared = map[string]string{
 	mcpSDK:       "tool/mcp is a client, and the gateway and an example are servers",
 	participle:   "each grammar is its own: that of expressions, and those of two notations",
 	xsys:         "process groups and locks on files have nothing in common but the system",
+	jwt:          "oidc reads tokens, and the issuer that its tests start makes them",
 }
 
 // A library is imported at one place, unless it is shared for a reason.
