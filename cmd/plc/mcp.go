@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -109,6 +111,12 @@ func (f *gatewayFlags) options() (role *gateway.Role, page func(run string) stri
 	if f.runs < 1 {
 		return nil, nil, fmt.Errorf("--max-runs is %d, and has to be at least 1", f.runs)
 	}
+	if c := f.spec.Approvals.Calls; !slices.Contains([]plc.ApproveCalls{"", plc.ApproveAll, plc.ApproveDestructive, plc.ApproveNone}, c) {
+		return nil, nil, fmt.Errorf("--approve %s: it is all, destructive or none", c)
+	}
+	if u := f.spec.OnUncertain; !slices.Contains([]plc.OnUncertain{"", plc.WaitUncertain, plc.RetryUncertain, plc.FailUncertain, plc.SkipUncertain}, u) {
+		return nil, nil, fmt.Errorf("--on-uncertain %s: it is wait, retry, fail or skip", u)
+	}
 	if role, err = f.agentFlags.role(f.role); err == nil {
 		page, err = pageOf(f.page)
 	}
@@ -166,8 +174,11 @@ func (env *environment) serveAgents(ctx context.Context, f *gatewayFlags) error 
 // answerText says how a person answers for a run of the gateway.
 func (f *gatewayFlags) answerText(run string) string {
 	command := "plc approve " + run
-	if f.store != "" {
-		command += fmt.Sprintf(" --store %q", postgres.WithoutPassword(f.store))
+	if at, err := storePath(f.store); err == nil && (f.store != "" || os.Getenv("PLC_STORE") != "") {
+		if whole, err := filepath.Abs(at); err == nil && !postgres.IsURL(at) { // the person is in another folder
+			at = whole
+		}
+		command += fmt.Sprintf(" --store %q", postgres.WithoutPassword(at))
 	}
 	where := ""
 	if page, err := pageOf(f.page); err == nil && page != nil {

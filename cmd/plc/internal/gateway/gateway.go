@@ -53,12 +53,14 @@ type Gateway struct {
 	// Findings are warnings about the tool files and servers at the start.
 	Findings diag.List
 
-	opts    Options
-	tools   *tool.Catalogue // at the start, without limits of roles
-	server  *mcp.Server
-	runs    *runner.Runner
-	callers sync.Map // of *Caller, by their names
-	ledgers sync.Map // of *ledger, by the runs that have not ended
+	opts  Options
+	tools *tool.Catalogue // at the start, without limits of roles
+	// lacksTools is that a server was left out at the start, so that its tools are not known.
+	lacksTools bool
+	server     *mcp.Server
+	runs       *runner.Runner
+	callers    sync.Map // of *Caller, by their names
+	ledgers    sync.Map // of *ledger, by the runs that have not ended
 
 	mu       sync.Mutex
 	sessions map[any]*session // by their *mcp.ServerSession, or by caller
@@ -79,7 +81,7 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 	if err := tools.Err(); err != nil {
 		return nil, err
 	}
-	g := &Gateway{Findings: tools.Findings, opts: o, tools: tools.Catalogue, sessions: map[any]*session{}}
+	g := &Gateway{Findings: tools.Findings, opts: o, tools: tools.Catalogue, lacksTools: len(tools.LeftOut) > 0, sessions: map[any]*session{}}
 	if o.Role != nil {
 		if err := g.CheckRoles(map[string]*Role{o.Role.name: o.Role}); err != nil {
 			return nil, err

@@ -224,6 +224,10 @@ func TestReadRoles(t *testing.T) {
 	if err := g.CheckRoles(roles(t, "roles: {a: {tools: ['d*', forEach], deny: []}, b: }")); err != nil {
 		t.Error(err)
 	}
+	g.lacksTools = true // of a server that is left out
+	if err := g.CheckRoles(roles(t, "roles: {a: {tools: [wype]}}")); err != nil {
+		t.Error(err)
+	}
 }
 
 // Requests that come at once use no more than the budget together.
