@@ -72,7 +72,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run string, afte
 			}
 			text, last := show(entry)
 			select {
-			case lines <- text:
+			case lines <- bytes.Clone(text): // show may use it again
 			case <-ctx.Done():
 				return
 			}
