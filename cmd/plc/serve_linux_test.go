@@ -441,7 +441,7 @@ activities: {notify: {fail: {code: busy, message: "no"}}, pay: {echo: true}}
 			defer res.Body.Close()
 			text, _ := io.ReadAll(res.Body)
 			page = html.UnescapeString(string(text))
-			return strings.Contains(page, "<article>")
+			return strings.Contains(page, "<article")
 		})
 		for _, text := range want {
 			if !strings.Contains(page, text) {

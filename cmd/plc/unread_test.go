@@ -248,6 +248,16 @@ func fileForms() []*fileForm {
 			free: []string{"/mcpServers", "/servers", "/mcpServers/s/env", "/servers/v/headers", "/mcpServers/s/tools", "/mcpServers/s/tools/**"}},
 		{name: "agents", flags: []string{"agents"}, file: "agents.json", text: `{"roles": {"r": {"tools": [], "deny": [], "approve": "all", "lazy": true, "session": {"steps": 1, "tokens": 1, "cost": 1}}}}`,
 			args: func(file string) []string { return []string{"mcp", "--role", "other", "--agents", file} }, free: []string{"/roles"}},
+		{name: "oidc", flags: []string{"oidc"}, file: "oidc.json", text: `{"issuer": "https://login.example", "audience": "plc", "name": "sub", "clientId": "pages",
+		  "clientSecretFrom": "PLC_NO_SUCH_SECRET", "scopes": ["email"], "claim": "groups", "roles": {"everybody": ["read"]}}`,
+			args: func(file string) []string {
+				return []string{"serve", "--listen", "127.0.0.1:0", "--store", "s.db", "--tokens", "tokens.json", "--webhooks", "nosuch.json", "--oidc", file}
+			}, free: []string{"/roles"}},
+		{name: "webhooks", flags: []string{"webhooks"}, file: "hooks.json", text: `{"webhooks": [{"name": "a", "url": "https://a.example", "urlFrom": "PLC_NO_SUCH_URL",
+		  "secretsFrom": ["PLC_NO_SUCH_SECRET"], "events": ["run.ended"], "format": "standard", "allowPrivate": false}]}`,
+			args: func(file string) []string {
+				return []string{"serve", "--listen", "127.0.0.1:0", "--store", "s.db", "--tokens", "tokens.json", "--webhooks", file}
+			}},
 		{name: "lock", flags: []string{"lock"}, file: "lock.json", text: `{"plc": "lock", "version": 1, "servers": {"s": {"tools": [{"name": "t", "digest": "d", "definition": {"own": 1}}]}}}`,
 			args: checkPlan("--mcp", "servers.json", "--lock", "FILE"), free: []string{"/servers", "/servers/s/tools/0/definition"},
 			prepare: func(t *testing.T) {
