@@ -21,7 +21,7 @@ type Planned struct {
 	Plan  any            `json:"plan" jsonschema:"list of calls, object with calls and output, or either as text"`
 	Input map[string]any `json:"input,omitempty" jsonschema:"the plan's †input"`
 	// Documents are the plans that forEach and others run.
-	Documents map[string]any `json:"documents,omitempty" jsonschema:"plans by the names that _delegate gives"`
+	Documents map[string]any `json:"documents,omitempty" jsonschema:"plans that _delegate names"`
 }
 
 // Checked is the answer of check. A finding is one line: its severity, its code, its place and
