@@ -159,11 +159,11 @@ func showUndone(w io.Writer, u *plc.Undone, run string) {
 	case u.Run != "":
 		head = display.Sprintf("%s by the run %s", string(u.Status), u.Run)
 	}
-	if u.Status == exec.Undoing { // what stands is known at the end
-		showf(w, "%s: %s undone so far\n", head, count(len(u.Undone), "effect"))
-	} else {
-		showf(w, "%s: %s undone, %d left standing\n", head, count(len(u.Undone), "effect"), len(u.Stands))
+	soFar := ""
+	if u.Status == exec.Undoing { // which others stand is known at the end
+		soFar = " so far"
 	}
+	showf(w, "%s: %s undone, %d left standing%s\n", head, count(len(u.Undone), "effect"), len(u.Stands), soFar)
 	for i := range u.Stands {
 		if i == maxRows {
 			showf(w, "  … and %d more; --format json has them all\n", len(u.Stands)-i)
