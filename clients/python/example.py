@@ -31,5 +31,5 @@ if waits(document):
     document = agent.wait(run)
 print(document.summary.status, document.result.state)
 
-for number, event in agent.events(run, after=document.summary.events - 1):
-    print(number, event.type)
+for _, event in agent.events(run, after=document.summary.events - 1):
+    print(event.type)

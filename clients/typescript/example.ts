@@ -31,6 +31,6 @@ if (waits(document)) {
 }
 console.log(document.summary.status, document.result.state);
 
-for await (const [number, event] of agent.events(run, document.summary.events - 1)) {
-  console.log(number, event.type);
+for await (const [, event] of agent.events(run, document.summary.events - 1)) {
+  console.log(event.type);
 }
