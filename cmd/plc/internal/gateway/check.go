@@ -33,7 +33,7 @@ type Checked struct {
 }
 
 // planName is the name that findings have for the file of a plan which is a text.
-const planName = "<text>"
+var planName = plc.Text("").Name
 
 // maxFindings is the maximum number of findings in an answer.
 const maxFindings = 50

@@ -55,7 +55,7 @@ type Gateway struct {
 
 	opts  Options
 	tools *tool.Catalogue // at the start, without limits of roles
-	// lacksTools is that a server was left out at the start, so that its tools are not known.
+	// lacksTools reports whether a server was left out at the start, so that its tools are unknown.
 	lacksTools bool
 	server     *mcp.Server
 	runs       *runner.Runner
@@ -115,8 +115,8 @@ func (g *Gateway) Handler(caller func(*http.Request) *Caller) http.Handler {
 		switch {
 		case r.Header.Get("Mcp-Protocol-Version") < withoutSessions:
 			if r.Header.Get("Mcp-Session-Id") == "" { // it begins one, which keeps what the client says of itself
-				if g.isFull() {
-					http.Error(w, "there are as many sessions as may be; end one, or try again later", http.StatusServiceUnavailable)
+				if g.isFull(c) {
+					http.Error(w, "you have as many sessions as one caller may have; end one, or try again later", http.StatusServiceUnavailable)
 					return
 				}
 				r.Body = http.MaxBytesReader(w, r.Body, maxInitialize)
@@ -128,17 +128,27 @@ func (g *Gateway) Handler(caller func(*http.Request) *Caller) http.Handler {
 	}))
 }
 
-// How many sessions over HTTP there may be at once, and how large a request may be that begins one.
+// Bounds of sessions over HTTP.
 const (
-	maxSessions   = 1000
-	maxInitialize = 64 << 10
+	maxSessions   = 200      // of one caller
+	maxInitialize = 64 << 10 // bytes of a request that begins a session
 )
 
-// isFull reports whether there are as many sessions as may be.
-func (g *Gateway) isFull() bool {
+// isFull reports whether a caller has as many sessions as one may have; nil is the only caller.
+func (g *Gateway) isFull(c *Caller) bool {
+	name := ""
+	if c != nil {
+		name = c.Name
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return len(g.sessions) >= maxSessions
+	n := 0
+	for _, s := range g.sessions {
+		if s.by == name {
+			n++
+		}
+	}
+	return n >= maxSessions
 }
 
 // Close interrupts the runs that are under way and waits for them. Their records stay, and

@@ -117,8 +117,9 @@ func (s *State) asksMore(before *State) bool {
 	return false
 }
 
-// answer returns the state of a run for a client. Of a run that waits for a person, the client is
-// asked to open the page, and the state is that at the end of the wait.
+// answer returns what a client is told about a run. If the run waits for a person, the client is
+// asked to open the page: by the result, in a version of the protocol without sessions, and else
+// while answer waits, after which the state is returned.
 func (g *Gateway) answer(ctx context.Context, req *mcp.CallToolRequest, s *State, wait time.Duration) (*mcp.CallToolResult, *State, error) {
 	if !s.waits || wait == 0 {
 		return nil, s, nil

@@ -310,4 +310,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	if status := begin("test"); status != http.StatusServiceUnavailable {
 		t.Errorf("one session too many: status %d", status)
 	}
+	if g.isFull(&Caller{Name: "another"}) {
+		t.Error("the sessions of one caller keep another from having one")
+	}
 }
