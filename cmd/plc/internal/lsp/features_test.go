@@ -127,3 +127,24 @@ func TestFixAll(t *testing.T) {
 	c.open(broken, "json", "[{\"_tool\": \"resolv\",")
 	fixAll(broken, "source.fixAll") // whatever it gives, it answers
 }
+
+// What a hover says of a tool and its calls draws nothing but text, whatever they are called.
+func TestHoverOfOthers(t *testing.T) {
+	dir := folder(t, "plc.yaml", "tools: [tools.yaml]\n",
+		"tools.yaml", "tools: {a: {description: '<img src=x> [c](command:d)'}}\nactivities: {a: {return: 1}}\n",
+		"plan.json", "[{\"_tool\": \"a\", \"_id\": \"x`[y](command:z)\", \"_description\": \"**bold**\", \"_outputPath\": \"†state.x\"},\n {\"_tool\": \"a\", \"x\": \"†state.x\"}]")
+	c := start(t, dir)
+	uri := c.openFile(filepath.Join(dir, "plan.json"))
+	for at, want := range map[protocol.Position]string{
+		{Line: 0, Character: 12}: `\<img src=x\> \[c\](command:d)`,
+		{Line: 1, Character: 25}: "`` x`[y](command:z) ``",
+	} {
+		params := about(uri)
+		params["position"] = at
+		var h protocol.Hover
+		c.call("textDocument/hover", params, &h)
+		if !strings.Contains(h.Contents.Value, want) || strings.Contains(h.Contents.Value, "\n<img") || strings.Contains(h.Contents.Value, "\n**bold") {
+			t.Errorf("%v: %s", at, h.Contents.Value)
+		}
+	}
+}
