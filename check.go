@@ -459,7 +459,7 @@ type Preview struct {
 	Plan     *Plan
 	DryRun   *forecast.DryRun
 	Forecast *forecast.Forecast
-	// Changed says what of the plan of a run that goes on is not as it was when the run was begun,
-	// or asked about it last.
+	// Changed lists how the plan of a resumed run differs from the plan that a person was asked
+	// about last.
 	Changed []report.Difference
 }

@@ -73,7 +73,7 @@ func (l *ledger) count(id string) int {
 type clerk struct {
 	client  *http.Client
 	ledger  *ledger
-	settled atomic.Int64 // calls of which nobody knew whether they were made
+	settled atomic.Int64 // calls with an unknown outcome that a person has settled
 }
 
 // send sends a request until a server answers that has room.

@@ -28,8 +28,8 @@ type Secrets struct {
 	LookupEnv func(name string) (string, bool)
 	ReadFile  func(path string) ([]byte, error)
 
-	// Literals are secrets that a file has written out, for a text of the file that names variables
-	// instead: File.Recorded gives such a text.
+	// Literals are the secrets that are written out in the file itself. A text of File.Recorded
+	// names variables instead, and takes its secrets from here if the variables don't have them.
 	Literals []string
 
 	// Optional is for who calls nothing: a secret that can't be read is a warning, and something

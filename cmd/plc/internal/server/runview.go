@@ -50,7 +50,7 @@ func counted(counts map[string]int) html.Item {
 	return html.Join(all...)
 }
 
-// place says what a page of a run shows: after which event, and within which group.
+// A place is the part of a run that a page shows: the state after an event, and a group of calls.
 type place struct {
 	run, in, under string
 	at             int64 // 0 is the last event
@@ -134,7 +134,7 @@ func (v *runShown) whole() []byte {
 		html.Module(path("static", "run.js")))
 }
 
-// head says what the run is, and has what can be done with it.
+// head returns the top of the page: what the run is, and the buttons for it.
 func (v *runShown) head() html.Item {
 	r := &v.summary
 	took := ""

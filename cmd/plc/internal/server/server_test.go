@@ -1079,7 +1079,7 @@ func TestUndoesRun(t *testing.T) {
 	g.want(409, "POST", "/v1/runs/"+by.Run+"/undo", nil)
 }
 
-// A file of instances is sent once, and used by runs, also after the server was started anew.
+// A file of instances is uploaded once, and runs can use it after a restart of the server.
 func TestUploads(t *testing.T) {
 	o := Options{Uploads: filepath.Join(t.TempDir(), "uploads"), MaxUpload: 1 << 20}
 	g := newRig(t, o)

@@ -26,7 +26,7 @@ type message struct {
 	first int64 // the number of the first event that it is of
 }
 
-// data says what happened. It has no params and results of calls: those are on the page.
+// data describes what happened in a run, without the params and results of calls.
 type data struct {
 	Run       string            `json:"run"`
 	Plan      string            `json:"plan"`

@@ -350,7 +350,7 @@ func (l *teller) note(ctx context.Context, every time.Duration) error {
 	return nil
 }
 
-// errGone is that a service wants no messages any more.
+// errGone is the error of a service that answers 410 Gone: it wants no more messages.
 var errGone = errors.New("the service answers 410 Gone")
 
 // attempt sends a message once. The error has no secrets; after is how long the service wants to be
