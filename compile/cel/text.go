@@ -32,8 +32,15 @@ func twoStrings(of func(a, b string) bool) native {
 	}
 }
 
+// A regex is a compiled regular expression. Matching takes at most time proportional to the length
+// of the text times the number of instructions.
+type regex struct {
+	*regexp.Regexp
+	instructions int
+}
+
 // compileRegex compiles an expression that is not too large.
-func compileRegex(text string) (*regexp.Regexp, error) {
+func compileRegex(text string) (*regex, error) {
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		return nil, err
@@ -45,7 +52,8 @@ func compileRegex(text string) (*regexp.Regexp, error) {
 	if len(prog.Inst) > maxNodes {
 		return nil, fmt.Errorf("a regular expression of %d steps, and %d at most are taken", len(prog.Inst), maxNodes)
 	}
-	return regexp.Compile(text)
+	compiled, err := regexp.Compile(text)
+	return &regex{compiled, len(prog.Inst)}, err
 }
 
 func matches(f *frame, n *node, args []any) (any, error) {
@@ -53,15 +61,18 @@ func matches(f *frame, n *node, args []any) (any, error) {
 	if !ok {
 		return nil, errOverload
 	}
-	if err := f.spend((len(text)/scanned + 1) * (len(pattern)/4 + 1)); err != nil {
-		return nil, err
-	}
 	r := n.regex
 	if r == nil {
-		var err error
-		if r, err = compileRegex(pattern); err != nil {
+		err := f.spend(len(pattern))
+		if err == nil {
+			r, err = compileRegex(pattern)
+		}
+		if err != nil {
 			return nil, err
 		}
+	}
+	if err := f.spend((len(text)/scanned + 1) * (r.instructions/4 + 1)); err != nil {
+		return nil, err
 	}
 	return r.MatchString(text), nil
 }

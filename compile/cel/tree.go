@@ -1,7 +1,6 @@
 package cel
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -37,7 +36,7 @@ type node struct {
 	typ    *typ
 	slot   int    // of a variable: where its value is; of a loop: where its element is
 	call   native // of a callNode, once it was checked
-	regex  *regexp.Regexp
+	regex  *regex // of a call of matches with a literal
 }
 
 // qualified returns the name that a.b.c is.

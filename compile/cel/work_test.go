@@ -21,7 +21,7 @@ func TestWork(t *testing.T) {
 		"size(s) > 0", "s.size() > 0", "s.charAt(5) == 'a'", "s.substring(9).startsWith('a')", "s.lastIndexOf('b') < 0", "s.indexOf('b') < 0",
 		"s.trim() != ''", "strings.quote(s) != ''", "s.split('b').size() == 1", "string(s) != ''", "bytes(s) != b''", "s.reverse() != ''",
 		"math.greatest(l) == 0", "[l] == [l]", "o == {'deep': [[l]]}", "{'a': o} == {'a': o}", "[l] in [[l], [l]]", "l.reverse() == l",
-		"l.sort() == l", "l.slice(0, 9000) != l", "l.flatten() == l", "s + s != s", "l + l != l", "s <= s", "s.contains('a')", "s.matches('a+')", "l.sortBy(x, x) == l",
+		"l.sort() == l", "l.slice(0, 9000) != l", "l.flatten() == l", "s + s != s", "l + l != l", "s <= s", "s.contains('a')", "s.matches('a+')", "!s.matches('(?:.?){100}z')", "l.sortBy(x, x) == l",
 	} {
 		p, err := checker.Check("lists.range(5000).all(i, "+each+")", free, nil)
 		if err != nil {
@@ -36,5 +36,12 @@ func TestWork(t *testing.T) {
 		} else if ok, err := once.Holds(t.Context(), vars); !ok || err != nil {
 			t.Errorf("%s, once: %v, %v", each, ok, err)
 		}
+	}
+	large, err := checker.Check("s.matches('(?:.?){999}(?:.?){999}z')", free, nil) // short, and 4,000 instructions
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := large.Holds(t.Context(), vars); err == nil || !strings.Contains(err.Error(), "takes more than 1000000 steps") {
+		t.Errorf("%v, %v", ok, err)
 	}
 }
