@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -75,7 +76,7 @@ func (t *telling) take(seq int64, e *exec.Event) {
 		t.open[at] = true
 		t.asked.Data.Asked = len(t.open)
 		if len(t.asked.Data.Questions) < maxQuestions {
-			t.asked.Data.Questions = append(t.asked.Data.Questions, question{e.Call, e.Instance, e.Tool, e.Question, short(e.Reason)})
+			t.asked.Data.Questions = append(t.asked.Data.Questions, question{e.Call, e.Instance, e.Tool, e.Question, reasonToAsk(e)})
 		}
 	case exec.ApprovalGiven:
 		if t.asked != nil {
@@ -105,8 +106,34 @@ func (t *telling) take(seq int64, e *exec.Event) {
 		if e.Status == exec.Failed || e.Status == exec.UndoneInPart {
 			kind = Failed
 		}
-		t.messages = append(t.messages, t.message(kind, seq, e))
+		m := t.message(kind, seq, e)
+		if kind == Failed {
+			m.Data.Reason = failure(e.Reason)
+		}
+		t.messages = append(t.messages, m)
 	}
+}
+
+// reasonToAsk returns why a person is asked, without what a tool said when it failed.
+func reasonToAsk(e *exec.Event) string {
+	switch e.Question {
+	case exec.FailureQuestion:
+		return "it failed"
+	case exec.UncertainQuestion:
+		return "its answer was lost, and it may have done its work"
+	}
+	return short(e.Reason)
+}
+
+var failedCall = regexp.MustCompile(`^("(?:[^"\\]|\\.)*" failed: [a-z][a-z0-9_.-]{0,40})(?:: |$)`)
+
+// failure returns which call failed, and the code of its error: its text may quote params and
+// results. It returns "" for a run that failed for another reason.
+func failure(reason string) string {
+	if m := failedCall.FindStringSubmatch(reason); m != nil {
+		return short(m[1])
+	}
+	return ""
 }
 
 // drop drops a message about questions that were answered before it was sent.

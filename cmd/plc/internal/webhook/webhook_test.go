@@ -74,10 +74,11 @@ var (
 
 func engine(t *testing.T, store journal.Store) *plc.Engine {
 	wipe := tool.Func("wipe", "Wipes.", func(_ context.Context, in struct {
-		What string `json:"what"`
+		What  string `json:"what"`
+		Where string `json:"where,omitempty"`
 	}) (string, error) {
 		if in.What == "" {
-			return "", errors.New("nothing to wipe")
+			return "", errors.New("nothing to wipe in " + in.Where)
 		}
 		return in.What, nil
 	})
@@ -146,8 +147,16 @@ func TestTells(t *testing.T) {
 		if _, err := e.Resume(t.Context(), res.Run, plc.Change{}); err != nil {
 			t.Fatal(err)
 		}
-		begin(t, e, `[{"_tool": "wipe", "what": ""}]`, plc.ApproveNone)
+		begin(t, e, `[{"_tool": "wipe", "what": "", "where": "cellar"}]`, plc.ApproveNone)
 		time.Sleep(time.Minute)
+		for _, q := range s.got {
+			if q.body.Type != Failed {
+				continue
+			}
+			if strings.Contains(string(q.text), "cellar") || !strings.HasPrefix(q.body.Data.Reason, `"wipe" failed: `) {
+				t.Errorf("told %s", q.text)
+			}
+		}
 		got := s.kinds()[3:]
 		if slices.Sort(got); !slices.Equal(got, []string{"run.ended completed", "run.failed failed"}) {
 			t.Errorf("told %q", got)
