@@ -104,10 +104,18 @@ func (e *UndoneError) Error() string {
 	return fmt.Sprintf("the run %s has the status %s and can't go on; run its plan again", e.Run, e.Status)
 }
 
-// A NothingUndoneError says that no tool says how to undo what a run did. The run is unchanged.
-type NothingUndoneError struct{ Run string }
+// A NothingUndoneError says that there is nothing to undo: the run changed nothing, or no tool says
+// how to undo what it did. The run is unchanged.
+type NothingUndoneError struct {
+	Run string
+
+	idle bool // the run changed nothing
+}
 
 func (e *NothingUndoneError) Error() string {
+	if e.idle {
+		return fmt.Sprintf("the run %s changed nothing, so there is nothing to undo", e.Run)
+	}
 	return fmt.Sprintf("no tool says how to undo what the run %s did; the run is unchanged", e.Run)
 }
 
@@ -301,7 +309,7 @@ func (e *Engine) Undo(ctx context.Context, u *Undoing) (*Run, error) {
 	case u.ID == "":
 		return nil, fmt.Errorf("the run %s was undone; nothing is left to do", u.Run)
 	case u.Before == nil && len(u.Calls) == 0 && len(u.Stands) > 0 && !u.told:
-		return nil, &NothingUndoneError{u.Run}
+		return nil, &NothingUndoneError{Run: u.Run}
 	}
 	store, err := e.records()
 	if err != nil {
@@ -350,7 +358,7 @@ func (e *Engine) undoHeld(ctx context.Context, s *session, store journal.Store, 
 	case d.by != "" || isUndone(sum.Status) && sum.Status != exec.Undoing:
 		return nil, fmt.Errorf("the run %s is %s, and the run that undid it was deleted from the record", u.Run, sum.Status)
 	case len(u.Calls)+len(u.Stands) == 0:
-		return nil, fmt.Errorf("the run %s changed nothing, so there is nothing to undo", u.Run)
+		return nil, &NothingUndoneError{Run: u.Run, idle: true}
 	}
 	c, err := s.checker(ctx, u.spec, ToRun)
 	if err != nil {

@@ -36,9 +36,9 @@ type aguiInput struct {
 // aguiAnswer is the answer to an interrupt. The payload is a Decision, whose digest and call are
 // those of the interrupt.
 type aguiAnswer struct {
-	Interrupt string    `json:"interruptId"`
-	Status    string    `json:"status"` // resolved or cancelled
-	Payload   *Decision `json:"payload"`
+	Interrupt string          `json:"interruptId"`
+	Status    string          `json:"status"`  // resolved or cancelled
+	Payload   json.RawMessage `json:"payload"` // a Decision; none refuses
 }
 
 // agui starts a run, or answers what one waits for, and streams what happens until it waits or
@@ -115,17 +115,37 @@ func (s *Server) aguiResume(r *http.Request, answers []aguiAnswer) (run string, 
 		if i == 0 {
 			after = sum.Events
 		}
-		d := a.Payload
-		if d == nil || a.Status == "cancelled" {
-			d = &Decision{Decision: "refuse"}
+		d, err := a.decision()
+		if err != nil {
+			return "", 0, err
 		}
-		d.Decision = cmp.Or(d.Decision, "approve")
 		d.Digest, d.Instance, d.Call = of[1], of[2], of[3]
 		if err := s.decideEither(r, d); err != nil {
 			return "", 0, err
 		}
 	}
 	return run, after, nil
+}
+
+// decision returns what a person has decided. It takes nothing but an explicit "approve" for a yes.
+func (a *aguiAnswer) decision() (*Decision, error) {
+	d := &Decision{Decision: "refuse"}
+	switch {
+	case a.Status == "cancelled":
+		return d, nil
+	case a.Status != "resolved":
+		return nil, badf(http.StatusUnprocessableEntity, "the status of an answer is resolved or cancelled")
+	case len(a.Payload) == 0 || string(a.Payload) == "null":
+		return d, nil
+	}
+	d.Decision = ""
+	if err := decode(a.Payload, d); err != nil {
+		return nil, err
+	}
+	if d.Decision == "" {
+		return nil, badf(http.StatusUnprocessableEntity, `the payload of an answer has a "decision", such as {"decision": "approve"}`)
+	}
+	return d, nil
 }
 
 // An interrupt is the id of something that a run waits for: the run, the digest of what was shown,

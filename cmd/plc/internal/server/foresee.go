@@ -2,7 +2,10 @@ package server
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"net/http"
+	"time"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/compile/flow"
@@ -11,6 +14,9 @@ import (
 
 // maxSimulated is the maximum number of runs that a request simulates.
 const maxSimulated = 5000
+
+// simulateTime is the maximum time of a simulation. One that takes longer covers fewer runs.
+const simulateTime = 10 * time.Second
 
 // Simulated is a plan that is simulated, and what is assumed of its tools.
 type Simulated struct {
@@ -45,9 +51,14 @@ func (s *Server) simulate(w http.ResponseWriter, r *http.Request) {
 	}
 	var sim *plc.Simulation
 	if err == nil {
-		sim, err = p.Simulate(r.Context(), &plc.SimulateOptions{Runs: in.Runs, Seed: in.Seed, Fails: in.Fails, Takes: in.Takes})
+		ctx, cancel := context.WithTimeout(r.Context(), simulateTime)
+		defer cancel()
+		sim, err = p.Simulate(ctx, &plc.SimulateOptions{Runs: in.Runs, Seed: in.Seed, Fails: in.Fails, Takes: in.Takes})
 	}
 	if err != nil {
+		if errors.Is(err, context.DeadlineExceeded) && r.Context().Err() == nil {
+			err = badf(http.StatusUnprocessableEntity, "not even one run was simulated in %s", simulateTime)
+		}
 		fail(w, r, err)
 		return
 	}

@@ -53,7 +53,20 @@ func TestAGUIOfPlans(t *testing.T) {
 		}
 		return outcome["interrupts"].([]any)[0].(object)["id"]
 	}
-	e := last(object{"threadId": "a", "runId": "2", "resume": []object{{"interruptId": begin("a"), "status": "resolved", "payload": object{"decision": "approve"}}}})
+	id := begin("a")
+	for _, unclear := range []object{ // only an explicit decision approves
+		{"status": "resolved", "payload": object{}}, {"status": "resolved", "payload": object{"decision": nil}},
+		{"status": "resolved", "payload": object{"decision": ""}}, {"status": "resolved", "payload": object{"approved": false}},
+		{"status": "resolved", "payload": object{"decision": "approve", "approved": false}}, {"status": "resolved", "payload": object{"decision": "yes"}},
+		{"status": "denied", "payload": object{"decision": "approve"}}, {"status": "", "payload": object{"decision": "approve"}},
+		{"payload": object{"decision": "approve"}}, {"status": "resolved", "payload": false}, {"status": "resolved", "payload": "no"},
+	} {
+		unclear["interruptId"] = id
+		if status, _, text := g.send(g.admin, "POST", "/v1/agui", object{"threadId": "a", "runId": "2", "resume": []object{unclear}}); status != 422 && status != 400 {
+			t.Errorf("%v: %d %s", unclear, status, text)
+		}
+	}
+	e := last(object{"threadId": "a", "runId": "2", "resume": []object{{"interruptId": id, "status": "resolved", "payload": object{"decision": "approve"}}}})
 	if e["type"] != "RUN_FINISHED" || e["outcome"].(object)["type"] != "success" {
 		t.Errorf("%v", e)
 	}
