@@ -259,6 +259,9 @@ func (s *Server) approve(w http.ResponseWriter, r *http.Request) {
 // decidePlan approves the plan of a run as a whole, or rejects it.
 func (s *Server) decidePlan(r *http.Request, d *Decision) error {
 	sum, err := s.decidable(r)
+	if err == nil && s.opts.OthersApprove && d.Decision == "approve" {
+		err = s.wroteNothing(r, sum)
+	}
 	if err != nil {
 		return err
 	}

@@ -341,7 +341,7 @@ func (s *Server) resumeRun(r *http.Request) error {
 	var in Revised
 	var change plc.Change
 	sum, err := s.own(r)
-	if err == nil && r.Body != http.NoBody {
+	if err == nil && r.ContentLength != 0 {
 		err = readBody(r, &in)
 	}
 	if err == nil && in.Plan != nil {

@@ -732,6 +732,51 @@ func TestOthersApprove(t *testing.T) {
 	}
 }
 
+// With OthersApprove, whoever gave a result does not approve the plan of a fork, which has it.
+func TestOthersApprovePlans(t *testing.T) {
+	g := newRig(t, Options{Spec: plc.Spec{Lazy: true}, OthersApprove: true})
+	token := func(name string, roles ...Role) string {
+		made, err := g.tokens.Make(Token{Name: name, Roles: roles})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	carol, bob := token("carol", Read, Run), token("bob", Read, Approve)
+	begin := func(path string, body object) string {
+		t.Helper()
+		status, _, text := g.send(carol, "POST", path, body)
+		var s Summary
+		if err := json.Unmarshal(text, &s); err != nil || status != 201 {
+			t.Fatalf("%d: %s", status, text)
+		}
+		return s.Run
+	}
+	approve := func(want int, by, run string) {
+		t.Helper()
+		paused := g.until(run, "runPaused", 0)
+		digest := g.want(200, "GET", "/v1/runs/"+run+"/approval", nil)["digest"]
+		if status, _, text := g.send(by, "POST", "/v1/runs/"+run+"/approval", object{"decision": "approve", "digest": digest}); status != want {
+			t.Fatalf("%d, want %d: %s", status, want, text)
+		}
+		if want == 204 {
+			g.until(run, "runPaused", paused[len(paused)-1])
+		}
+	}
+	run := begin("/v1/runs", object{"plan": []object{
+		{"_tool": "double", "n": 1, "_outputPath": "†state.n"},
+		{"_tool": "wipe", "_id": "first", "what": "†{state.n}", "_outputPath": "†state.next"},
+		{"_tool": "wipe", "_id": "next", "what": "†{state.next}"}}})
+	approve(204, g.admin, run)
+	q := g.want(200, "GET", "/v1/runs/"+run+"/questions", nil)["questions"].([]any)[0].(object)
+	if status, _, text := g.send(bob, "POST", "/v1/runs/"+run+"/answers", object{"call": "first", "decision": "answer", "result": "disk", "digest": q["digest"]}); status != 204 {
+		t.Fatalf("%d: %s", status, text)
+	}
+	fork := begin("/v1/runs/"+run+"/fork", object{"at": "next"})
+	approve(403, bob, fork)
+	approve(204, g.admin, fork)
+}
+
 // Callers set neither the labels by which the server and the engine know their runs, nor the
 // notation of plans that undo runs.
 func TestWhatCallersMayNotSet(t *testing.T) {
@@ -1035,6 +1080,7 @@ func TestQuestionsOfAll(t *testing.T) {
 	if len(all) != 2 || all[0].(object)["run"] != runs[0] {
 		t.Errorf("%v", all)
 	}
+	g.want(202, "POST", "/v1/runs/"+runs[1]+"/resume", nil) // without a body, it goes on with its own plan
 	g.want(422, "POST", "/v1/runs/"+runs[0]+"/resume", object{"plan": []object{{"_tool": "wype"}}})
 	g.want(202, "POST", "/v1/runs/"+runs[0]+"/resume", object{"plan": []object{{"_tool": "double", "n": 4, "_outputPath": "†state.x"}}})
 	g.until(runs[0], "runFinished", 0)
@@ -1077,6 +1123,9 @@ func TestUndoesRun(t *testing.T) {
 	}
 	g.want(409, "POST", "/v1/runs/"+run+"/undo", nil)
 	g.want(409, "POST", "/v1/runs/"+by.Run+"/undo", nil)
+	idle := g.want(201, "POST", "/v1/runs", object{"plan": []object{{"_tool": "double", "n": 1}}})["run"].(string)
+	g.until(idle, "runFinished", 0)
+	g.want(409, "POST", "/v1/runs/"+idle+"/undo", nil)
 }
 
 // A file of instances is uploaded once, and runs can use it after a restart of the server.
