@@ -27,6 +27,8 @@ type instances struct {
 	width int
 	names map[string]bool // that came
 	done  chan struct{}   // closed when no more will come
+	given []GivenInstance // of a Stepper: these, and not those of the document
+	steps bool            // it is a Stepper's
 
 	taking sync.Mutex // for OnInstance, one at a time
 
@@ -66,6 +68,10 @@ func newTemplate(ctx context.Context, prog *compile.Program, board *state.Whiteb
 
 // feed takes the instances of the document, and then those that come.
 func (in *instances) feed() {
+	if in.steps {
+		in.feedGiven()
+		return
+	}
 	defer close(in.done)
 	err := in.each()
 	s := in.s
@@ -345,6 +351,9 @@ func (in *instances) leave() {
 		in.full, in.s.open = false, true
 	}
 	in.room.Signal()
+	if in.steps {
+		in.s.drive.soon(in.feedGiven)
+	}
 }
 
 // ended takes an instance that has come to its end.
@@ -413,11 +422,11 @@ func (in *instances) finish(res *Result) {
 	in.room.Broadcast()
 	pulling := in.pulling
 	s.mu.Unlock()
-	if !pulling {
+	if !pulling && !in.steps {
 		<-in.done
 	}
 	doc := s.prog().Instances
-	for i := in.came; i < len(doc); i++ {
+	for i := in.came; !in.steps && i < len(doc); i++ {
 		status := Cancelled
 		if res.Status == Paused {
 			status = Pending

@@ -224,7 +224,7 @@ func (d *delegation) divide() {
 	}
 	o := &d.s.opts
 	begun := len(m.known.Parts[d.partsKey()]) > 0 // what its calls did is known by parts
-	if !begun && (o.PartItems <= 0 || len(l.items) <= o.PartItems || !d.s.divisible(d.to.Program)) {
+	if !begun && (o.PartItems <= 0 || len(l.items) <= o.PartItems || !divisible(d.to.Program, o) || d.s.guard != nil) {
 		return
 	}
 	at := min(mostParts, d.width, o.MaxParallel)
@@ -235,10 +235,9 @@ func (d *delegation) divide() {
 // partsKey returns the name of the loop in History.Parts.
 func (d *delegation) partsKey() string { return partPlace(d.s.instanceOf(d.i), d.prefix) }
 
-// divisible reports whether nothing counts for all runs of a document together.
-func (s *scheduler) divisible(p *compile.Program) bool {
-	o := &s.opts
-	if o.Schedule != Parallel || o.MaxSteps > 0 || o.MaxTokens > 0 || o.MaxCost > 0 || o.Dry != nil || s.guard != nil {
+// divisible reports whether nothing, but for a guard, counts for all runs of a document together.
+func divisible(p *compile.Program, o *Options) bool {
+	if o.Schedule != Parallel || o.MaxSteps > 0 || o.MaxTokens > 0 || o.MaxCost > 0 || o.Dry != nil {
 		return false
 	}
 	for _, t := range p.Targets() {

@@ -539,6 +539,11 @@ func (p *pool) addBoard(r *InstanceResult) {
 	if err != nil {
 		panic(err) // it was made so
 	}
+	p.mergeBoard(sum)
+}
+
+// mergeBoard adds digests of whiteboards.
+func (p *pool) mergeBoard(sum []byte) {
 	for i := range p.boards {
 		p.boards[i] ^= sum[i]
 	}

@@ -103,11 +103,14 @@ func (a *alarm) Stop() bool {
 
 // NewStepper begins a run, or goes on with one that has a history, which is copied. The options
 // must name the run and its seed, and can't have what a driver has instead: a record, an approver,
-// a limiter, middleware. Hooks, if there are any, must be pure. Templates are not for steppers:
-// each of their instances is a run of its own. The error is for runs that can't start.
+// a limiter, middleware. Hooks, if there are any, must be pure. Templates are run by NewInstances. The
+// error is for runs that can't start.
 func NewStepper(prog *compile.Program, opts *Options, past *History, now time.Time) (*Stepper, error) {
 	if err := steppable(prog, opts); err != nil {
 		return nil, err
+	}
+	if prog.Template {
+		return nil, errors.New("exec: the program is a template; NewInstances runs it in steps")
 	}
 	o := *opts
 	m := newStepper(&o, past, now)
@@ -122,13 +125,18 @@ func NewStepper(prog *compile.Program, opts *Options, past *History, now time.Ti
 	if err := s.load(); err != nil {
 		return nil, err
 	}
+	m.start(s)
+	return m, nil
+}
+
+// start begins the run of its root.
+func (m *Stepper) start(s *scheduler) {
 	m.do(func() {
-		if o.MaxTime > 0 {
-			m.after(o.MaxTime, func() { m.stop(errMaxTime) })
+		if most := m.pool.opts.MaxTime; most > 0 {
+			m.after(most, func() { m.stop(errMaxTime) })
 		}
 		s.begin()
 	})
-	return m, nil
 }
 
 // newStepper returns one with a pool that has no root yet.
@@ -145,8 +153,6 @@ func steppable(prog *compile.Program, o *Options) error {
 		return err
 	}
 	switch {
-	case prog.Template:
-		return errors.New("exec: a stepper runs no template; each instance is a run of its own")
 	case o == nil || o.ID == "" || o.Seed == 0:
 		return errors.New("exec: a stepper needs the id and the seed of its run, so that it comes to the same again")
 	case o.Record != nil || o.Approver != nil || o.Limiter != nil || len(o.Middleware) > 0:
