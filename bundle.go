@@ -2,11 +2,13 @@ package plc
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 
+	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/lang"
@@ -19,10 +21,20 @@ type Bundle struct {
 	Version int            `json:"version"`
 	Run     string         `json:"run"` // the id of the run
 	Given   *journal.Given `json:"given"`
+	// Instances are those of a template, in their order: those of the plan, and then those of
+	// Spec.Instances.
+	Instances []BundledInstance `json:"instances,omitempty"`
 }
 
-// bundleVersion is the newest version of the JSON of a Bundle.
-const bundleVersion = 1
+// BundledInstance is an instance, or a line that is none.
+type BundledInstance struct {
+	Name  string            `json:"name"`
+	Own   map[string]string `json:"own,omitempty"`   // its values by kind, as JSON
+	Fault string            `json:"fault,omitempty"` // why it fails before it starts
+}
+
+// bundleVersion is the newest version of the JSON of a Bundle; version 1 has no instances.
+const bundleVersion = 2
 
 // Bundle returns what another process needs to execute a run of the plan, which gets a new id. The
 // plan is one that Prepare returned, or a Checker with the purpose ToPreview, which needs no
@@ -47,15 +59,61 @@ func (p *Plan) Bundle() (*Bundle, error) {
 		return nil, err
 	}
 	given.Labels = maps.Clone(p.checker.spec.Labels)
-	return &Bundle{bundleVersion, exec.NewID(), given}, nil
+	b := &Bundle{Version: 1, Run: exec.NewID(), Given: given}
+	if p.Program.Template {
+		b.Version = bundleVersion
+		b.Instances, err = p.bundledInstances()
+	}
+	return b, err
+}
+
+// bundledInstances reads all instances of a template.
+func (p *Plan) bundledInstances() (all []BundledInstance, err error) {
+	add := func(in *compile.Instance, fault error) {
+		one := BundledInstance{Name: in.Name, Own: map[string]string{}}
+		for kind, v := range in.Own {
+			one.Own[kind] = string(v)
+		}
+		if fault != nil {
+			one.Fault = fault.Error()
+		}
+		all = append(all, one)
+	}
+	for i := range p.Program.Instances {
+		add(&p.Program.Instances[i], nil)
+	}
+	if p.checker.spec.Instances.isZero() {
+		return all, nil
+	}
+	lines, err := p.instances()
+	if err != nil {
+		return nil, err
+	}
+	for in, fault := range lines.instances(context.Background()) {
+		if in == nil {
+			return nil, fault
+		}
+		add(in, fault)
+	}
+	return all, nil
+}
+
+// GivenInstances returns the instances as a Stepper takes them.
+func GivenInstances(all []BundledInstance) []exec.GivenInstance {
+	given := make([]exec.GivenInstance, len(all))
+	for i, one := range all {
+		given[i] = exec.GivenInstance{Instance: compile.Instance{Name: one.Name, Own: map[string]json.RawMessage{}}, Fault: one.Fault}
+		for kind, v := range one.Own {
+			given[i].Own[kind] = json.RawMessage(v)
+		}
+	}
+	return given
 }
 
 // inSteps returns an error that says why runs of the plan can't be executed in steps.
 func (p *Plan) inSteps() error {
 	const inProcess = "only a run in one process can do this, so not one of another engine"
 	switch s := &p.checker.spec; {
-	case !s.Instances.isZero() || p.Program.Template:
-		return &SpecError{"instances", ": " + inProcess}
 	case p.Program.Mode == lang.Lazy:
 		return &SpecError{"lazy", ": " + inProcess + "; plc plan and plc approve show and approve the plan before"}
 	case p.mayBeUndone():

@@ -93,7 +93,6 @@ func TestBundleRefuses(t *testing.T) {
 	for setting, change := range map[string]func(*plc.Spec){
 		"lazy":       func(s *plc.Spec) { s.Lazy = true },
 		"on-failure": func(s *plc.Spec) { s.OnFailure = plc.Undo },
-		"instances":  func(s *plc.Spec) { s.Instances = plc.Text(`{"input": {}}`) },
 		"schedule":   func(s *plc.Spec) { s.Schedule = plc.Adaptive },
 	} {
 		spec := plc.Spec{Plan: plc.Text(`{"calls": []}`)}
@@ -105,6 +104,35 @@ func TestBundleRefuses(t *testing.T) {
 		_, err = plan.Bundle()
 		if bad, ok := errors.AsType[*plc.SpecError](err); !ok || bad.Setting != setting {
 			t.Errorf("%s: %v", setting, err)
+		}
+	}
+}
+
+// The instances of a template travel with their values, and lines that are wrong with their faults.
+func TestBundleOfInstances(t *testing.T) {
+	plan, err := plc.New(plc.Config{}).Prepare(t.Context(), plc.Spec{
+		Plan:      plc.Text(`[{"type": "state", "state": {"x": "<1>"}, "_instance": "a"}, {"type": "plan", "plan": []}]`),
+		Instances: plc.Text("{\"state\": {\"x\": 2}, \"_instance\": \"b\"}\n{\n{\"state\": {}, \"_instance\": \"b\"}"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := plan.Bundle()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(b)
+	var back plc.Bundle
+	if err = errors.Join(err, json.Unmarshal(text, &back)); err != nil {
+		t.Fatal(err)
+	}
+	all := plc.GivenInstances(back.Instances)
+	if len(all) != 4 || all[0].Name != "a" || string(all[0].Own["state"]) != `{"x": "<1>"}` && string(all[0].Own["state"]) != `{"x":"<1>"}` || all[1].Fault != "" {
+		t.Errorf("%s", text)
+	}
+	for i, want := range map[int]string{2: "<text>:2:2: ", 3: "named \"b\" twice; the first is in line 1"} {
+		if !strings.Contains(all[i].Fault, want) {
+			t.Errorf("%q, want %q", all[i].Fault, want)
 		}
 	}
 }

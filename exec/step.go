@@ -103,8 +103,8 @@ func (a *alarm) Stop() bool {
 
 // NewStepper begins a run, or goes on with one that has a history, which is copied. The options
 // must name the run and its seed, and can't have what a driver has instead: a record, an approver,
-// a limiter, middleware. Hooks, if there are any, must be pure. Templates are run by NewInstances. The
-// error is for runs that can't start.
+// a limiter, middleware. Hooks, if there are any, must be pure. Templates are run by NewInstances.
+// The error is for runs that can't start.
 func NewStepper(prog *compile.Program, opts *Options, past *History, now time.Time) (*Stepper, error) {
 	if err := steppable(prog, opts); err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ const onTemporal = "temporal"
 // their place.
 var elsewhereFlags = map[string]string{
 	"events":        "plc temporal events RUN prints them",
-	"results":       "it is for instances",
+	"results":       "plc temporal results RUN prints them",
 	"expect":        "--format json has the result",
 	"expect-within": "--format json has the result",
 	"approval":      "approve the calls as they are asked for",

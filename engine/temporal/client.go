@@ -33,16 +33,31 @@ type Outcome struct {
 	Result json.RawMessage
 	Digest string // of the whiteboard at the end
 	Output bool   // the plan has an output
-	past   *exec.History
+	// NotCompleted are the first instances of a template that did not complete.
+	NotCompleted []InstanceEnd
+	// Template reports that the plan is one: what its instances gave is not in Result.
+	Template bool
+	past     *exec.History
+	lines    []string
+	groups   []*groupEnd
 }
 
 // Start begins the run of a bundle. It goes on when there are workers.
 func (c *Client) Start(ctx context.Context, b *plc.Bundle) error {
-	text, err := json.Marshal(b)
+	in, err := inputFor(b)
 	if err != nil {
 		return err
 	}
-	return c.begin(ctx, b.Run, b.Given.Plan.Name, &input{Bundle: string(text)}, enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE)
+	return c.begin(ctx, b.Run, b.Given.Plan.Name, in, enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE)
+}
+
+// inputFor returns the input for the run of a bundle. The instances are apart from what the workers
+// compile.
+func inputFor(b *plc.Bundle) (*input, error) {
+	alone := *b
+	alone.Instances = nil
+	text, err := json.Marshal(alone)
+	return &input{Bundle: string(text), Shares: shares{b.Instances, sizesOf(b.Instances)}}, err
 }
 
 func (c *Client) begin(ctx context.Context, run, plan string, in *input, reuse enumspb.WorkflowIdReusePolicy) error {
@@ -85,6 +100,18 @@ func (c *Client) Wait(ctx context.Context, run string) (*Outcome, error) {
 		o, err := outcomeOf(text, err)
 		return o, missing(run, err)
 	}
+}
+
+// Ended returns what became of a run, which must not be running.
+func (c *Client) Ended(ctx context.Context, run string) (*Outcome, error) {
+	d, err := c.DescribeWorkflowExecution(ctx, run, "")
+	if err != nil {
+		return nil, missing(run, err)
+	}
+	if d.WorkflowExecutionInfo.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		return nil, fmt.Errorf("the run %s goes on", run)
+	}
+	return c.Wait(ctx, run)
 }
 
 // Find returns the id of the run that a person means: its id, the beginning of it, or last for the
@@ -139,7 +166,8 @@ func outcomeOf(text json.RawMessage, err error) (*Outcome, error) {
 	if err := errors.Join(json.Unmarshal(text, &o), json.Unmarshal([]byte(o.Result), &res)); err != nil {
 		return nil, fmt.Errorf("the result of the run can't be read: %w", err)
 	}
-	return &Outcome{res.Status, res.Reason, json.RawMessage(o.Result), o.Digest, o.Output, o.Past}, nil
+	out := &Outcome{Status: res.Status, Reason: res.Reason, Result: json.RawMessage(o.Result), Digest: o.Digest, Output: o.Output, past: o.Past, lines: o.Lines, groups: o.Groups}
+	return out, out.template()
 }
 
 // missing says of an error what it means: there is no such run, or no such namespace, or nobody
@@ -171,13 +199,17 @@ func (c *Client) Show(ctx context.Context, run string) (*View, error) {
 		}
 		v := &View{Run: run, Status: o.Status, Calls: map[exec.Status]int{}}
 		var res struct {
-			Calls []struct{ Status exec.Status }
+			Calls     []struct{ Status exec.Status }
+			Instances json.RawMessage
 		}
 		if o.Result != nil {
 			err = json.Unmarshal(o.Result, &res)
 		}
 		for _, call := range res.Calls {
 			v.Calls[call.Status]++
+		}
+		if o.Template && err == nil {
+			err = json.Unmarshal(res.Instances, &v.Instances)
 		}
 		return v, err
 	}
@@ -215,6 +247,9 @@ func (c *Client) shown(ctx context.Context, id string) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
+	if v.Instances == nil {
+		v.Instances = map[exec.Status]int{}
+	}
 	for _, id := range v.Parts {
 		part, err := c.shown(ctx, id)
 		if _, gone := errors.AsType[*serviceerror.NotFound](err); gone {
@@ -225,6 +260,9 @@ func (c *Client) shown(ctx context.Context, id string) (*View, error) {
 		}
 		for s, n := range part.Calls {
 			v.Calls[s] += n
+		}
+		for s, n := range part.Instances {
+			v.Instances[s] += n
 		}
 		v.Questions = append(v.Questions, part.Questions...)
 	}
@@ -425,7 +463,7 @@ func statusOf(s enumspb.WorkflowExecutionStatus, said exec.Status) exec.Status {
 func (c *Client) Answer(ctx context.Context, run string, a Answer) error {
 	if a.Workflow == "" {
 		a.Workflow = run
-		if strings.Contains(a.Path, "[") { // of a loop, of which there may be parts
+		if strings.Contains(a.Path, "[") || a.Instance != "" { // there may be parts of the loop, or groups of instances
 			v, err := c.Show(ctx, run)
 			if err != nil {
 				return err
@@ -469,20 +507,15 @@ func (c *Client) Cancel(ctx context.Context, run string) error {
 // not made again; those that failed are. A run that has used up a budget needs a larger one. It takes
 // a worker.
 func (c *Client) Resume(ctx context.Context, run string, l Limits) error {
-	d, err := c.DescribeWorkflowExecution(ctx, run, "")
-	if err != nil {
-		return missing(run, err)
-	}
-	if d.WorkflowExecutionInfo.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
-		return fmt.Errorf("the run %s goes on", run)
-	}
-	o, err := c.Wait(ctx, run)
+	o, err := c.Ended(ctx, run)
 	switch {
 	case err != nil:
 		return err
 	case o.Status == exec.Completed:
 		return fmt.Errorf("the run %s has completed", run)
-	case o.past == nil:
+	case o.groups != nil && (l.Steps > 0 || l.Tokens > 0 || l.Cost > 0):
+		return fmt.Errorf("the instances of the run %s are shared out among workflows, which can't share a budget; only the time can be limited", run)
+	case o.past == nil && o.groups == nil:
 		return fmt.Errorf("the run %s was ended from outside, and left nothing to go on from: %s", run, o.Reason)
 	}
 	bundle, err := c.query(ctx, run, "", bundleQuery)
@@ -493,6 +526,15 @@ func (c *Client) Resume(ctx context.Context, run string, l Limits) error {
 	if err := json.Unmarshal(bundle, &b); err != nil {
 		return err
 	}
-	in := &input{Bundle: string(bundle), Past: o.past, Resumed: o.Status == exec.Failed, Limits: l}
+	in := &input{Bundle: string(bundle), Past: o.past, Resumed: o.Status == exec.Failed, Limits: l, Groups: o.again()}
+	if o.Template {
+		list, err := c.query(ctx, run, "", listQuery)
+		if err == nil {
+			err = json.Unmarshal(list, &in.Shares)
+		}
+		if err != nil {
+			return missing(run, err)
+		}
+	}
 	return c.begin(ctx, run, b.Given.Plan.Name, in, enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE)
 }

@@ -88,9 +88,10 @@ activities:
   wipe: {return: wiped}
   slow: {return: 1, after: 50s}
 `,
-		"greet.json": `{"calls": [{"_tool": "greet", "name": "†input.name", "_outputPath": "†state.a"}], "output": "†state.a.name"}`,
-		"wipe.json":  `[{"_tool": "wipe", "disk": "a", "_outputPath": "†state.a"}]`,
-		"slow.json":  `[{"_tool": "slow", "_outputPath": "†state.a"}]`,
+		"greet.json":  `{"calls": [{"_tool": "greet", "name": "†input.name", "_outputPath": "†state.a"}], "output": "†state.a.name"}`,
+		"lines.jsonl": strings.Repeat(`{"name": "Ada"}`+"\n", 120),
+		"wipe.json":   `[{"_tool": "wipe", "disk": "a", "_outputPath": "†state.a"}]`,
+		"slow.json":   `[{"_tool": "slow", "_outputPath": "†state.a"}]`,
 	} {
 		if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -108,6 +109,13 @@ activities:
 		t.Error(got)
 	}
 	if got := c.run(0, "plc run wipe.json --tools tools.yaml --engine temporal --yes --format json"); !strings.Contains(got, `"status": "completed"`) {
+		t.Error(got)
+	}
+	lines := c.run(0, "plc run greet.json --tools tools.yaml --instances lines.jsonl --engine temporal --format json")
+	if got := strings.Split(lines, "\n"); len(got) != 121 || !strings.Contains(got[119], `"instance":"120","status":"completed"`) || !strings.Contains(got[120], `"instances":{"completed":120,"failed":0}`) {
+		t.Error(lines)
+	}
+	if got := c.run(0, "plc temporal results last"); strings.Count(got, "\n") != 119 {
 		t.Error(got)
 	}
 	run := c.run(0, "plc run wipe.json --tools tools.yaml --engine temporal --detach")

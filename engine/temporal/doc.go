@@ -7,6 +7,7 @@
 //
 //	workflow.go   a run: it steps the program, schedules activities and answers queries
 //	parts.go      a part of a long loop, which is a workflow of its own
+//	instances.go  the instances of a template, in groups that are workflows of their own
 //	activity.go   an attempt of a call, made by a worker
 //	programs.go   the compiled programs of a worker
 //	client.go     what begins, shows, answers, cancels and resumes runs

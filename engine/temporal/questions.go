@@ -18,7 +18,8 @@ import (
 type View struct {
 	Run       string              `json:"run"`
 	Status    exec.Status         `json:"status"`
-	Calls     map[exec.Status]int `json:"calls"` // how many calls have a status; those that were not begun are not in it
+	Calls     map[exec.Status]int `json:"calls"`               // how many calls have a status; those that were not begun are not in it
+	Instances map[exec.Status]int `json:"instances,omitempty"` // of a template: how many have ended so
 	Questions []Question          `json:"questions,omitempty"`
 }
 
@@ -54,6 +55,12 @@ type Answer struct {
 
 // note keeps an event.
 func (r *run) note(e *exec.Event) {
+	if r.Group != nil && e.Call == "" && e.Instance == "" {
+		return // it is about the run of all groups
+	}
+	if e.Type == exec.InstanceFinished {
+		r.finished[e.Instance] = e.Status
+	}
 	if !e.Replayed && e.Type != exec.CallReady {
 		text, err := jsonscan.Marshal(e)
 		if err != nil {
@@ -78,6 +85,13 @@ func (r *run) note(e *exec.Event) {
 func (r *run) show() ([]byte, error) {
 	own := workflow.GetInfo(r.ctx).WorkflowExecution.ID
 	v := view{View: View{Run: r.id(), Status: exec.Running, Calls: maps.Clone(r.counts)}, Parts: slices.Sorted(maps.Values(r.parts))}
+	v.Instances = maps.Clone(r.instances)
+	for _, s := range r.finished {
+		v.Instances[s]++
+	}
+	if r.Stepper == nil { // its instances are shared out
+		return json.Marshal(v)
+	}
 	if res := r.Result(); res != nil {
 		v.Status = res.Status
 	}
@@ -108,6 +122,9 @@ func (r *run) mayAnswer(_ workflow.Context, text []byte) error {
 	var a Answer
 	if err := json.Unmarshal(text, &a); err != nil {
 		return fmt.Errorf("the answer can't be read: %w", err)
+	}
+	if r.Stepper == nil {
+		return errors.New("the workflows of its groups of instances take the answers")
 	}
 	for _, q := range r.Questions() {
 		if q.Path != a.Path || q.Instance != a.Instance {

@@ -277,7 +277,11 @@ func TestBudget(t *testing.T) {
 
 func inputOf(t *testing.T, b *plc.Bundle) *input {
 	t.Helper()
-	return &input{Bundle: string(mustJSON(t, b))}
+	in, err := inputFor(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
 }
 
 func beginWith(t *testing.T, c *Client, b *plc.Bundle, in *input) {

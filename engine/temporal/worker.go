@@ -58,7 +58,7 @@ func (c *Client) Work(ctx context.Context, o WorkerOptions) error {
 	}
 	for _, queue := range o.Queues {
 		w := worker.New(c.Client, queue, opts)
-		register(w, p, &activities{p, c.bundle, o.Middleware})
+		register(w, p, &activities{p, c.bundle, o.Middleware, c.groupOutcome})
 		if err := w.Start(); err != nil {
 			return err
 		}
@@ -93,4 +93,5 @@ func register(w worker.Registry, p *programs, a *activities) {
 	w.RegisterWorkflowWithOptions((&workflows{p}).run, workflow.RegisterOptions{Name: workflowType})
 	w.RegisterWorkflowWithOptions((&workflows{p}).run, workflow.RegisterOptions{Name: partType})
 	w.RegisterActivityWithOptions(a.attempt, activity.RegisterOptions{Name: activityType})
+	w.RegisterActivityWithOptions(a.past, activity.RegisterOptions{Name: pastType})
 }

@@ -25,7 +25,9 @@ const (
 	workflowType = "plc.run"
 	partType     = "plc.part"
 	activityType = "plc.attempt"
+	pastType     = "plc.past"
 	bundleQuery  = "plc.bundle"
+	listQuery    = "plc.instances"
 	showQuery    = "plc.show"
 	eventsQuery  = "plc.events"
 	answerUpdate = "plc.answer"
@@ -58,8 +60,9 @@ const (
 	partItems = 500
 )
 
-// inputVersion is the newest version of input. Runs of version 1 divide no loops.
-const inputVersion = 2
+// inputVersion is the newest version of input. Runs of version 1 divide no loops, and those of
+// version 2 have no instances.
+const inputVersion = 3
 
 // input is what a workflow is begun with. Like what attempts are given and return, it is JSON in
 // which values are strings: what the SDK's converter does to JSON in JSON changes none of them.
@@ -78,6 +81,10 @@ type input struct {
 	LostAfter  time.Duration `json:"lostAfter,omitempty"`  // lostAfter, in tests
 	HopAfter   int           `json:"hopAfter,omitempty"`   // events after which the run goes on in another workflow, in tests
 	PartItems  int           `json:"partItems,omitempty"`  // partItems, in tests
+
+	Shares shares      `json:"shares,omitzero"`  // the instances of a template
+	Group  *group      `json:"group,omitempty"`  // of a group of instances
+	Groups []*groupEnd `json:"groups,omitempty"` // what came of groups: of a run that shares its instances out
 }
 
 // Limits replace those with which a run was begun. 0 leaves a limit as it is.
@@ -100,6 +107,9 @@ type outcome struct {
 	Digest string        `json:"digest"`         // of the whiteboard
 	Output bool          `json:"output"`         // the plan has an output
 	Past   *exec.History `json:"past,omitempty"` // of a run that did not complete
+
+	Lines  []string    `json:"lines,omitempty"`  // of a template: what came of its instances, as JSON
+	Groups []*groupEnd `json:"groups,omitempty"` // the same where they were shared out
 }
 
 // document is the result of a run as plc run --format json prints it.
@@ -126,13 +136,17 @@ type run struct {
 	part    *exec.Part                     // nil is the whole run
 	halted  bool                           // the part is to end soon
 	parts   map[string]string              // that go on: the ids of their workflows, by their ids
-	counts  map[exec.Status]int            // of calls in parts that have ended
-	lost    map[string]int                 // how often in a row attempts were lost, by the place of the call
-	sent    int                            // bytes of attempts in this workflow task
-	task    int                            // the length of the history when it began
-	timer   workflow.CancelFunc
-	wakes   time.Time // when timer fires
-	asked   int       // questions that the memo has
+	options *exec.Options
+	// instances counts those of groups that have ended; finished are those of this workflow.
+	instances map[exec.Status]int
+	finished  map[string]exec.Status
+	counts    map[exec.Status]int // of calls in parts that have ended
+	lost      map[string]int      // how often in a row attempts were lost, by the place of the call
+	sent      int                 // bytes of attempts in this workflow task
+	task      int                 // the length of the history when it began
+	timer     workflow.CancelFunc
+	wakes     time.Time // when timer fires
+	asked     int       // questions that the memo has
 
 	events  [][]byte
 	calls   map[string]exec.Status // by their places
@@ -149,8 +163,14 @@ type workflows struct{ programs *programs }
 // then the task fails, and is tried again until there is a worker that can do it.
 func (w *workflows) run(ctx workflow.Context, text json.RawMessage) (json.RawMessage, error) {
 	r, err := w.begin(ctx, text)
+	if _, gone := errors.AsType[*temporal.ActivityError](err); gone {
+		return nil, err // nothing is known any more of what the workflow has to go on from
+	}
 	if err != nil {
 		panic(err)
+	}
+	if r.Stepper == nil {
+		return (&feeder{run: r}).drive()
 	}
 	return r.drive()
 }
@@ -159,6 +179,7 @@ func (w *workflows) begin(ctx workflow.Context, text json.RawMessage) (*run, err
 	r := &run{
 		cancels: map[string]workflow.CancelFunc{}, unwant: map[string]bool{}, lost: map[string]int{}, calls: map[string]exec.Status{},
 		parts: map[string]string{}, counts: map[exec.Status]int{},
+		instances: map[exec.Status]int{}, finished: map[string]exec.Status{},
 	}
 	if err := json.Unmarshal(text, &r.input); err != nil {
 		return nil, fmt.Errorf("the input of the workflow can't be read: %w", err)
@@ -171,12 +192,13 @@ func (w *workflows) begin(ctx workflow.Context, text json.RawMessage) (*run, err
 	if err != nil {
 		return nil, err
 	}
-	r.program = p
+	r.program, r.options = p, opts
 	now := workflow.Now(ctx)
 	r.begun = r.Begun
 	if r.begun.IsZero() {
 		r.begun = now
 	}
+	r.ctx, _ = workflow.NewDisconnectedContext(ctx)
 	r.Limits.apply(opts)
 	if opts.MaxTime > 0 { // of which some is over
 		opts.MaxTime = max(opts.MaxTime-now.Sub(r.begun), 1)
@@ -190,12 +212,11 @@ func (w *workflows) begin(ctx workflow.Context, text json.RawMessage) (*run, err
 	if err := r.step(p, opts, now); err != nil {
 		return nil, err
 	}
-	r.ctx, _ = workflow.NewDisconnectedContext(ctx)
 	r.selector, r.nudge = workflow.NewSelector(r.ctx), workflow.NewBufferedChannel(r.ctx, 1)
 	r.selector.AddReceive(r.nudge, func(c workflow.ReceiveChannel, _ bool) { c.Receive(r.ctx, nil) })
 	r.selector.AddReceive(workflow.GetSignalChannel(r.ctx, haltSignal), func(c workflow.ReceiveChannel, _ bool) {
 		c.Receive(r.ctx, nil)
-		r.halted = r.part != nil
+		r.halted = r.part != nil || r.Group != nil
 	})
 	workflow.Go(r.ctx, func(own workflow.Context) {
 		ctx.Done().Receive(own, nil)
@@ -204,6 +225,7 @@ func (w *workflows) begin(ctx workflow.Context, text json.RawMessage) (*run, err
 	})
 	return r, errors.Join(
 		workflow.SetQueryHandler(ctx, bundleQuery, func() ([]byte, error) { return []byte(r.Bundle), nil }),
+		workflow.SetQueryHandler(ctx, listQuery, func() ([]byte, error) { return json.Marshal(r.Shares) }),
 		workflow.SetQueryHandler(ctx, showQuery, r.show),
 		workflow.SetQueryHandler(ctx, eventsQuery, r.eventsFrom),
 		workflow.SetUpdateHandlerWithOptions(ctx, answerUpdate, r.answer, workflow.UpdateHandlerOptions{Validator: r.mayAnswer}),
@@ -212,6 +234,9 @@ func (w *workflows) begin(ctx workflow.Context, text json.RawMessage) (*run, err
 
 // step makes the stepper.
 func (r *run) step(p *plc.Plan, opts *exec.Options, now time.Time) (err error) {
+	if p.Program.Template {
+		return r.stepInstances(p, opts, now)
+	}
 	if r.Part == "" {
 		r.Stepper, err = exec.NewStepper(p.Program, opts, r.Past, now)
 		return err
@@ -247,10 +272,13 @@ func (r *run) drive() (json.RawMessage, error) {
 				continue
 			}
 			if r.Waiting() == 0 && workflow.AllHandlersFinished(r.ctx) {
-				if r.halted {
+				switch {
+				case r.halted && r.Group != nil:
+					return r.endGroup(nil)
+				case r.halted:
 					return r.endPart()
 				}
-				return nil, r.hop()
+				return nil, r.hop(r.History())
 			}
 		}
 		r.tellAsked()
@@ -402,9 +430,9 @@ func (r *run) hops() bool {
 }
 
 // hop goes on in another workflow.
-func (r *run) hop() error {
+func (r *run) hop(past *exec.History) error {
 	next := r.input
-	next.Past, next.Begun, next.Resumed, next.Asked = r.History(), r.begun, false, r.asked
+	next.Past, next.Begun, next.Resumed, next.Asked = past, r.begun, false, r.asked
 	text, err := json.Marshal(next)
 	if err != nil {
 		return err
@@ -420,18 +448,39 @@ func (r *run) end(res *exec.Result) (json.RawMessage, error) {
 	if r.part != nil {
 		return r.endPart()
 	}
+	if r.Group != nil {
+		return r.endGroup(res)
+	}
+	o := outcome{Digest: res.Digest, Output: r.program.Program.Output != nil}
+	result, err := r.document(&o, res)
+	if err != nil {
+		return nil, err
+	}
+	o.Result = string(result)
+	if res.Status != exec.Completed {
+		o.Past = r.History()
+	}
+	return r.finish(&o, res.Status, res.Reason)
+}
+
+// document returns the result of a run as JSON, and puts those of the instances of a template into
+// its outcome.
+func (r *run) document(o *outcome, res *exec.Result) (text []byte, err error) {
+	if r.program.Program.Template {
+		if o.Lines, err = linesOf(res); err != nil {
+			return nil, err
+		}
+		return jsonscan.Marshal(templateDocument{res.Run, res.Status, res.Reason, countsOf(res), res.Findings, res.Usage})
+	}
 	doc := document{Result: res, Instances: map[string]*exec.InstanceResult{}}
 	for i := range res.Instances {
 		doc.Instances[res.Instances[i].Name] = &res.Instances[i]
 	}
-	result, err := jsonscan.Marshal(doc)
-	if err != nil {
-		return nil, err
-	}
-	o := outcome{Result: string(result), Digest: res.Digest, Output: r.program.Program.Output != nil}
-	if res.Status != exec.Completed {
-		o.Past = r.History()
-	}
+	return jsonscan.Marshal(doc)
+}
+
+// finish ends the workflow of a run.
+func (r *run) finish(o *outcome, status exec.Status, reason string) (json.RawMessage, error) {
 	text, err := json.Marshal(o)
 	if err != nil {
 		return nil, err
@@ -440,14 +489,14 @@ func (r *run) end(res *exec.Result) (json.RawMessage, error) {
 		return nil, temporal.NewNonRetryableApplicationError(tooLarge("the result has", len(text), r.Most).Error(), "plc.size", nil)
 	}
 	r.asked = 0
-	if res.Status != exec.Completed {
-		r.remember(memo{Status: res.Status})
-	} else if err := r.attribute(res.Status); err != nil {
+	if status != exec.Completed {
+		r.remember(memo{Status: status})
+	} else if err := r.attribute(status); err != nil {
 		return nil, err
 	}
-	switch res.Status {
+	switch status {
 	case exec.Failed:
-		return nil, temporal.NewNonRetryableApplicationError(res.Reason, failedType, nil, json.RawMessage(text))
+		return nil, temporal.NewNonRetryableApplicationError(reason, failedType, nil, json.RawMessage(text))
 	case exec.Cancelled:
 		return nil, temporal.NewCanceledError(json.RawMessage(text))
 	}

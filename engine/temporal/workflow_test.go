@@ -140,18 +140,19 @@ type suite struct {
 // inSuite begins the run of a bundle in the test suite. The worker has other tools if there are any.
 func inSuite(t *testing.T, b *plc.Bundle, tools ...*tool.Tool) *suite {
 	t.Helper()
-	text := mustJSON(t, b)
+	in := inputOf(t, b)
+	in.Version, in.Most = inputVersion, mostWithout
 	if tools == nil {
 		tools = (&world{}).tools()
 	}
 	var ts testsuite.WorkflowTestSuite
 	ts.SetLogger(quiet)
-	s := &suite{TestWorkflowEnvironment: ts.NewTestWorkflowEnvironment(), t: t, in: input{Version: inputVersion, Bundle: string(text), Most: mostWithout}}
+	s := &suite{TestWorkflowEnvironment: ts.NewTestWorkflowEnvironment(), t: t, in: *in}
 	s.SetTestTimeout(time.Minute)
 	s.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: deadlock})
 	p := &programs{config: plc.Config{Tools: tools}}
 	t.Cleanup(p.close)
-	a := &activities{programs: p, bundle: func(context.Context) (string, error) { return string(text), nil }}
+	a := &activities{programs: p, bundle: func(context.Context) (string, error) { return in.Bundle, nil }}
 	register(s, p, a)
 	s.OnActivity(activityType, mock.Anything, mock.Anything, mock.Anything, mock.Anything).Return(
 		func(ctx context.Context, bundle string, text json.RawMessage, most int) (json.RawMessage, error) {
@@ -287,7 +288,7 @@ func same(t *testing.T, got *Outcome, want *exec.Result) {
 	var res struct {
 		Output, State json.RawMessage
 		Calls         []exec.CallResult
-		Instances     map[string]struct{ State json.RawMessage }
+		Instances     json.RawMessage
 	}
 	if err := json.Unmarshal(got.Result, &res); err != nil {
 		t.Fatal(err)
@@ -299,11 +300,54 @@ func same(t *testing.T, got *Outcome, want *exec.Result) {
 		}
 		return s
 	}
+	if got.Template {
+		sameInstances(t, got, want)
+		return
+	}
 	g, w := show(got.Status, got.Reason, res.State, res.Output, res.Calls), show(want.Status, want.Reason, want.State, want.Output, want.Calls)
+	var instances map[string]struct{ State json.RawMessage }
+	if err := json.Unmarshal(res.Instances, &instances); err != nil && !got.Template {
+		t.Fatal(err)
+	}
 	for _, in := range want.Instances {
-		g, w = g+"\n"+string(res.Instances[in.Name].State), w+"\n"+string(in.State)
+		g, w = g+"\n"+string(instances[in.Name].State), w+"\n"+string(in.State)
 	}
 	if g != w || got.Digest != want.Digest {
 		t.Errorf("in a workflow:\n%s\nlocally:\n%s\ndigests %s %s", g, w, got.Digest, want.Digest)
+	}
+}
+
+// sameInstances compares a run of a template, as far as its outcome has its instances.
+func sameInstances(t *testing.T, got *Outcome, want *exec.Result) {
+	t.Helper()
+	var lines []json.RawMessage
+	for _, line := range got.lines {
+		lines = append(lines, json.RawMessage(line))
+	}
+	sameLines(t, got, lines, want)
+}
+
+// sameLines compares a run of a template.
+func sameLines(t *testing.T, got *Outcome, lines []json.RawMessage, want *exec.Result) {
+	t.Helper()
+	var g, w strings.Builder
+	show := func(b *strings.Builder, in *exec.InstanceResult) {
+		fmt.Fprintf(b, "%s %s %s %s %s\n", in.Name, in.Status, in.Reason, cmp.Or(string(in.State), "null"), cmp.Or(string(in.Output), "null"))
+		for _, c := range in.Calls {
+			fmt.Fprintf(b, "  %s %s %v %q %v %q\n", c.ID, c.Status, c.Handled, c.Outcome, c.Error, c.Reason)
+		}
+	}
+	for _, line := range lines {
+		var in exec.InstanceResult
+		if err := json.Unmarshal(line, &in); err != nil {
+			t.Fatal(err)
+		}
+		show(&g, &in)
+	}
+	for i := range want.Instances {
+		show(&w, &want.Instances[i])
+	}
+	if g.String() != w.String() || got.Status != want.Status || got.Reason != want.Reason || got.Digest != want.Digest {
+		t.Errorf("in a workflow: %s %s %s\n%s\nlocally: %s %s %s\n%s", got.Status, got.Reason, got.Digest, g.String(), want.Status, want.Reason, want.Digest, w.String())
 	}
 }

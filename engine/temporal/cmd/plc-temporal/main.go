@@ -122,7 +122,7 @@ server, and older ones after commas.`,
 	fl.StringVar(&p.options.Storage, "storage", os.Getenv("PLC_TEMPORAL_STORAGE"), "folder or s3://BUCKET/PREFIX?endpoint=HOST:PORT for values that are too large for the server, which all workers and clients share (PLC_TEMPORAL_STORAGE)")
 	root.AddCommand(p.runCommand(), p.workerCommand(), p.runsCommand(), p.setUpCommand(), p.collectCommand())
 	for _, c := range []*cobra.Command{
-		p.showCommand(), p.eventsCommand(), p.answerCommand(true), p.answerCommand(false), p.cancelCommand(), p.resumeCommand(),
+		p.showCommand(), p.eventsCommand(), p.answerCommand(true), p.answerCommand(false), p.cancelCommand(), p.resumeCommand(), p.resultsCommand(),
 	} {
 		if c.Args == nil {
 			c.Args = cobra.ExactArgs(1)

@@ -113,7 +113,7 @@ func (p *program) wait(ctx context.Context, run string, w *waiting) error {
 	if err != nil {
 		return err
 	}
-	return p.show(o, w.format)
+	return p.show(ctx, o, w.format)
 }
 
 // result is the JSON of an exec.Result, as far as it is shown.
@@ -145,7 +145,10 @@ func (r *result) gave(output bool) any {
 }
 
 // show shows what became of a run.
-func (p *program) show(o *temporal.Outcome, format string) error {
+func (p *program) show(ctx context.Context, o *temporal.Outcome, format string) error {
+	if o.Template {
+		return p.showInstances(ctx, o, format)
+	}
 	var res result
 	if o.Result != nil {
 		if err := json.Unmarshal(o.Result, &res); err != nil {
@@ -187,6 +190,44 @@ func (p *program) show(o *temporal.Outcome, format string) error {
 	return exitOf(o.Status)
 }
 
+// showInstances shows what became of a run of a template.
+func (p *program) showInstances(ctx context.Context, o *temporal.Outcome, format string) error {
+	if format == "json" {
+		if err := p.writeInstances(ctx, o); err != nil {
+			return err
+		}
+		if err := p.tell("%s\n", display.JSON(o.Result)); err != nil {
+			return err
+		}
+		return exitOf(o.Status)
+	}
+	var res struct{ Instances map[exec.Status]int }
+	if err := json.Unmarshal(o.Result, &res); err != nil {
+		return err
+	}
+	for _, in := range o.NotCompleted {
+		p.say("  %s %s: %s\n", in.Instance, string(in.Status), in.Reason)
+	}
+	p.say("%s: instances: %s\n", string(o.Status), counts(res.Instances))
+	if o.Reason != "" {
+		p.say("%s\n", o.Reason)
+	}
+	return exitOf(o.Status)
+}
+
+// writeInstances writes a line for each instance.
+func (p *program) writeInstances(ctx context.Context, o *temporal.Outcome) error {
+	for line, err := range p.client.Instances(context.WithoutCancel(ctx), o) {
+		if err == nil {
+			err = p.tell("%s\n", display.JSON(line))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // watch shows the questions of a run while it waits, and approves them if that is wanted.
 func (p *program) watch(ctx context.Context, run string, yes bool) {
 	shown := map[string]bool{}
@@ -212,7 +253,11 @@ func (p *program) watch(ctx context.Context, run string, yes bool) {
 			if !shown[q.Digest] {
 				shown[q.Digest] = true
 				p.ask(q)
-				p.say("plc temporal approve %s %s approves it\n", run, q.Path)
+				instance := ""
+				if q.Instance != "" {
+					instance = " --instance " + q.Instance
+				}
+				p.say("plc temporal approve %s %s%s approves it\n", run, q.Path, instance)
 			}
 		}
 	}

@@ -36,10 +36,13 @@ func (p *program) showCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				_ = p.show(o, "text") // its error is the exit code of the run
+				_ = p.show(c.Context(), o, "text") // its error is the exit code of the run
 				return nil
 			}
 			p.say("%s: %s\n", string(v.Status), counts(v.Calls))
+			if len(v.Instances) > 0 {
+				p.say("instances: %s\n", counts(v.Instances))
+			}
 			for i := range v.Questions {
 				p.ask(&v.Questions[i])
 			}
@@ -64,6 +67,9 @@ func counts(calls map[exec.Status]int) string {
 
 // ask shows a question.
 func (p *program) ask(q *temporal.Question) {
+	if q.Instance != "" {
+		p.say("instance %s: ", q.Instance)
+	}
 	p.say("%s: %s, %s\n", q.Path, string(q.Kind), q.Reason)
 	text, err := json.Marshal(q.Terms)
 	if err == nil {
@@ -92,6 +98,20 @@ func (p *program) eventsCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&follow, "follow", false, "go on until the run has ended")
 	return c
+}
+
+func (p *program) resultsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "results RUN",
+		Short: "Print what the instances of a run that has ended gave, as JSON lines",
+		RunE: func(c *cobra.Command, args []string) error {
+			o, err := p.client.Ended(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return p.writeInstances(c.Context(), o)
+		},
+	}
 }
 
 func (p *program) cancelCommand() *cobra.Command {
