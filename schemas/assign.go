@@ -63,12 +63,12 @@ const stepsPerProof = 8
 
 // assignable does what Assignable does with what a meter has left.
 func (m *Meter) assignable(from, to *Schema, opts *AssignOptions) (a Answer) {
-	if from.same(to) || admitsAll(to.node) || from.node.may == noTypes {
+	if from.same(to) || admitsAll(to.node()) || from.node().may == noTypes {
 		return Answer{Verdict: Yes}
 	}
 	defer func() {
 		if err := m.Err(); err != nil && a.Verdict == Maybe {
-			a = Answer{From: from.node.pointer, To: to.node.pointer, Reason: err.Error()}
+			a = Answer{From: from.node().pointer, To: to.node().pointer, Reason: err.Error()}
 		}
 	}()
 	if m.Err() != nil {
@@ -81,23 +81,23 @@ func (m *Meter) assignable(from, to *Schema, opts *AssignOptions) (a Answer) {
 	if opts != nil && opts.Steps > 0 {
 		steps = opts.Steps
 	}
-	p := newProver(steps)
+	p := newProver(steps, evaluateWithin)
 	defer func() { m.Take(stepsPerProof*(steps-max(0, p.steps)) + maxTried - max(0, p.work)) }()
-	r := p.solve([]signed{{from.node, false}, {to.node, true}})
+	r := p.solve(signed{from.node(), false}, signed{to.node(), true})
 	switch {
 	case r.status == empty:
 		return Answer{Verdict: Yes}
-	case r.status == found && r.witness.huge():
+	case r.status == found && huge(r.witness):
 		return Answer{
-			Verdict: No, From: from.node.pointer, To: to.node.pointer,
+			Verdict: No, From: from.node().pointer, To: to.node().pointer,
 			Reason: fmt.Sprintf("%s is not %s; a value that shows it has more than %d KiB", from, to, maxMade>>10),
 		}
-	case r.witness != nil && !r.witness.huge():
+	case r.witness != nil && !huge(r.witness):
 		if a := refuted(m, from, to, r.witness); a.Verdict == No {
 			return a
 		}
 	}
-	a = Answer{From: from.node.pointer, To: to.node.pointer}
+	a = Answer{From: from.node().pointer, To: to.node().pointer}
 	switch {
 	case p.steps < 0:
 		a.Reason = fmt.Sprintf("it takes more than %d steps to decide", steps)
@@ -111,7 +111,7 @@ func (m *Meter) assignable(from, to *Schema, opts *AssignOptions) (a Answer) {
 
 // enumerated answers by trying all values of from, when it lists them.
 func enumerated(m *Meter, from, to *Schema) (a Answer, decided bool) {
-	n := from.node
+	n := from.node()
 	for n.ref != nil && n.konst == nil && !n.hasEnum {
 		n = n.ref
 	}
@@ -140,8 +140,8 @@ func (s *Schema) admits(m *Meter, v *value) bool { return s.judge(m, v, 0) == ni
 
 // same reports whether two schemas are the same text.
 func (s *Schema) same(t *Schema) bool {
-	return s.node == t.node || s.node.doc != nil && t.node.doc != nil &&
-		s.node.pointer == t.node.pointer && bytes.Equal(s.node.doc.raw, t.node.doc.raw)
+	return s.node() == t.node() || s.node().doc != nil && t.node().doc != nil &&
+		s.node().pointer == t.node().pointer && bytes.Equal(s.node().doc.raw, t.node().doc.raw)
 }
 
 // refuted returns the answer No, if the witness is one.
@@ -155,10 +155,10 @@ func refuted(m *Meter, from, to *Schema, witness *value) Answer {
 		return Answer{}
 	}
 	v := broken.Violations[0]
-	a := Answer{Verdict: No, To: v.Keyword, From: from.node.pointer, Witness: raw}
+	a := Answer{Verdict: No, To: v.Keyword, From: from.node().pointer, Witness: raw}
 	path, at := pathTo(witness, v.Instance)
-	if sub, _ := from.At(path...); sub != nil && sub.node.doc != nil {
-		a.From = sub.node.pointer
+	if sub, _ := from.At(path...); sub != nil && sub.node().doc != nil {
+		a.From = sub.node().pointer
 	}
 	a.Reason = reason(v, at)
 	return a
@@ -216,7 +216,7 @@ type Relation struct {
 // Assignable answers as the function of the same name, and costs next to nothing when the
 // same was asked before.
 func (r *Relation) Assignable(from, to *Schema) Answer {
-	key := [2]*node{from.node, to.node}
+	key := [2]*node{from.node(), to.node()}
 	r.mu.Lock()
 	a, known := r.answers[key]
 	r.mu.Unlock()

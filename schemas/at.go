@@ -46,7 +46,7 @@ func (p Presence) String() string {
 // has the name, and the index if the name is one. After Every an empty list
 // counts for nothing: the rest of the path is judged by one element.
 func (s *Schema) At(path ...Step) (*Schema, Presence) {
-	spot := spot{node: s.node, presence: Always}
+	spot := spot{node: s.node(), presence: Always}
 	for _, step := range path {
 		if spot.node == nil {
 			return nil, Unknown
@@ -235,7 +235,7 @@ func (n *node) member(name string) (schema *node, declared bool) {
 	unread := false
 	for i := range n.patterns {
 		p := n.patterns[i].pattern
-		if p.re == nil {
+		if p.unread() {
 			unread = true
 		} else if p.match(name) == yes {
 			schema, declared = bothNodes(schema, n.patterns[i].node), true
@@ -322,36 +322,6 @@ func (n *node) everyStep() spot {
 	return spot{out, Always}
 }
 
-// bothNodes returns the conjunction of two schemas, of which nil is any value.
-func bothNodes(a, b *node) *node {
-	switch {
-	case a == nil || a == b || admitsAll(a):
-		return b
-	case b == nil || admitsAll(b):
-		return a
-	}
-	n := newNode(allTypes)
-	n.allOf = []*node{a, b}
-	n.masks()
-	return n
-}
-
-// eitherNode returns the union of two schemas, of which nil is any value.
-func eitherNode(a, b *node) *node {
-	switch {
-	case a == nil || b == nil:
-		return nil
-	case a == b || b.may == noTypes:
-		return a
-	case a.may == noTypes:
-		return b
-	}
-	n := newNode(allTypes)
-	n.anyOf = []*node{a, b}
-	n.masks()
-	return n
-}
-
 // maxValues is of how many values a step makes a union; of more nothing is known.
 const maxValues = 64
 
@@ -394,6 +364,3 @@ func (v *value) every() spot {
 	}
 	return spot{n, Always}
 }
-
-// schemaOf returns the Schema of a node.
-func schemaOf(n *node) *Schema { return &n.schema }

@@ -28,10 +28,10 @@ type machineState struct {
 	next    []int32
 }
 
-func newAutomaton(prog *syntax.Prog, neg bool, reps []rune, spend func(int) bool) *automaton {
-	a := &automaton{prog: prog, neg: neg, reps: reps, index: make(map[string]int32), spend: spend}
-	a.anchor = prog.StartCond()&syntax.EmptyBeginText != 0
-	a.state([]uint32{uint32(prog.Start)}, -1, false)
+func newAutomaton(p *pattern, neg bool, reps []rune, spend func(int) bool) *automaton {
+	a := &automaton{prog: p.prog, neg: neg, reps: reps, index: make(map[string]int32), spend: spend}
+	a.anchor = p.prog.StartCond()&syntax.EmptyBeginText != 0
+	a.state([]uint32{uint32(p.prog.Start)}, -1, false)
 	return a
 }
 
@@ -159,8 +159,8 @@ func (a *automaton) closure(pcs []uint32, flags syntax.EmptyOp) (runes []uint32,
 // runeClasses cuts the runes that a JSON string may hold into classes that the
 // programs do not tell apart, nor whether a rune is one of some. Each is given by a
 // rune of it, a readable one if there is one. ok is false when it is too much work.
-func runeClasses(progs []*syntax.Prog, runes []rune, spend func(int) bool) (reps []rune, ok bool) {
-	insts, cuts := cutRunes(progs, runes)
+func runeClasses(pats []*pattern, runes []rune, spend func(int) bool) (reps []rune, ok bool) {
+	insts, cuts := cutRunes(pats, runes)
 	if !spend(len(cuts) * (len(insts) + 1) / 16) {
 		return nil, false
 	}
@@ -204,12 +204,12 @@ func bit(b bool) byte {
 
 // cutRunes lists the instructions that read runes, one of each sort, and the runes at
 // which one of them, or the sort of a rune, may change.
-func cutRunes(progs []*syntax.Prog, runes []rune) (insts []*syntax.Inst, cuts []rune) {
+func cutRunes(pats []*pattern, runes []rune) (insts []*syntax.Inst, cuts []rune) {
 	cuts = []rune{0, '\n', '\n' + 1, '0', '9' + 1, 'A', 'Z' + 1, '_', '_' + 1, 'a', 'z' + 1, 0xD800, 0xE000}
 	seen := make(map[string]bool)
-	for _, prog := range progs {
-		for i := range prog.Inst {
-			inst := &prog.Inst[i]
+	for _, p := range pats {
+		for i := range p.prog.Inst {
+			inst := &p.prog.Inst[i]
 			switch inst.Op {
 			case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
 			default:

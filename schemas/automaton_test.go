@@ -11,8 +11,9 @@ import (
 // runs reports whether the automaton of a pattern accepts a text.
 func runs(prog *syntax.Prog, neg bool, text string) bool {
 	free := func(int) bool { return true }
-	reps, _ := runeClasses([]*syntax.Prog{prog}, []rune(text), free)
-	a := newAutomaton(prog, neg, reps, free)
+	p := &pattern{prog: prog}
+	reps, _ := runeClasses([]*pattern{p}, []rune(text), free)
+	a := newAutomaton(p, neg, reps, free)
 	state := int32(0)
 	for _, r := range text {
 		state = a.step(state, slices.Index(reps, r)) // each rune of the text is a class of its own

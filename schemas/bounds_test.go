@@ -396,7 +396,7 @@ func TestLibraryIsNotAskedForTooMuch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := tooMuchWork(nil, s.node, &v, len(raw)); got != want {
+			if got := tooMuchWork(nil, s.node(), &v, len(raw)); got != want {
 				t.Errorf("%d times %s: too much work is %t", n, of, got)
 			}
 		}

@@ -116,7 +116,7 @@ func (b *branch) affirm(n *node) bool {
 	if b.listed {
 		return true // only these can be: nothing else is needed
 	}
-	if n.opaque != "" && !b.assert(n.atom()) {
+	if n.opaque != "" && !b.assert(atom(n)) {
 		return false
 	}
 	if !b.all(b.assertions(n, b.kind)) {
@@ -147,7 +147,7 @@ func (b *branch) affirm(n *node) bool {
 }
 
 // atom says that an opaque n holds. A meta-schema is the same for all.
-func (n *node) atom() literal {
+func atom(n *node) literal {
 	if n.foreign {
 		return literal{op: opAtom, text: n.opaque}
 	}
@@ -198,7 +198,7 @@ func (b *branch) conditions(n *node) (out []choice) {
 			out = append(out, choice{{{op: opHas, text: d.name, neg: true}}, with})
 		}
 	}
-	if rest := n.unevaluated(b.kind); rest != nil {
+	if rest := unevaluated(n, b.kind); rest != nil {
 		out = append(out, b.evaluatedRest(n, rest, false))
 	}
 	return out
@@ -228,7 +228,7 @@ func branchOf(cond *node, condNeg bool, n *node, neg bool) []literal {
 // refutations returns the ways in which a value breaks n.
 func (b *branch) refutations(n *node) (out choice) {
 	if n.opaque != "" {
-		out = append(out, []literal{n.atom().negated()})
+		out = append(out, []literal{atom(n).negated()})
 	}
 	if n.konst != nil {
 		out = append(out, []literal{{op: opNotValue, value: n.konst}})
@@ -270,7 +270,7 @@ func (b *branch) refuteChoices(n *node, out choice) choice {
 		for i := range n.oneOf {
 			for j := range i {
 				// Most alternatives exclude each other, which is found out once.
-				if !disjoint(n.oneOf[i], n.oneOf[j], b.kind) && b.solve([]signed{{n.oneOf[j], false}, {n.oneOf[i], false}}).status != empty {
+				if !disjoint(n.oneOf[i], n.oneOf[j], b.kind) && b.solve(signed{n.oneOf[j], false}, signed{n.oneOf[i], false}).status != empty {
 					out = append(out, []literal{isNode(n.oneOf[j], false), isNode(n.oneOf[i], false)})
 				}
 			}
@@ -296,7 +296,7 @@ func (b *branch) refuteChoices(n *node, out choice) choice {
 			}
 		}
 	}
-	if rest := n.unevaluated(b.kind); rest != nil {
+	if rest := unevaluated(n, b.kind); rest != nil {
 		out = append(out, b.evaluatedRest(n, rest, true)...)
 	}
 	return out
@@ -451,10 +451,10 @@ func (b *branch) glanceMember(l *literal) verdict {
 		return no
 	}
 	goal := b.memberGoal(l.class.name)
-	if l.node != nil && b.solve(append(goal, signed{l.node, l.neg})).status == empty {
+	if l.node != nil && b.solve(append(goal, signed{l.node, l.neg})...).status == empty {
 		return no
 	}
-	if has == yes && (l.node == nil || b.solve(append(slices.Clip(goal), signed{l.node, !l.neg})).status == empty) {
+	if has == yes && (l.node == nil || b.solve(append(slices.Clip(goal), signed{l.node, !l.neg})...).status == empty) {
 		return yes
 	}
 	return doubt
@@ -468,7 +468,7 @@ func (b *branch) glanceElement(l *literal) verdict {
 			goal = append(goal, signed{f.node, f.neg})
 		}
 	}
-	if b.spend(len(b.facts)/32) && b.solve(append(goal, signed{l.node, l.neg})).status == empty {
+	if b.spend(len(b.facts)/32) && b.solve(append(goal, signed{l.node, l.neg})...).status == empty {
 		return no
 	}
 	return doubt
@@ -689,7 +689,7 @@ func (b *branch) theory() result {
 	default:
 		r = b.solveObject()
 	}
-	if r.status == found && slices.ContainsFunc(b.facts, func(f literal) bool { return f.op == opAtom || f.op == opMatch && f.pat.re == nil }) {
+	if r.status == found && slices.ContainsFunc(b.facts, func(f literal) bool { return f.op == opAtom || f.op == opMatch && f.pat.unread() }) {
 		r.status = shaky
 	}
 	return r

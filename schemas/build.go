@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -22,7 +23,7 @@ const (
 // something harmless.
 type builder struct {
 	*document
-	err      *SchemaError
+	err      *Fault
 	patterns map[string]*pattern
 	insts    int // of the patterns
 	weights  map[*node]int
@@ -30,7 +31,7 @@ type builder struct {
 
 func (b *builder) fail(pointer, format string, args ...any) {
 	if b.err == nil {
-		b.err = &SchemaError{Pointer: pointer, Message: fmt.Sprintf(format, args...)}
+		b.err = &Fault{Pointer: pointer, Message: fmt.Sprintf(format, args...)}
 	}
 }
 
@@ -116,7 +117,7 @@ func (k *keywords) read() {
 
 func (k *keywords) references() {
 	if r := k.get("$ref", 4); r != nil {
-		k.node.ref, k.node.refWord = k.reference("$ref", r), "$ref"
+		k.node.ref = k.reference("$ref", r)
 	}
 	for _, d := range [...]struct {
 		word  string
@@ -131,7 +132,7 @@ func (k *keywords) references() {
 		case k.isDynamic(target, r.text) && len(k.dynamic[dynamicName(r.text)]) > 1:
 			k.node.opaque = d.word + " " + r.text
 		case k.node.ref == nil:
-			k.node.ref, k.node.refWord = target, d.word
+			k.node.ref = target
 		default:
 			k.node.allOf = append(k.node.allOf, target)
 		}
@@ -376,12 +377,12 @@ func (k *keywords) arrays() {
 			k.fail(k.at("items"), "items is one schema in draft 2020-12: a list is called prefixItems (or say \"$schema\": \"http://json-schema.org/draft-07/schema#\")")
 			return
 		}
-		n.prefix, n.prefixWord = k.subs("prefixItems", 2020), "prefixItems"
+		n.prefix = k.subs("prefixItems", 2020)
 		n.rest, n.restWord = k.sub("items", 4), "items"
 	case items == nil:
 	case items.kind == kindArray:
 		if len(items.kids) > 0 || k.draft == 4 {
-			n.prefix, n.prefixWord = k.subs("items", 4), "items"
+			n.prefix = k.subs("items", 4)
 		}
 		n.rest, n.restWord = k.sub("additionalItems", 4), "additionalItems"
 	default:
@@ -516,4 +517,23 @@ func article(word string) string {
 		return "an " + word
 	}
 	return "a " + word
+}
+
+// pattern compiles a regular expression of ECMA-262. One that RE2 cannot read is a warning, one
+// that is too large an error.
+func (k *keywords) pattern(text, pointer string) *pattern {
+	if p := k.builder.patterns[text]; p != nil {
+		return p
+	}
+	p, err := compilePattern(text, min(maxInsts, maxAllInsts-k.builder.insts))
+	switch {
+	case errors.Is(err, errLargePattern):
+		k.fail(pointer, "%s", fmt.Sprintf("the pattern is too large: its repetitions come to more than %d steps, or those of all patterns to more than %d; use minLength and maxLength, or smaller counts", maxInsts, maxAllInsts))
+	case err != nil:
+		k.warnings = append(k.warnings, Fault{pointer, "this pattern is not enforced: " + err.Error()})
+	default:
+		k.builder.insts += p.instructions()
+	}
+	k.builder.patterns[text] = p
+	return p
 }

@@ -11,7 +11,7 @@ import (
 
 // String returns the schema as a short type for people: "integer 0..10",
 // `{id: string, tags?: string[]}`, `"red" | "green"`. What is long or deep is cut.
-func (s *Schema) String() string { return s.node.describe() }
+func (s *Schema) String() string { return s.node().describe() }
 
 const (
 	describeDepth = 4
@@ -259,13 +259,7 @@ func (n *node) render() json.RawMessage {
 
 func (n *node) appendRender(dst []byte) []byte {
 	if n.doc != nil {
-		v := &n.doc.root
-		for token := range strings.SplitSeq(strings.TrimPrefix(n.pointer, "/"), "/") {
-			if n.pointer != "" {
-				v = v.child(jsonscan.UnescapePointer(token))
-			}
-		}
-		return v.appendJSON(dst)
+		return n.doc.root.at(n.pointer).appendJSON(dst)
 	}
 	switch {
 	case n.types == noTypes:

@@ -18,7 +18,7 @@ type document struct {
 	ids      map[string]*value // resources by URL
 	anchors  map[string]*value // by URL#name
 	dynamic  map[string][]*value
-	warnings []SchemaError
+	warnings []Fault
 	library  *library
 }
 
@@ -85,21 +85,21 @@ func (d *document) children(v *value, pointer string, f func(child *value, point
 }
 
 // scan finds the identifiers and anchors of the schema v and those under it.
-func (d *document) scan(v *value, pointer, base string) *SchemaError {
+func (d *document) scan(v *value, pointer, base string) *Fault {
 	if v.kind != kindObject || d.places[v] != nil {
 		return nil
 	}
 	if len(d.places) >= maxSchemas {
-		return &SchemaError{pointer, "more than " + strconv.Itoa(maxSchemas) + " schemas in one document"}
+		return &Fault{pointer, "more than " + strconv.Itoa(maxSchemas) + " schemas in one document"}
 	}
 	id, anchor := d.identifier(v)
 	if id != "" {
 		u, ok := resolveURL(base, id)
 		if !ok {
-			return &SchemaError{pointer, strconv.Quote(id) + " is no URL that can be resolved here"}
+			return &Fault{pointer, strconv.Quote(id) + " is no URL that can be resolved here"}
 		}
 		if other := d.ids[u]; other != nil && other != v {
-			return &SchemaError{pointer, "another schema has the id " + strconv.Quote(id)}
+			return &Fault{pointer, "another schema has the id " + strconv.Quote(id)}
 		}
 		base = u
 		d.ids[u] = v
@@ -109,7 +109,7 @@ func (d *document) scan(v *value, pointer, base string) *SchemaError {
 		d.anchors[base+"#"+anchor] = v
 	}
 	d.scanAnchors(v, base)
-	var err *SchemaError
+	var err *Fault
 	d.children(v, pointer, func(child *value, pointer string) {
 		if err == nil {
 			err = d.scan(child, pointer, base)
@@ -192,20 +192,6 @@ func (d *document) pointerOf(v *value) string {
 		return p.pointer
 	}
 	return ""
-}
-
-// child returns the member or element that a token of a JSON Pointer names.
-func (v *value) child(token string) *value {
-	switch v.kind {
-	case kindObject:
-		return v.member(token)
-	case kindArray:
-		i, err := strconv.Atoi(token)
-		if err == nil && i >= 0 && i < len(v.kids) && (token == "0" || token[0] != '0' && token[0] != '+') {
-			return &v.kids[i]
-		}
-	}
-	return nil
 }
 
 // resolveURL resolves a reference; ok is false when it is no URL.

@@ -4,24 +4,6 @@ import (
 	"unicode/utf8"
 )
 
-// verdict is the evaluator's answer for a value and a schema.
-type verdict uint8
-
-const (
-	no verdict = iota
-	doubt
-	yes
-)
-
-func (v verdict) not() verdict { return yes - v }
-
-func verdictOf(b bool) verdict {
-	if b {
-		return yes
-	}
-	return no
-}
-
 // evaluator decides whether values meet schemas in one pass over a value. It is in
 // doubt about what only the library knows, and when it has no steps left.
 type evaluator struct {
@@ -176,40 +158,6 @@ func (e *evaluator) own(n *node, v *value) verdict {
 	return yes
 }
 
-// among reports whether v is one of n's enum.
-func (n *node) among(v *value) bool {
-	if n.enumSet != nil {
-		var space [64]byte
-		_, there := n.enumSet[string(v.appendCanonical(space[:0]))]
-		return there
-	}
-	for i := range n.enum {
-		if n.enum[i].equal(v) {
-			return true
-		}
-	}
-	return false
-}
-
-func (n *node) validNumber(text string) bool {
-	if !n.integer && !n.lower.set && !n.upper.set && n.multiple == nil {
-		return true
-	}
-	x := numberOf(text)
-	return !(n.integer && !x.isInt()) &&
-		n.lower.admits(x, 1) && n.upper.admits(x, -1) &&
-		(n.multiple == nil || x.multipleOf(*n.multiple))
-}
-
-// admits reports whether x is on the right side of b: above for sign 1.
-func (b *bound) admits(x number, sign int) bool {
-	if !b.set {
-		return true
-	}
-	c := x.cmp(b.number) * sign
-	return c > 0 || c == 0 && !b.strict
-}
-
 func (e *evaluator) validString(n *node, s string) verdict {
 	if n.minLength > 0 || n.maxLength >= 0 {
 		if len(s) >= countedPerStep && !e.spend(len(s)/countedPerStep) {
@@ -276,31 +224,6 @@ func (e *evaluator) containsEnough(n *node, v *value) verdict {
 	return doubt
 }
 
-// allDistinct reports whether no two elements are equal. Of many it compares the ones of
-// equal rendering only; see canonical.
-func allDistinct(list []value) bool {
-	if len(list) <= 16 {
-		for i := range list {
-			for j := range list[:i] {
-				if list[i].equal(&list[j]) {
-					return false
-				}
-			}
-		}
-		return true
-	}
-	seen := make(map[string]struct{}, len(list))
-	var key []byte
-	for i := range list {
-		key = list[i].appendCanonical(key[:0])
-		if _, there := seen[string(key)]; there {
-			return false
-		}
-		seen[string(key)] = struct{}{}
-	}
-	return true
-}
-
 func (e *evaluator) object(n *node, v *value) verdict {
 	if len(v.kids) < n.minProps || n.maxProps >= 0 && len(v.kids) > n.maxProps {
 		return no
@@ -338,7 +261,7 @@ func (e *evaluator) member(n *node, m *value) verdict {
 	}
 	for i := range n.patterns {
 		p := n.patterns[i].pattern
-		if p.re == nil {
+		if p.unread() {
 			continue
 		}
 		if !e.spend(matchSteps) {
@@ -513,7 +436,7 @@ func (n *node) evaluatesName(name string) bool {
 		return true
 	}
 	for i := range n.patterns {
-		if p := n.patterns[i].pattern; p.re != nil && p.match(name) == yes {
+		if p := n.patterns[i].pattern; !p.unread() && p.match(name) == yes {
 			return true
 		}
 	}

@@ -340,7 +340,7 @@ func (e *explainer) member(n *node, m *value, at string) {
 		e.explain(p, m, at)
 	}
 	for i := range n.patterns {
-		if p := n.patterns[i].pattern; p.re != nil && e.match(p, m.name) == yes {
+		if p := n.patterns[i].pattern; !p.unread() && e.match(p, m.name) == yes {
 			declared = true
 			e.explain(n.patterns[i].node, m, at)
 		}

@@ -23,7 +23,7 @@ func (r *Relation) Fit(from, to *Schema) (Fit, Answer) {
 	if a.Verdict != No {
 		return Fit(a.Verdict), a // Maybe is Unsure, and Yes is Fits
 	}
-	key := [2]*node{from.node, to.node}
+	key := [2]*node{from.node(), to.node()}
 	r.mu.Lock()
 	fit, known := r.fits[key]
 	r.mu.Unlock()
@@ -50,14 +50,14 @@ func neverFit(meter *Meter, from, to *Schema) bool {
 	if meter.Err() != nil {
 		return false
 	}
-	p := newProver(fitSteps)
+	p := newProver(fitSteps, evaluateWithin)
 	defer func() { meter.Take(stepsPerProof * (fitSteps - max(0, p.steps))) }()
 	m := fullMaker{left: maxFullNodes}
-	full := signed{m.fullOf(from.node, maxFull), false}
-	if p.solve([]signed{{from.node, false}, full}).status != found {
-		full = signed{Any().node, false} // nothing has all that it declares
+	full := signed{m.fullOf(from.node(), maxFull), false}
+	if p.solve(signed{from.node(), false}, full).status != found {
+		full = signed{Any().node(), false} // nothing has all that it declares
 	}
-	return p.solve([]signed{{from.node, false}, full, {to.node, false}}).status == empty
+	return p.solve(signed{from.node(), false}, full, signed{to.node(), false}).status == empty
 }
 
 // maxFull is the depth down to which values are assumed to have all members, since recursive

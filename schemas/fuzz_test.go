@@ -62,7 +62,7 @@ func FuzzValidate(f *testing.F) {
 			}
 			return
 		}
-		if tooMuchWork(nil, s.node, &v, 0) {
+		if tooMuchWork(nil, s.node(), &v, 0) {
 			return
 		}
 		valid, _ := agree(t, s, &v)

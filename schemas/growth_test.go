@@ -62,11 +62,11 @@ func TestAssignableGrowth(t *testing.T) {
 					t.Fatal(err, err2)
 				}
 				const steps = 1 << 24
-				p := newProver(steps)
-				if r := p.solve([]signed{{from.node, false}, {to.node, true}}); r.status != empty {
+				p := newProver(steps, evaluateWithin)
+				if r := p.solve(signed{from.node(), false}, signed{to.node(), true}); r.status != empty {
 					t.Errorf("%d parts: %v, with %s", n, r.status, r.witness.appendJSON(nil))
 				}
-				return 64*(steps-p.steps) + p.small
+				return 64 * (steps - p.steps)
 			}
 			if small, large := work(100), work(1000); large > 11*small {
 				t.Errorf("%d, then %d", small, large)
@@ -104,7 +104,7 @@ func TestTagsAreFew(t *testing.T) {
 	s := mustCompileInside(t, `{"$ref":"#/$defs/d0","$defs":{`+listOf(10, func(i int) string {
 		return fmt.Sprintf(`"d%d":{"allOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%[2]d"}]}`, i, i+1)
 	})+`,"d10":{"properties":{`+tags+`},"required":[`+listOf(200, func(i int) string { return fmt.Sprintf(`"t%d"`, i) })+`]}}}`)
-	if n := len(s.node.tags); n != maxTags {
+	if n := len(s.node().tags); n != maxTags {
 		t.Errorf("%d tags", n)
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,12 +30,12 @@ type library struct {
 	compiled map[string]*jsonschema.Schema // by pointer
 }
 
-func unusable(pointer string, reason any) *SchemaError {
-	return &SchemaError{pointer, fmt.Sprintf("the schema cannot be used: %v", reason)}
+func unusable(pointer string, reason any) *Fault {
+	return &Fault{pointer, fmt.Sprintf("the schema cannot be used: %v", reason)}
 }
 
 // schema compiles the schema at a pointer.
-func (l *library) schema(pointer string) (s *jsonschema.Schema, fault *SchemaError) {
+func (l *library) schema(pointer string) (s *jsonschema.Schema, fault *Fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if s := l.compiled[pointer]; s != nil {
@@ -92,18 +94,18 @@ func plainPointer(s string) string {
 
 // compileError words an error of compiling. When the document breaks its
 // meta-schema the fault is the deepest one.
-func compileError(pointer string, err error) *SchemaError {
+func compileError(pointer string, err error) *Fault {
 	var broken *jsonschema.ValidationError
 	if errors.As(err, &broken) {
 		v := deepest(broken)
-		return &SchemaError{plainPointer(v.InstanceLocation), v.Message}
+		return &Fault{plainPointer(v.InstanceLocation), v.Message}
 	}
 	var fault *jsonschema.SchemaError
 	if errors.As(err, &fault) {
 		err = fault.Err
 	}
 	message := strings.TrimPrefix(err.Error(), "jsonschema: ")
-	return &SchemaError{pointer, strings.ReplaceAll(message, baseURL, "")}
+	return &Fault{pointer, strings.ReplaceAll(message, baseURL, "")}
 }
 
 func deepest(e *jsonschema.ValidationError) *jsonschema.ValidationError {
@@ -129,6 +131,27 @@ func (l *library) validate(pointer string, v *value) (err error) {
 		}
 	}()
 	return s.Validate(v.plain())
+}
+
+// leaves goes through the faults in an error of validate: the pointer to each in the value, the
+// keyword that it breaks and the words.
+func leaves(err error) iter.Seq2[string, Fault] {
+	return func(yield func(string, Fault) bool) {
+		var broken *jsonschema.ValidationError
+		if !errors.As(err, &broken) {
+			yield("", Fault{Message: strings.ReplaceAll(err.Error(), baseURL, "")})
+			return
+		}
+		var each func(e *jsonschema.ValidationError) bool
+		each = func(e *jsonschema.ValidationError) bool {
+			if len(e.Causes) == 0 {
+				_, keyword, _ := strings.Cut(e.AbsoluteKeywordLocation, "#")
+				return yield(plainPointer(e.InstanceLocation), Fault{plainPointer(keyword), e.Message})
+			}
+			return !slices.ContainsFunc(e.Causes, func(c *jsonschema.ValidationError) bool { return !each(c) })
+		}
+		each(broken)
+	}
 }
 
 // plain returns the value as the library and encoding/json have it.
@@ -160,7 +183,7 @@ func (v *value) plain() any {
 // content, patterns that RE2 cannot read), other patterns are those of RE2, nullable is written
 // out, counts fit an int. When a pointer picks a schema, or there are very many, only what is
 // reached is there.
-func (b *builder) forLibrary(whole bool) (*library, *SchemaError) {
+func (b *builder) forLibrary(whole bool) (*library, *Fault) {
 	limit := maxReached
 	if b.draft == 2020 {
 		limit = maxReached2020
@@ -168,7 +191,7 @@ func (b *builder) forLibrary(whole bool) (*library, *SchemaError) {
 	w, size := &rewriter{builder: b}, len(b.places)
 	if !whole || size > limit {
 		if w.keep, size = b.reached(); size > limit {
-			return nil, &SchemaError{Message: fmt.Sprintf("%d schemas in one, more than %d", size, limit)}
+			return nil, &Fault{Message: fmt.Sprintf("%d schemas in one, more than %d", size, limit)}
 		}
 	}
 	w.write(&b.root)
@@ -266,7 +289,7 @@ func (w *rewriter) schema(v *value, p *place) {
 		case "contentSchema":
 			return true
 		case "pattern":
-			return dead || m.kind == kindString && w.patterns[m.text] != nil && w.patterns[m.text].re == nil
+			return dead || m.kind == kindString && w.patterns[m.text] != nil && w.patterns[m.text].unread()
 		case "definitions", "$defs":
 			return w.keep != nil && !w.keep[m]
 		case "additionalProperties":
@@ -309,7 +332,7 @@ func (w *rewriter) keyword(schema, m *value) {
 		if m.kind == kindObject {
 			w.named(m, func(d *value) string { return fromECMA(d.name) }, w.write, func(d *value) bool {
 				p := w.patterns[d.name]
-				return p != nil && p.re == nil
+				return p != nil && p.unread()
 			})
 			return
 		}
@@ -344,4 +367,17 @@ func (w *rewriter) count(m *value) {
 		return
 	}
 	w.out = m.appendJSON(w.out)
+}
+
+// compared returns the cost for the library of comparing the value with another one. It converts
+// numbers to fractions first.
+func (v *value) compared() int {
+	work := 1
+	if v.kind == kindNumber {
+		work = 32
+	}
+	for i := range v.kids {
+		work += v.kids[i].compared()
+	}
+	return work
 }

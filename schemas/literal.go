@@ -91,14 +91,14 @@ func (c *class) contains(name string) bool {
 // cost returns what asking whether the class has a name costs, in small things that are looked at.
 func (c *class) cost() int { return 1 + len(c.names)/8 + 16*len(c.pats) }
 
-// eval decides a literal that is about a string, or a node, for one value.
-func (l *literal) eval(left *int, v *value) verdict {
+// holds decides a literal that is about a string, or a node, for one value.
+func (p *prover) holds(l *literal, v *value) verdict {
 	out := doubt
 	switch l.op {
 	case opNode:
-		out = evaluateWithin(left, l.node, v)
+		out = p.try(&p.work, l.node, v)
 	case opMatch:
-		if l.pat.re != nil {
+		if !l.pat.unread() {
 			out = l.pat.match(v.text)
 		}
 	case opNotValue:
@@ -115,7 +115,7 @@ func (l *literal) eval(left *int, v *value) verdict {
 func (p *prover) assertions(n *node, k kind) (out []literal) {
 	switch k {
 	case kindNumber:
-		return n.numberAssertions()
+		return numberAssertions(n)
 	case kindString:
 		if n.minLength > 0 {
 			out = append(out, literal{op: opMinLength, count: n.minLength})
@@ -127,14 +127,14 @@ func (p *prover) assertions(n *node, k kind) (out []literal) {
 			out = append(out, literal{op: opMatch, pat: n.pattern})
 		}
 	case kindArray:
-		return n.arrayAssertions()
+		return arrayAssertions(n)
 	case kindObject:
 		return p.objectAssertions(n)
 	}
 	return out
 }
 
-func (n *node) numberAssertions() (out []literal) {
+func numberAssertions(n *node) (out []literal) {
 	if n.integer {
 		out = append(out, literal{op: opMultiple, num: number{small: 1}})
 	}
@@ -150,7 +150,7 @@ func (n *node) numberAssertions() (out []literal) {
 	return out
 }
 
-func (n *node) arrayAssertions() (out []literal) {
+func arrayAssertions(n *node) (out []literal) {
 	if n.minItems > 0 {
 		out = append(out, literal{op: opMinItems, count: n.minItems})
 	}
@@ -211,7 +211,7 @@ func (p *prover) objectAssertions(n *node) (out []literal) {
 	}
 	unread := n.unreadPatterns()
 	for i := range n.patterns {
-		if pp := &n.patterns[i]; pp.pattern.re != nil && !admitsAll(pp.node) {
+		if pp := &n.patterns[i]; !pp.pattern.unread() && !admitsAll(pp.node) {
 			out = append(out, literal{op: opAllMembers, class: &class{match: pp.pattern}, node: pp.node})
 		}
 	}
@@ -225,15 +225,6 @@ func (p *prover) objectAssertions(n *node) (out []literal) {
 		out = append(out, literal{op: opAllNames, node: n.names})
 	}
 	return out
-}
-
-func (n *node) unreadPatterns() bool {
-	for i := range n.patterns {
-		if n.patterns[i].pattern.re == nil {
-			return true
-		}
-	}
-	return false
 }
 
 // classes are made once for each node.
@@ -251,7 +242,7 @@ func (p *prover) classesOf(n *node) *classes {
 		}
 		c.rest = &class{of: n}
 		for i := range n.patterns {
-			if pat := n.patterns[i].pattern; pat.re != nil {
+			if pat := n.patterns[i].pattern; !pat.unread() {
 				c.rest.pats = append(c.rest.pats, pat)
 			}
 		}

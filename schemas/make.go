@@ -22,38 +22,27 @@ func Const(raw json.RawMessage) (*Schema, error) {
 }
 
 // IsConst reports whether s is the schema of one value, which const says.
-func (s *Schema) IsConst() bool { return s.node.konst != nil }
+func (s *Schema) IsConst() bool { return s.node().konst != nil }
 
 // AppendConst appends the JSON of that value; there must be one.
-func (s *Schema) AppendConst(dst []byte) []byte { return s.node.konst.appendJSON(dst) }
+func (s *Schema) AppendConst(dst []byte) []byte { return s.node().konst.appendJSON(dst) }
 
 // Union returns the schema of the values that meet one of several; of none it is Nothing.
 func Union(list ...*Schema) *Schema {
 	if len(list) == 0 {
 		return Nothing()
 	}
-	n := list[0].node
+	n := list[0].node()
 	for _, s := range list[1:] {
-		n = eitherFlat(n, s.node)
+		n = eitherFlat(n, s.node())
 	}
 	return schemaOf(n)
-}
-
-// eitherFlat does what eitherNode does, and keeps a union of many flat.
-func eitherFlat(a, b *node) *node {
-	if a == nil || b == nil || a.doc != nil || len(a.anyOf) == 0 || admitsAll(b) {
-		return eitherNode(a, b)
-	}
-	n := newNode(allTypes)
-	n.anyOf = append(append(n.anyOf, a.anyOf...), b)
-	n.masks()
-	return n
 }
 
 // ArrayOf returns the schema of the arrays of elements that meet s.
 func ArrayOf(s *Schema) *Schema {
 	n := newNode(only(kindArray))
-	n.rest, n.restWord = s.node, "items"
+	n.rest, n.restWord = s.node(), "items"
 	return made(n)
 }
 
@@ -72,7 +61,7 @@ func Object(fields ...Field) *Schema {
 		p := newNode(allTypes)
 		p.masks()
 		if f.Schema != nil {
-			p = f.Schema.node
+			p = f.Schema.node()
 		}
 		n.props = append(n.props, property{f.Name, p})
 		if !f.Optional {
@@ -94,11 +83,4 @@ func Object(fields ...Field) *Schema {
 func made(n *node) *Schema {
 	n.masks()
 	return schemaOf(n)
-}
-
-func constNode(v *value) *node {
-	n := newNode(allTypes)
-	n.konst = v
-	n.masks()
-	return n
 }

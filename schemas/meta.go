@@ -12,7 +12,7 @@ import (
 
 // checkMeta holds a document against the meta-schema of its draft. A root that isOrdinary
 // needs no library for it.
-func (b *builder) checkMeta() (fault *SchemaError) {
+func (b *builder) checkMeta() (fault *Fault) {
 	if b.draft == 2020 && isOrdinary(&b.root) {
 		return nil
 	}
@@ -23,7 +23,7 @@ func (b *builder) checkMeta() (fault *SchemaError) {
 	}()
 	v, err := parseValue(b.library.doc)
 	if err != nil {
-		return &SchemaError{"", err.Error()}
+		return &Fault{"", err.Error()}
 	}
 	meta, err := metaSchemas[b.draft]()
 	if err == nil {

@@ -5,7 +5,7 @@ import "iter"
 // Names returns the names of the members that the schema declares, in the order of
 // its document, through $ref, allOf, anyOf and oneOf. A name may come twice.
 func (s *Schema) Names() iter.Seq[string] {
-	return func(yield func(string) bool) { s.node.declared(map[*node]bool{}, yield) }
+	return func(yield func(string) bool) { s.node().declared(map[*node]bool{}, yield) }
 }
 
 func (n *node) declared(seen map[*node]bool, yield func(string) bool) bool {

@@ -5,18 +5,6 @@ import (
 	"strings"
 )
 
-// typeSet is a set of the six types, a bit each.
-type typeSet uint8
-
-const (
-	noTypes  typeSet = 0
-	allTypes typeSet = 1<<kinds - 1
-)
-
-func only(k kind) typeSet              { return 1 << k }
-func (t typeSet) has(k kind) bool      { return t&(1<<k) != 0 }
-func (t typeSet) excludes(k kind) bool { return t&(1<<k) == 0 }
-
 // node is one schema as its keywords say: references are resolved, and what the
 // drafts write differently is the same. Everything works on nodes, which are never
 // changed once built; only the library reads the document again.
@@ -24,7 +12,7 @@ func (t typeSet) excludes(k kind) bool { return t&(1<<k) == 0 }
 // Nodes form a graph. Along the edges that stay at the same value (ref, allOf,
 // anyOf, oneOf, not, if, then, else, dependent schemas) it has no cycles.
 type node struct {
-	schema  Schema    // of this node
+	own     ref
 	doc     *document // nil when no document says it: unions, conjunctions
 	pointer string    // into doc
 	draft   int
@@ -70,8 +58,8 @@ type ofTexts struct {
 // ofLists holds the keywords about arrays.
 type ofLists struct {
 	prefix                   []*node
-	rest                     *node // the elements after prefix; nil: any
-	prefixWord, restWord     string
+	rest                     *node  // the elements after prefix; nil: any
+	restWord                 string // the keyword of rest
 	contains                 *node
 	minContains, maxContains int
 	minItems, maxItems       int
@@ -96,7 +84,6 @@ type ofObjects struct {
 // combined holds the schemas that apply to the same value.
 type combined struct {
 	ref             *node
-	refWord         string
 	allOf           []*node
 	anyOf, oneOf    []*node
 	not             *node
@@ -144,6 +131,16 @@ type dependent struct {
 	node  *node
 }
 
+// ref refers to a node: the one of a node is as long-lived as that, so that its address stands for
+// the node under another type.
+type ref struct{ of *node }
+
+// node returns the node that r refers to.
+func (r *ref) node() *node { return r.of }
+
+// self returns the reference to n, always the same one.
+func (n *node) self() *ref { return &n.own }
+
 func newNode(types typeSet) *node {
 	n := &node{
 		types:     types,
@@ -151,7 +148,7 @@ func newNode(types typeSet) *node {
 		ofLists:   ofLists{minItems: -1, maxItems: -1, minContains: 1, maxContains: -1},
 		ofObjects: ofObjects{minProps: -1, maxProps: -1},
 	}
-	n.schema.node = n
+	n.own.of = n
 	return n
 }
 
@@ -381,13 +378,6 @@ func disjoint(a, b *node, k kind) bool {
 	return false
 }
 
-func kindsOf(values []value) (t typeSet) {
-	for i := range values {
-		t |= only(values[i].kind)
-	}
-	return t
-}
-
 func oneOfMasks(list []*node) (may, full typeSet) {
 	once, twice := noTypes, noTypes // of may
 	fullOnce, fullTwice := noTypes, noTypes
@@ -453,7 +443,7 @@ func (n *node) constrainsObjects() bool {
 		}
 	}
 	for i := range n.patterns {
-		if n.patterns[i].pattern.re == nil || !admitsAll(n.patterns[i].node) {
+		if n.patterns[i].pattern.unread() || !admitsAll(n.patterns[i].node) {
 			return true
 		}
 	}
@@ -463,3 +453,140 @@ func (n *node) constrainsObjects() bool {
 // admitsAll reports whether n is known to admit every value; nil does. While the
 // graph is still being built, which recursion makes happen, it says no.
 func admitsAll(n *node) bool { return n == nil || n.full == allTypes }
+
+// among reports whether v is one of n's enum.
+func (n *node) among(v *value) bool {
+	if n.enumSet != nil {
+		var space [64]byte
+		_, there := n.enumSet[string(v.appendCanonical(space[:0]))]
+		return there
+	}
+	for i := range n.enum {
+		if n.enum[i].equal(v) {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *node) validNumber(text string) bool {
+	if !n.integer && !n.lower.set && !n.upper.set && n.multiple == nil {
+		return true
+	}
+	x := numberOf(text)
+	return !(n.integer && !x.isInt()) &&
+		n.lower.admits(x, 1) && n.upper.admits(x, -1) &&
+		(n.multiple == nil || x.multipleOf(*n.multiple))
+}
+
+// admits reports whether x is on the right side of b: above for sign 1.
+func (b *bound) admits(x number, sign int) bool {
+	if !b.set {
+		return true
+	}
+	c := x.cmp(b.number) * sign
+	return c > 0 || c == 0 && !b.strict
+}
+
+// named does what property does for a name that is not a string.
+func (n *node) named(name []byte) *node {
+	if n.byName != nil {
+		if i, ok := n.byName[string(name)]; ok {
+			return n.props[i].node
+		}
+		return nil
+	}
+	for i := range n.props {
+		if n.props[i].name == string(name) {
+			return n.props[i].node
+		}
+	}
+	return nil
+}
+
+// scanning says what the scanner can do with a node.
+type scanning uint8
+
+const (
+	unscanned scanning = iota // nothing
+	plain                     // its keywords are about the value itself, its members and elements
+	through                   // it says nothing but what one list of others in place says
+)
+
+// scanning returns what the scanner can do with n.
+func (n *node) scanning() scanning {
+	lists := 0
+	for _, list := range [...][]*node{n.allOf, n.anyOf, n.oneOf} {
+		lists += min(len(list), 1)
+	}
+	if n.ref != nil {
+		lists++
+	}
+	switch {
+	case n.opaque != "" || n.not != nil || n.cond != nil || n.restProps != nil || n.restItems != nil ||
+		len(n.dependents) > 0 || len(n.patterns) > 0 || n.names != nil || n.unique || n.contains != nil || len(n.required) > 64:
+		return unscanned
+	case lists == 0:
+		return plain
+	case lists == 1 && len(n.allOf) <= 1 && !n.hasEnum && n.konst == nil && n.constrained() == noTypes:
+		return through
+	}
+	return unscanned
+}
+
+func (n *node) unreadPatterns() bool {
+	for i := range n.patterns {
+		if n.patterns[i].pattern.unread() {
+			return true
+		}
+	}
+	return false
+}
+
+// bothNodes returns the conjunction of two schemas, of which nil is any value.
+func bothNodes(a, b *node) *node {
+	switch {
+	case a == nil || a == b || admitsAll(a):
+		return b
+	case b == nil || admitsAll(b):
+		return a
+	}
+	n := newNode(allTypes)
+	n.allOf = []*node{a, b}
+	n.masks()
+	return n
+}
+
+// eitherNode returns the union of two schemas, of which nil is any value.
+func eitherNode(a, b *node) *node {
+	switch {
+	case a == nil || b == nil:
+		return nil
+	case a == b || b.may == noTypes:
+		return a
+	case a.may == noTypes:
+		return b
+	}
+	n := newNode(allTypes)
+	n.anyOf = []*node{a, b}
+	n.masks()
+	return n
+}
+
+// eitherFlat does what eitherNode does, and keeps a union of many flat.
+func eitherFlat(a, b *node) *node {
+	if a == nil || b == nil || a.doc != nil || len(a.anyOf) == 0 || admitsAll(b) {
+		return eitherNode(a, b)
+	}
+	n := newNode(allTypes)
+	n.anyOf = append(append(n.anyOf, a.anyOf...), b)
+	n.masks()
+	return n
+}
+
+func constNode(v *value) *node {
+	n := newNode(allTypes)
+	n.konst = v
+	n.masks()
+	return n
+}

@@ -2,7 +2,7 @@ package schemas
 
 import (
 	"errors"
-	"fmt"
+
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -45,6 +45,15 @@ func compilePattern(text string, most int) (*pattern, error) {
 	}
 	return p, err
 }
+
+// unread reports whether RE2 cannot read the pattern.
+func (p *pattern) unread() bool { return p.re == nil }
+
+// instructions returns how many instructions its program has.
+func (p *pattern) instructions() int { return len(p.prog.Inst) }
+
+// matchBytes reports whether RE2 finds a match, however long that takes.
+func (p *pattern) matchBytes(text []byte) bool { return p.re.Match(text) }
 
 // instructions returns about how many instructions a pattern comes to, and a large number for very
 // many.
@@ -119,7 +128,7 @@ func (p *pattern) matchSlowly(text string) (out verdict, took int) {
 	steps, room := maxMatchSteps, maxMatchRoom
 	defer func() { took = maxMatchSteps - max(0, steps) + len(text)/8 }()
 	reps, class := distinctRunes(text)
-	a := newAutomaton(p.prog, false, reps, func(n int) bool { steps -= n; return steps >= 0 })
+	a := newAutomaton(p, false, reps, func(n int) bool { steps -= n; return steps >= 0 })
 	state, known := int32(0), 0
 	for _, r := range text {
 		state = a.step(state, int(class[r]))
@@ -152,23 +161,4 @@ func distinctRunes(text string) (list []rune, class map[rune]int32) {
 		class[r] = int32(i)
 	}
 	return list, class
-}
-
-// pattern compiles a regular expression of ECMA-262. One that RE2 cannot read is a warning, one
-// that is too large an error.
-func (k *keywords) pattern(text, pointer string) *pattern {
-	if p := k.builder.patterns[text]; p != nil {
-		return p
-	}
-	p, err := compilePattern(text, min(maxInsts, maxAllInsts-k.builder.insts))
-	switch {
-	case errors.Is(err, errLargePattern):
-		k.fail(pointer, "%s", fmt.Sprintf("the pattern is too large: its repetitions come to more than %d steps, or those of all patterns to more than %d; use minLength and maxLength, or smaller counts", maxInsts, maxAllInsts))
-	case err != nil:
-		k.warnings = append(k.warnings, SchemaError{pointer, "this pattern is not enforced: " + err.Error()})
-	default:
-		k.builder.insts += len(p.prog.Inst)
-	}
-	k.builder.patterns[text] = p
-	return p
 }

@@ -111,8 +111,13 @@ type signed struct {
 	neg  bool
 }
 
+// oracle decides whether a value meets a schema by evaluating it, with the steps that are left for
+// that.
+type oracle func(left *int, n *node, v *value) verdict
+
 // prover answers goals. It is used by one goroutine.
 type prover struct {
+	try     oracle
 	steps   int // left
 	small   int // work that is less than a step
 	room    int // left for what values are made of, in bytes
@@ -148,7 +153,7 @@ func (p *prover) makes(parts int) bool {
 
 // made returns the answer with a list or object that was made, unless that is too large.
 func (p *prover) made(sure status, v value) result {
-	if v = v.made(); v.huge() {
+	if v = v.made(); huge(&v) {
 		return p.hugeOne(sure, v.kind)
 	} else if !p.makes(len(v.kids)) {
 		return p.tooLarge()
@@ -160,11 +165,11 @@ func (p *prover) made(sure status, v value) result {
 // content stands for it, that makes what it becomes a part of huge as well.
 func (p *prover) hugeOne(sure status, k kind) result {
 	p.large = true
-	return result{sure, &value{kind: k, size: maxMade + 1}}
+	return result{sure, sized(k, maxMade+1)}
 }
 
 // huge reports whether a value is, or has a part that is, one that was not made.
-func (v *value) huge() bool { return v.bytes() > maxMade }
+func huge(v *value) bool { return v.bytes() > maxMade }
 
 // tooLarge returns the answer when values would be too large to look for.
 func (p *prover) tooLarge() result {
@@ -184,9 +189,9 @@ const (
 	dropped = -1 // no longer holds
 )
 
-func newProver(steps int) *prover {
+func newProver(steps int, try oracle) *prover {
 	return &prover{
-		steps: steps, room: maxRoom, work: maxTried, low: closed, ids: make(map[*node]uint32), memo: make(map[string]*entry),
+		try: try, steps: steps, room: maxRoom, work: maxTried, low: closed, ids: make(map[*node]uint32), memo: make(map[string]*entry),
 		classes: make(map[*node]*classes), unions: make(map[string]*node), consts: make(map[*value]*node),
 	}
 }
@@ -237,7 +242,7 @@ func (p *prover) goalKey(goal []signed) []byte {
 const maxGoals = 200 // nested
 
 // solve answers whether a value meets all parts of a goal.
-func (p *prover) solve(goal []signed) result {
+func (p *prover) solve(goal ...signed) result {
 	if r, done := p.trivial(goal); done {
 		return r
 	}
@@ -361,7 +366,7 @@ func (p *prover) among(root []literal, values []value, k kind) result {
 		}
 		verdict := yes
 		for j := range root {
-			if verdict = min(verdict, root[j].eval(&p.work, v)); verdict == no {
+			if verdict = min(verdict, p.holds(&root[j], v)); verdict == no {
 				break
 			}
 		}

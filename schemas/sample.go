@@ -27,20 +27,20 @@ func (meter *Meter) Sample(s *Schema, seed uint64) (json.RawMessage, error) {
 		return nil, err
 	}
 	m := &sampler{Rand: rand.New(rand.NewPCG(seed, 0x5a)), steps: 4096, room: 8 * maxMade, work: maxTried, proofs: maxRoom}
-	p := newProver(DefaultSteps)
+	p := newProver(DefaultSteps, evaluateWithin)
 	defer func() {
 		proof := stepsPerProof * (DefaultSteps - max(0, p.steps))
 		meter.Take(stepsPerProof*(4096-max(0, m.steps)) + proof + 2*maxTried - max(0, m.work) - max(0, p.work))
 	}()
 	for range 8 {
-		if v, ok := m.value(s.node, 0); ok && s.admits(meter, &v) {
+		if v, ok := m.value(s.node(), 0); ok && s.admits(meter, &v) {
 			return v.appendJSON(nil), nil
 		}
 		if m.large || m.room < 0 {
 			break
 		}
 	}
-	r := p.solve([]signed{{node: s.node}})
+	r := p.solve(signed{node: s.node()})
 	switch {
 	case r.witness != nil && s.admits(meter, r.witness):
 		return r.witness.appendJSON(nil), nil
@@ -115,9 +115,9 @@ func (m *sampler) proved(n *node) (value, bool) {
 	if m.large {
 		return value{}, false // it is about to be asked for the whole
 	}
-	p := newProver(2000)
+	p := newProver(2000, evaluateWithin)
 	p.room, p.work = m.proofs, m.work
-	r := p.solve([]signed{{node: n}})
+	r := p.solve(signed{node: n})
 	m.proofs, m.work, m.large = p.room, p.work, m.large || p.large
 	if r.witness != nil {
 		return *r.witness, true
@@ -235,7 +235,7 @@ func (m *sampler) build(k kind, parts []*node, depth int) (value, bool) {
 	case kindBoolean:
 		return value{kind: kindBoolean, truth: m.IntN(2) == 0}, true
 	case kindNumber:
-		return m.number(parts), true
+		return numberNear(parts, func() int64 { return m.Int64N(100) }), true
 	case kindString:
 		return m.string(parts)
 	case kindArray:
@@ -244,37 +244,6 @@ func (m *sampler) build(k kind, parts []*node, depth int) (value, bool) {
 		return m.object(parts, depth)
 	}
 	return value{kind: kindNull}, true
-}
-
-// number returns a small integer where that will do.
-func (m *sampler) number(parts []*node) value {
-	var s numberSolver
-	for _, p := range parts {
-		for _, l := range p.numberAssertions() {
-			s.add(&l)
-		}
-	}
-	low := number{}
-	if s.lower.set && low.cmp(s.lower.number) < 0 {
-		low = s.lower.number
-	}
-	for range 8 {
-		n := number{small: floor(low.rat()).Int64() + m.Int64N(100)}
-		if s.step != nil && s.step.IsInt() && s.step.Num().IsInt64() {
-			n.small -= n.small % s.step.Num().Int64()
-		}
-		if s.admits(n.rat()) {
-			return value{kind: kindNumber, text: n.String()}
-		}
-	}
-	b := &branch{prover: newProver(1000), kind: kindNumber}
-	for _, p := range parts {
-		b.facts = append(b.facts, p.numberAssertions()...)
-	}
-	if r := b.solveNumber(); r.witness != nil {
-		return *r.witness
-	}
-	return value{kind: kindNumber, text: "0"}
 }
 
 // formatSamples are strings of the formats that tools ask for most.

@@ -12,36 +12,6 @@ import (
 // For these a value need not be made at all. The scanner reads along the text, which was checked
 // before, and the schema together, and says yes or does not know; then the evaluator decides.
 
-// scanning says what the scanner can do with a node.
-type scanning uint8
-
-const (
-	unscanned scanning = iota // nothing
-	plain                     // its keywords are about the value itself, its members and elements
-	through                   // it says nothing but what one list of others in place says
-)
-
-// scanning returns what the scanner can do with n.
-func (n *node) scanning() scanning {
-	lists := 0
-	for _, list := range [...][]*node{n.allOf, n.anyOf, n.oneOf} {
-		lists += min(len(list), 1)
-	}
-	if n.ref != nil {
-		lists++
-	}
-	switch {
-	case n.opaque != "" || n.not != nil || n.cond != nil || n.restProps != nil || n.restItems != nil ||
-		len(n.dependents) > 0 || len(n.patterns) > 0 || n.names != nil || n.unique || n.contains != nil || len(n.required) > 64:
-		return unscanned
-	case lists == 0:
-		return plain
-	case lists == 1 && len(n.allOf) <= 1 && !n.hasEnum && n.konst == nil && n.constrained() == noTypes:
-		return through
-	}
-	return unscanned
-}
-
 // scanner reads one text: JSON that was checked, of which no object has a name twice.
 type scanner struct {
 	text    []byte
@@ -250,11 +220,11 @@ func (s *scanner) scanString(n *node, text []byte, escaped bool) bool {
 	if length := utf8.RuneCount(text); length < n.minLength || n.maxLength >= 0 && length > n.maxLength {
 		return false
 	}
-	if n.pattern == nil || n.pattern.re == nil {
+	if n.pattern == nil || n.pattern.unread() {
 		return true
 	}
 	s.matched += n.pattern.work(len(text))
-	return s.matched <= maxScanMatch && n.pattern.re.Match(text)
+	return s.matched <= maxScanMatch && n.pattern.matchBytes(text)
 }
 
 // another moves to the next part of an array or object, behind the comma if it is not the first.
@@ -334,20 +304,4 @@ func (n *node) requiredBit(name []byte) (bits uint64) {
 		}
 	}
 	return bits
-}
-
-// named does what property does for a name that is not a string.
-func (n *node) named(name []byte) *node {
-	if n.byName != nil {
-		if i, ok := n.byName[string(name)]; ok {
-			return n.props[i].node
-		}
-		return nil
-	}
-	for i := range n.props {
-		if n.props[i].name == string(name) {
-			return n.props[i].node
-		}
-	}
-	return nil
 }

@@ -171,7 +171,7 @@ func (a *arraySolver) element(i int, more []signed) result {
 	if len(goal) == 0 {
 		return result{found, &value{kind: kindNull}}
 	}
-	return a.solve(goal)
+	return a.solve(goal...)
 }
 
 // withTwins tries all pairs of places for two elements that are equal.
@@ -321,7 +321,7 @@ func (a *arraySolver) finish(elements []element, sure status) result {
 	if i, j := a.same[0], a.same[1]; j >= 0 {
 		v.kids[i] = v.kids[j]
 	}
-	if v = v.made(); a.unique && v.huge() {
+	if v = v.made(); a.unique && huge(&v) {
 		return a.tooLarge()
 	}
 	if !a.unique || allDistinct(v.kids) {
@@ -387,12 +387,12 @@ func (a *arraySolver) several(goal []signed, n int) (list []value, status status
 	for len(list) < n {
 		r := result{found, &value{kind: kindNull}}
 		if len(goal) > 0 {
-			r = a.solve(goal)
+			r = a.solve(goal...)
 		}
 		if r.status == empty {
 			break
 		}
-		if r.witness == nil || r.witness.huge() {
+		if r.witness == nil || huge(r.witness) {
 			return nil, unknown
 		}
 		status = min(status, r.status)

@@ -10,10 +10,14 @@ import (
 // multiple m: so with it only finitely many numbers matter, and without it a range that
 // is more than a point always holds one that is no multiple of some others.
 func (b *branch) solveNumber() result {
-	s := numberSolver{}
+	var s numberSolver
 	for i := range b.facts {
 		s.add(&b.facts[i])
 	}
+	return s.solve(b.prover)
+}
+
+func (s *numberSolver) solve(p *prover) result {
 	if s.lower.set && s.upper.set {
 		c := s.lower.cmp(s.upper.number)
 		if c > 0 || c == 0 && (s.lower.strict || s.upper.strict) {
@@ -26,7 +30,7 @@ func (b *branch) solveNumber() result {
 	if s.step == nil {
 		return s.dense()
 	}
-	return s.lattice(b.prover)
+	return s.lattice(p)
 }
 
 type numberSolver struct {
@@ -209,4 +213,33 @@ func (s *numberSolver) ends() (first, last *big.Int, down bool) {
 func floor(x *big.Rat) *big.Int {
 	q, _ := new(big.Int).DivMod(x.Num(), x.Denom(), new(big.Int))
 	return q
+}
+
+// numberNear returns a number that meets what schemas themselves say of numbers: an integer that
+// is drawn, as a distance from 0 or from the lower end, where that will do, and 0 where there is
+// none.
+func numberNear(nodes []*node, draw func() int64) value {
+	var s numberSolver
+	for _, n := range nodes {
+		for _, l := range numberAssertions(n) {
+			s.add(&l)
+		}
+	}
+	low := number{}
+	if s.lower.set && low.cmp(s.lower.number) < 0 {
+		low = s.lower.number
+	}
+	for range 8 {
+		n := number{small: floor(low.rat()).Int64() + draw()}
+		if s.step != nil && s.step.IsInt() && s.step.Num().IsInt64() {
+			n.small -= n.small % s.step.Num().Int64()
+		}
+		if s.admits(n.rat()) {
+			return *numberValue(n.rat())
+		}
+	}
+	if r := s.solve(newProver(1000, nil)); r.witness != nil {
+		return *r.witness
+	}
+	return value{kind: kindNumber, text: "0"}
 }

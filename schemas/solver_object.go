@@ -146,7 +146,7 @@ func (o *objectSolver) solveMember(goal []signed) result {
 	if len(goal) == 0 {
 		return result{found, &value{kind: kindNull}}
 	}
-	return o.solve(goal)
+	return o.solve(goal...)
 }
 
 func (o *objectSolver) nameAllowed(name string) status {
@@ -163,7 +163,7 @@ func (o *objectSolver) nameAllowed(name string) status {
 
 // literalOn decides a fact about names for one name.
 func (p *prover) literalOn(f *literal, v *value) verdict {
-	verdict := evaluateWithin(&p.work, f.node, v)
+	verdict := p.try(&p.work, f.node, v)
 	if f.neg {
 		return verdict.not()
 	}

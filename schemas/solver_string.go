@@ -2,7 +2,6 @@ package schemas
 
 import (
 	"encoding/binary"
-	"regexp/syntax"
 	"strings"
 )
 
@@ -18,12 +17,12 @@ func (b *branch) solveString() result {
 		return result{}
 	}
 	if s.low > maxWitnessLength {
-		if len(s.progs) == 0 {
+		if len(s.pats) == 0 {
 			return s.hugeOne(found, kindString)
 		}
 		return s.tooLarge()
 	}
-	if len(s.progs) == 0 {
+	if len(s.pats) == 0 {
 		return s.plain()
 	}
 	return s.search()
@@ -32,7 +31,7 @@ func (b *branch) solveString() result {
 type stringSolver struct {
 	*prover
 	low, high int // high -1: no limit
-	progs     []*syntax.Prog
+	pats      []*pattern
 	neg       []bool
 	except    []string
 }
@@ -48,8 +47,8 @@ func (s *stringSolver) add(f *literal) {
 			s.high = f.count
 		}
 	case opMatch:
-		if f.pat.prog != nil {
-			s.progs, s.neg = append(s.progs, f.pat.prog), append(s.neg, f.neg)
+		if !f.pat.unread() {
+			s.pats, s.neg = append(s.pats, f.pat), append(s.neg, f.neg)
 		}
 	case opNotValue:
 		if f.value.kind == kindString {
@@ -81,19 +80,19 @@ func (s *stringSolver) plain() result {
 	return result{}
 }
 
-// tree is the tree of the excluded strings.
-type tree struct {
-	next map[rune]*tree
+// trie is the tree of the excluded strings.
+type trie struct {
+	next map[rune]*trie
 	end  bool
 	id   uint32
 }
 
-func (s *stringSolver) excluded() (root *tree, runes []rune) {
+func (s *stringSolver) excluded() (root *trie, runes []rune) {
 	if len(s.except) == 0 {
 		return nil, nil
 	}
 	id := uint32(1)
-	root = &tree{id: id}
+	root = &trie{id: id}
 	for _, text := range s.except {
 		at := root
 		for _, r := range text {
@@ -101,9 +100,9 @@ func (s *stringSolver) excluded() (root *tree, runes []rune) {
 			next := at.next[r]
 			if next == nil {
 				id++
-				next = &tree{id: id}
+				next = &trie{id: id}
 				if at.next == nil {
-					at.next = make(map[rune]*tree)
+					at.next = make(map[rune]*trie)
 				}
 				at.next[r] = next
 			}
@@ -117,7 +116,7 @@ func (s *stringSolver) excluded() (root *tree, runes []rune) {
 // spot of the search: a state of each automaton, a place in the tree, a length.
 type stringSpot struct {
 	states []int32
-	tree   *tree
+	out    *trie // of the excluded strings
 	length int
 	from   int // index of the spot before
 	by     rune
@@ -125,14 +124,14 @@ type stringSpot struct {
 
 func (s *stringSolver) search() result {
 	root, runes := s.excluded()
-	reps, ok := runeClasses(s.progs, runes, s.spend)
+	reps, ok := runeClasses(s.pats, runes, s.spend)
 	if !ok {
 		return result{status: unknown}
 	}
-	machines := make([]*automaton, len(s.progs))
-	first := stringSpot{states: make([]int32, len(s.progs)), tree: root, from: -1}
-	for i, prog := range s.progs {
-		machines[i] = newAutomaton(prog, s.neg[i], reps, s.spend)
+	machines := make([]*automaton, len(s.pats))
+	first := stringSpot{states: make([]int32, len(s.pats)), out: root, from: -1}
+	for i, p := range s.pats {
+		machines[i] = newAutomaton(p, s.neg[i], reps, s.spend)
 	}
 	seen := make(map[string]bool)
 	spots := []stringSpot{first}
@@ -162,7 +161,7 @@ func (s *stringSolver) search() result {
 }
 
 func (s *stringSolver) accepts(machines []*automaton, at *stringSpot) bool {
-	if at.length < s.low || at.tree != nil && at.tree.end {
+	if at.length < s.low || at.out != nil && at.out.end {
 		return false
 	}
 	for i, m := range machines {
@@ -181,8 +180,8 @@ func (s *stringSolver) follow(machines []*automaton, at *stringSpot, c int, r ru
 			return next, false
 		}
 	}
-	if at.tree != nil {
-		next.tree = at.tree.next[r]
+	if at.out != nil {
+		next.out = at.out.next[r]
 	}
 	return next, true
 }
@@ -191,8 +190,8 @@ func (s *stringSolver) follow(machines []*automaton, at *stringSpot, c int, r ru
 // are alike but for their lengths, beyond low, the first is the shorter one.
 func (s *stringSolver) spotKey(at *stringSpot) []byte {
 	s.key = binary.AppendUvarint(s.key[:0], uint64(min(at.length, s.low)))
-	if at.tree != nil {
-		s.key = binary.AppendUvarint(s.key, uint64(at.tree.id))
+	if at.out != nil {
+		s.key = binary.AppendUvarint(s.key, uint64(at.out.id))
 	} else {
 		s.key = append(s.key, 0)
 	}

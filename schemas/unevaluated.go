@@ -18,7 +18,7 @@ type evaluated struct {
 
 const maxCases = 64
 
-func (n *node) unevaluated(k kind) *node {
+func unevaluated(n *node, k kind) *node {
 	switch k {
 	case kindObject:
 		return n.restProps

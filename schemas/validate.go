@@ -6,10 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
@@ -89,13 +86,13 @@ func (s *Schema) Validate(raw json.RawMessage) error { return s.check(nil, raw) 
 
 // check does what Validate does, with what a meter has left.
 func (s *Schema) check(m *Meter, raw json.RawMessage) error {
-	if admitsAll(s.node) {
+	if admitsAll(s.node()) {
 		if err := jsonscan.Check(raw, jsonscan.Limits{}); err != nil {
 			return refuse("not JSON: " + err.Error())
 		}
 		return nil
 	}
-	if jsonscan.Check(raw, jsonscan.Limits{}) == nil && scan(s.node, raw) {
+	if jsonscan.Check(raw, jsonscan.Limits{}) == nil && scan(s.node(), raw) {
 		return nil
 	}
 	return s.validate(m, raw)
@@ -104,7 +101,7 @@ func (s *Schema) check(m *Meter, raw json.RawMessage) error {
 // ValidateChecked does what Validate does for a value that is known to be JSON without a name twice
 // in an object, and costs about half of it. What comes of other values is not said.
 func (s *Schema) ValidateChecked(valid json.RawMessage) error {
-	if admitsAll(s.node) || scan(s.node, valid) {
+	if admitsAll(s.node()) || scan(s.node(), valid) {
 		return nil
 	}
 	return s.validate(nil, valid)
@@ -113,7 +110,7 @@ func (s *Schema) ValidateChecked(valid json.RawMessage) error {
 // ValidateWithin does what ValidateChecked does, and stops soon after a context is done, with its
 // error.
 func (s *Schema) ValidateWithin(ctx context.Context, valid json.RawMessage) error {
-	if admitsAll(s.node) || scan(s.node, valid) {
+	if admitsAll(s.node()) || scan(s.node(), valid) {
 		return nil
 	}
 	return s.validate(meterOf(ctx), valid)
@@ -135,8 +132,8 @@ func (s *Schema) validate(m *Meter, raw json.RawMessage) error {
 
 // judge validates a value that was read from a text of some bytes.
 func (s *Schema) judge(m *Meter, v *value, bytes int) error {
-	e := newEvaluator(s.node, bytes).within(m)
-	verdict := e.valid(s.node, v)
+	e := newEvaluator(s.node(), bytes).within(m)
+	verdict := e.valid(s.node(), v)
 	e.done()
 	if verdict == yes {
 		return nil
@@ -166,19 +163,19 @@ const (
 // if the library does. The value was read from a text of some bytes.
 func (s *Schema) refute(m *Meter, v *value, mine verdict, bytes int) *ValidationError {
 	var broken error
-	doc := s.node.doc
+	doc := s.node().doc
 	ask := doc != nil && (mine == doubt || bytes <= maxAsked && doc.library.size <= maxAskedSchemas)
 	switch {
-	case ask && !tooMuchWork(m, s.node, v, bytes):
-		if broken = doc.library.validate(s.node.pointer, v); broken == nil {
+	case ask && !tooMuchWork(m, s.node(), v, bytes):
+		if broken = doc.library.validate(s.node().pointer, v); broken == nil {
 			return nil
 		}
 	case mine == doubt:
 		return refuse("checking this value against its schema takes too much work: the schema applies itself to the same members again and again, or a pattern is too large for so long a text")
 	}
-	e := &explainer{evaluator: newEvaluator(s.node, bytes).within(m)}
+	e := &explainer{evaluator: newEvaluator(s.node(), bytes).within(m)}
 	defer e.done()
-	if e.explain(s.node, v, ""); len(e.found) == 0 {
+	if e.explain(s.node(), v, ""); len(e.found) == 0 {
 		return libraryViolations(broken)
 	}
 	return newValidationError(e.found)
@@ -193,7 +190,7 @@ func (s *Schema) keepFitting(m *Meter, v *value, told []Violation, bytes int) {
 			continue
 		}
 		meant, err := parseValue([]byte(t.Instead))
-		at := v.find(t.Instance)
+		at := v.at(t.Instance)
 		if err != nil || at == nil {
 			continue
 		}
@@ -206,9 +203,9 @@ func (s *Schema) keepFitting(m *Meter, v *value, told []Violation, bytes int) {
 	if len(was) == 0 {
 		return
 	}
-	e := &explainer{evaluator: newEvaluator(s.node, bytes).within(m)}
+	e := &explainer{evaluator: newEvaluator(s.node(), bytes).within(m)}
 	defer e.done()
-	e.explain(s.node, v, "")
+	e.explain(s.node(), v, "")
 	for at, old := range was {
 		*at = old
 	}
@@ -219,46 +216,17 @@ func (s *Schema) keepFitting(m *Meter, v *value, told []Violation, bytes int) {
 	}
 }
 
-// find returns the value that a JSON Pointer leads to in v; nil if there is none.
-func (v *value) find(pointer string) *value {
-	if pointer == "" {
-		return v
-	}
-	for _, token := range strings.Split(pointer, "/")[1:] {
-		name := strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-		at := slices.IndexFunc(v.kids, func(k value) bool { return v.kind == kindObject && k.name == name })
-		if n, err := strconv.Atoi(token); err == nil && v.kind == kindArray && n < len(v.kids) {
-			at = n
-		}
-		if at < 0 {
-			return nil
-		}
-		v = &v.kids[at]
-	}
-	return v
-}
-
 // libraryViolations words the library's error by its leaves.
 func libraryViolations(err error) *ValidationError {
-	var broken *jsonschema.ValidationError
-	if !errors.As(err, &broken) {
-		if err == nil {
-			return refuse("the schema forbids this value")
-		}
-		return refuse(strings.ReplaceAll(err.Error(), baseURL, ""))
+	if err == nil {
+		return refuse("the schema forbids this value")
 	}
 	var found []Violation
-	var collect func(e *jsonschema.ValidationError)
-	collect = func(e *jsonschema.ValidationError) {
-		if len(e.Causes) == 0 && len(found) < maxFound {
-			_, keyword, _ := strings.Cut(e.AbsoluteKeywordLocation, "#")
-			found = append(found, Violation{Instance: plainPointer(e.InstanceLocation), Keyword: plainPointer(keyword), Message: e.Message})
-		}
-		for _, c := range e.Causes {
-			collect(c)
+	for instance, of := range leaves(err) {
+		if found = append(found, Violation{Instance: instance, Keyword: of.Pointer, Message: of.Message}); len(found) == maxFound {
+			break
 		}
 	}
-	collect(broken)
 	return newValidationError(found)
 }
 
@@ -307,19 +275,6 @@ func count(n *node, v *value, left *int) {
 	}
 }
 
-// compared returns the cost for the library of comparing the value with another one. It converts
-// numbers to fractions first.
-func (v *value) compared() int {
-	work := 1
-	if v.kind == kindNumber {
-		work = 32
-	}
-	for i := range v.kids {
-		work += v.kids[i].compared()
-	}
-	return work
-}
-
 // insideAt lists the schemas that n may apply to the i-th member or element of v.
 func (n *node) insideAt(v *value, i int) []*node {
 	var out []*node
@@ -341,7 +296,7 @@ func (n *node) insideAt(v *value, i int) []*node {
 	name := v.kids[i].name
 	add(n.property(name))
 	for _, p := range n.patterns {
-		if p.pattern.re != nil && p.pattern.match(name) == yes {
+		if !p.pattern.unread() && p.pattern.match(name) == yes {
 			add(p.node)
 		}
 	}

@@ -246,6 +246,9 @@ func (v value) made() value {
 	return v
 }
 
+// sized returns a value without content that counts as one of so many bytes.
+func sized(k kind, bytes int32) *value { return &value{kind: k, size: bytes} }
+
 // member finds a member of an object, nil when it has none of that name.
 func (v *value) member(name string) *value {
 	for i := range v.kids {
@@ -388,4 +391,93 @@ func (v *value) appendCanonical(dst []byte) []byte {
 		return append(dst, '}')
 	}
 	return v.appendJSON(dst)
+}
+
+// typeSet is a set of the six types, a bit each.
+type typeSet uint8
+
+const (
+	noTypes  typeSet = 0
+	allTypes typeSet = 1<<kinds - 1
+)
+
+func only(k kind) typeSet              { return 1 << k }
+func (t typeSet) has(k kind) bool      { return t&(1<<k) != 0 }
+func (t typeSet) excludes(k kind) bool { return t&(1<<k) == 0 }
+
+// verdict is the evaluator's answer for a value and a schema.
+type verdict uint8
+
+const (
+	no verdict = iota
+	doubt
+	yes
+)
+
+func (v verdict) not() verdict { return yes - v }
+
+func verdictOf(b bool) verdict {
+	if b {
+		return yes
+	}
+	return no
+}
+
+// allDistinct reports whether no two elements are equal. Of many it compares the ones of
+// equal rendering only; see canonical.
+func allDistinct(list []value) bool {
+	if len(list) <= 16 {
+		for i := range list {
+			for j := range list[:i] {
+				if list[i].equal(&list[j]) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	seen := make(map[string]struct{}, len(list))
+	var key []byte
+	for i := range list {
+		key = list[i].appendCanonical(key[:0])
+		if _, there := seen[string(key)]; there {
+			return false
+		}
+		seen[string(key)] = struct{}{}
+	}
+	return true
+}
+
+// child returns the member or element that a token of a JSON Pointer names.
+func (v *value) child(token string) *value {
+	switch v.kind {
+	case kindObject:
+		return v.member(token)
+	case kindArray:
+		i, err := strconv.Atoi(token)
+		if err == nil && i >= 0 && i < len(v.kids) && (token == "0" || token[0] != '0' && token[0] != '+') {
+			return &v.kids[i]
+		}
+	}
+	return nil
+}
+
+func kindsOf(values []value) (t typeSet) {
+	for i := range values {
+		t |= only(values[i].kind)
+	}
+	return t
+}
+
+// at returns the value that a JSON Pointer leads to in v; nil if there is none.
+func (v *value) at(pointer string) *value {
+	if pointer == "" {
+		return v
+	}
+	for token := range strings.SplitSeq(pointer[1:], "/") {
+		if v = v.child(jsonscan.UnescapePointer(token)); v == nil {
+			break
+		}
+	}
+	return v
 }
