@@ -53,3 +53,19 @@ func FuzzAutomaton(f *testing.F) {
 		}
 	})
 }
+
+// The automaton that matches long texts agrees with RE2.
+func TestAutomatonMatch(t *testing.T) {
+	for _, pattern := range []string{`^a+$`, `\bfoo\b`, `(?i)k+é`, `^$`, `x*$`, `(ab|a)(c|bcd)(d*)`, `[^\n]{3}\n`, `\w+\.`, `(?s).\z`, `^.{2,4}$`} {
+		p, err := compilePattern(pattern, maxInsts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{"", "a", "aaa", "foo bar", "a foo", "KK\u00c9", "abcd", "x\n", "xyz\n", "a.b", "\U0001F600\u00e9\u00e9", "日本"} {
+			got, _ := p.matchSlowly(text)
+			if want := verdictOf(p.re.MatchString(text)); got != want {
+				t.Errorf("%s on %q: %d, want %d", pattern, text, got, want)
+			}
+		}
+	}
+}

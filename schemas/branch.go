@@ -596,9 +596,9 @@ func (b *branch) deny(all bool) (said, ok bool) {
 	b.denied = nil
 	for _, t := range denied {
 		list := t.list
-		if i := slices.IndexFunc(b.affirmed, func(a *node) bool { return t.valueOf(a) != nil }); i >= 0 {
+		if i := slices.IndexFunc(b.affirmed, func(a *node) bool { _, asks := t.asked(a); return asks }); i >= 0 {
 			list = nil
-			if c := t.by[string(t.valueOf(b.affirmed[i]).appendCanonical(nil))]; c != nil {
+			if c, _ := t.asked(b.affirmed[i]); c != nil {
 				list = []*node{c}
 			}
 		} else if !all {

@@ -300,10 +300,10 @@ func (k *keywords) count(word string, since, unsaid int) int {
 	case !n.isInt() || n.cmp(number{}) < 0:
 		k.fail(k.at(word), "%s is a whole number, at least 0, not %s", word, v.text)
 		return unsaid
-	case n.cmp(number{small: maxCount}) > 0:
+	case n.cmp(intNumber(maxCount)) > 0:
 		return maxCount
 	}
-	return int(n.small)
+	return int(n.int())
 }
 
 func (k *keywords) lengths() {
@@ -402,12 +402,6 @@ func (k *keywords) objects() {
 	k.named("properties", 4, func(name string, v *value, pointer string) {
 		n.props = append(n.props, property{name, k.schema(v, pointer, k.place.base)})
 	})
-	if len(n.props) > 8 {
-		n.byName = make(map[string]int, len(n.props))
-		for i := range n.props {
-			n.byName[n.props[i].name] = i
-		}
-	}
 	k.named("patternProperties", 4, func(name string, v *value, pointer string) {
 		n.patterns = append(n.patterns, patternProperty{k.pattern(name, pointer), k.schema(v, pointer, k.place.base)})
 	})

@@ -44,7 +44,7 @@ func (e *evaluator) enter(n *node, v *value) verdict {
 	out := e.valid(n, v)
 	e.doc = nil
 	if out == doubt && !tooMuchWork(e.meter, n, v, 0) {
-		out = verdictOf(n.doc.library.validate(n.pointer, v) == nil)
+		out = verdictOf(n.ask(v) == nil)
 	}
 	return out
 }
@@ -96,7 +96,7 @@ func (e *evaluator) match(p *pattern, text string) verdict {
 			return doubt
 		}
 		out, steps := p.matchSlowly(text)
-		e.spend(steps / slowPerStep)
+		e.spend(steps)
 		return out
 	}
 	if work := p.work(len(text)); work > 0 && !e.spend(work) {

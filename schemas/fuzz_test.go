@@ -43,22 +43,22 @@ func FuzzValidate(f *testing.F) {
 	f.Add(`{"enum":[]}`, `1`)
 	f.Add(`{"properties":{"a":{"type":"string","not":{"type":"null"},"enum":[]}}}`, `{"a":"x"}`)
 	f.Add(`{"$id":"A:0","$defs":{"":{"$id":"0"}}}`, `1`)
-	f.Fuzz(func(t *testing.T, schema, value string) {
+	f.Fuzz(func(t *testing.T, schema, text string) {
 		s, err := Compile([]byte(schema), nil)
 		if err != nil {
 			return
 		}
 		_ = s.String()
-		err = s.Validate([]byte(value))
-		if jsonscan.Check([]byte(value), jsonscan.Limits{}) == nil {
-			if checked := s.ValidateChecked([]byte(value)); (checked == nil) != (err == nil) {
-				t.Fatalf("%s of %s: %v, but checked %v", value, schema, err, checked)
+		err = s.Validate([]byte(text))
+		if jsonscan.Check([]byte(text), jsonscan.Limits{}) == nil {
+			if checked := s.ValidateChecked([]byte(text)); (checked == nil) != (err == nil) {
+				t.Fatalf("%s of %s: %v, but checked %v", text, schema, err, checked)
 			}
 		}
-		v, fault := parseValue([]byte(value))
+		v, fault := parseValue([]byte(text))
 		if fault != nil {
 			if err == nil {
-				t.Fatalf("%s is valid, but %v", value, fault)
+				t.Fatalf("%s is valid, but %v", text, fault)
 			}
 			return
 		}
@@ -67,7 +67,7 @@ func FuzzValidate(f *testing.F) {
 		}
 		valid, _ := agree(t, s, &v)
 		if valid != (err == nil) {
-			t.Fatalf("%s of %s: %v", value, schema, err)
+			t.Fatalf("%s of %s: %v", text, schema, err)
 		}
 	})
 }
@@ -110,4 +110,25 @@ func FuzzSample(f *testing.F) {
 			t.Fatalf("%s of %s is not valid", v, schema)
 		}
 	})
+}
+
+// No value is one of none: drafts since 2019-09 allow such an enum, earlier ones do not.
+func TestEnumOfNothing(t *testing.T) {
+	for _, text := range []string{`{"enum":[]}`, `{"not":{"type":"null"},"enum":[]}`, `{"$schema":"https://json-schema.org/draft/2019-09/schema","enum":[]}`} {
+		s, err := Compile([]byte(text), nil)
+		if err != nil {
+			t.Error(text, err)
+			continue
+		}
+		v := value{kind: kindBoolean}
+		if valid, _ := agree(t, s, &v); valid || s.Validate([]byte("false")) == nil {
+			t.Errorf("%s takes a value", text)
+		}
+	}
+	for _, draft := range []string{"04", "06", "07"} {
+		text := `{"$schema":"http://json-schema.org/draft-` + draft + `/schema#","enum":[]}`
+		if _, err := Compile([]byte(text), nil); err == nil {
+			t.Errorf("%s is a schema", text)
+		}
+	}
 }

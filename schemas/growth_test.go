@@ -97,14 +97,3 @@ func mustCompileInside(t *testing.T, text string) *Schema {
 	}
 	return s
 }
-
-// TestTagsAreFew compiles definitions that each refer twice to the next one.
-func TestTagsAreFew(t *testing.T) {
-	tags := listOf(200, func(i int) string { return fmt.Sprintf(`"t%d":{"const":%[1]d}`, i) })
-	s := mustCompileInside(t, `{"$ref":"#/$defs/d0","$defs":{`+listOf(10, func(i int) string {
-		return fmt.Sprintf(`"d%d":{"allOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%[2]d"}]}`, i, i+1)
-	})+`,"d10":{"properties":{`+tags+`},"required":[`+listOf(200, func(i int) string { return fmt.Sprintf(`"t%d"`, i) })+`]}}}`)
-	if n := len(s.node().tags); n != maxTags {
-		t.Errorf("%d tags", n)
-	}
-}

@@ -133,7 +133,13 @@ func (l *library) validate(pointer string, v *value) (err error) {
 	return s.Validate(v.plain())
 }
 
-// leaves goes through the faults in an error of validate: the pointer to each in the value, the
+// ask asks the library whether v meets n, which a document says. The error is its own: see leaves.
+func (n *node) ask(v *value) error { return n.doc.library.validate(n.pointer, v) }
+
+// size returns how many schemas the library would have to compile.
+func (d *document) size() int { return d.library.size }
+
+// leaves goes through the faults in an error of ask: the pointer to each in the value, the
 // keyword that it breaks and the words.
 func leaves(err error) iter.Seq2[string, Fault] {
 	return func(yield func(string, Fault) bool) {
@@ -362,7 +368,7 @@ func (w *rewriter) nullable(t *value) {
 }
 
 func (w *rewriter) count(m *value) {
-	if n := numberOf(m.text); n.isInt() && n.cmp(number{small: maxCount}) > 0 {
+	if n := numberOf(m.text); n.isInt() && n.cmp(intNumber(maxCount)) > 0 {
 		w.out = strconv.AppendInt(w.out, maxCount, 10)
 		return
 	}

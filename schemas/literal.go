@@ -136,7 +136,7 @@ func (p *prover) assertions(n *node, k kind) (out []literal) {
 
 func numberAssertions(n *node) (out []literal) {
 	if n.integer {
-		out = append(out, literal{op: opMultiple, num: number{small: 1}})
+		out = append(out, literal{op: opMultiple, num: intNumber(1)})
 	}
 	if n.lower.set {
 		out = append(out, literal{op: opLower, num: n.lower.number, strict: n.lower.strict})

@@ -68,12 +68,6 @@ func Object(fields ...Field) *Schema {
 			n.required = append(n.required, f.Name)
 		}
 	}
-	if len(n.props) > 8 {
-		n.byName = make(map[string]int, len(n.props))
-		for i := range n.props {
-			n.byName[n.props[i].name] = i
-		}
-	}
 	n.additional = newNode(noTypes)
 	n.additional.masks()
 	return made(n)

@@ -217,6 +217,12 @@ func (n *node) inside(f func(child *node)) {
 // masks fills in may, the types of which n may admit a value, and full, those of
 // which it certainly admits all. The children in place must have theirs.
 func (n *node) masks() {
+	if len(n.props) > 8 {
+		n.byName = make(map[string]int, len(n.props))
+		for i := range n.props {
+			n.byName[n.props[i].name] = i
+		}
+	}
 	if len(n.required) > 16 {
 		n.requiredSet = make(map[string]bool, len(n.required))
 		for _, name := range n.required {
@@ -347,6 +353,16 @@ func tellBy(tag string, list []*node) *told {
 		t.by[key] = c
 	}
 	return t
+}
+
+// asked reports whether n asks for a value, and returns the one of the list that asks for the same;
+// nil is none.
+func (t *told) asked(n *node) (c *node, asks bool) {
+	v := t.valueOf(n)
+	if v == nil {
+		return nil, false
+	}
+	return t.by[string(v.appendCanonical(nil))], true
 }
 
 // valueOf returns the value that n asks for, nil if it asks for none.

@@ -11,6 +11,12 @@ type number struct {
 	big   *big.Rat // nil for the small ones
 }
 
+// intNumber returns an integer.
+func intNumber(n int64) number { return number{small: n} }
+
+// int returns a, which is an integer that fits.
+func (a number) int() int64 { return a.small }
+
 // numberOf reads the text of a JSON number that parseValue let through.
 func numberOf(text string) number {
 	if n, ok := smallInt(text); ok {

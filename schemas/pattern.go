@@ -123,10 +123,11 @@ func (p *pattern) match(text string) verdict {
 	return out
 }
 
-// matchSlowly does what match does, by the automaton. It also returns how many steps that took.
+// matchSlowly does what match does, by the automaton. It also returns how many
+// steps of an evaluation that took.
 func (p *pattern) matchSlowly(text string) (out verdict, took int) {
 	steps, room := maxMatchSteps, maxMatchRoom
-	defer func() { took = maxMatchSteps - max(0, steps) + len(text)/8 }()
+	defer func() { took = (maxMatchSteps - max(0, steps) + len(text)/8) / slowPerStep }()
 	reps, class := distinctRunes(text)
 	a := newAutomaton(p, false, reps, func(n int) bool { steps -= n; return steps >= 0 })
 	state, known := int32(0), 0

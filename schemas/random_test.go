@@ -13,6 +13,11 @@ import (
 
 var pairs = flag.Int("pairs", effort.Of(150, 800), "random pairs of schemas to try")
 
+var draftNames = map[int]string{
+	4: "http://json-schema.org/draft-04/schema#", 6: "http://json-schema.org/draft-06/schema#", 7: "http://json-schema.org/draft-07/schema#",
+	2019: "https://json-schema.org/draft/2019-09/schema", 2020: "https://json-schema.org/draft/2020-12/schema",
+}
+
 // maker makes random schemas and values out of few names, numbers and patterns, so
 // that they have to do with one another.
 type maker struct {
@@ -50,7 +55,7 @@ func (m *maker) document(depth int) string {
 		body = fmt.Sprintf(`"%s":{"x":%s,"y":%s},%s`, defs, m.guarded(depth-1), m.guarded(depth-1), body)
 		m.refs = refs
 	}
-	return fmt.Sprintf(`{"$schema":%q,%s}`, draftURL(m.draft), strings.TrimPrefix(body, ","))
+	return fmt.Sprintf(`{"$schema":%q,%s}`, draftNames[m.draft], strings.TrimPrefix(body, ","))
 }
 
 // guarded is a definition: it refers to others inside of members and elements only.
@@ -398,7 +403,7 @@ func TestRandomPairs(t *testing.T) {
 func agree(t *testing.T, s *Schema, v *value) (valid bool, doubts int) {
 	t.Helper()
 	mine := evaluate(s.node(), v)
-	library := s.node().doc.library.validate(s.node().pointer, v) == nil
+	library := s.node().ask(v) == nil
 	switch {
 	case mine == doubt:
 		return library, 1

@@ -76,7 +76,7 @@ func (m *sampler) admits(n *node, v *value) verdict { return evaluateWithin(&m.w
 func (m *sampler) made(v value) (value, bool) {
 	v = v.made()
 	m.room -= 5 + len(v.text) + 8*len(v.kids)
-	return v, m.room >= 0 && int(v.size) <= maxMade
+	return v, m.room >= 0 && v.bytes() <= maxMade
 }
 
 // value builds a value for n.

@@ -230,12 +230,12 @@ func numberNear(nodes []*node, draw func() int64) value {
 		low = s.lower.number
 	}
 	for range 8 {
-		n := number{small: floor(low.rat()).Int64() + draw()}
+		i := floor(low.rat()).Int64() + draw()
 		if s.step != nil && s.step.IsInt() && s.step.Num().IsInt64() {
-			n.small -= n.small % s.step.Num().Int64()
+			i -= i % s.step.Num().Int64()
 		}
-		if s.admits(n.rat()) {
-			return *numberValue(n.rat())
+		if x := new(big.Rat).SetInt64(i); s.admits(x) {
+			return *numberValue(x)
 		}
 	}
 	if r := s.solve(newProver(1000, nil)); r.witness != nil {

@@ -523,7 +523,7 @@ func namesKey(p *prover, literals []literal) string {
 	for i := range literals {
 		l := &literals[i]
 		key.WriteByte(byte(l.op) + 'A')
-		key.WriteByte('0' + bit(l.neg))
+		key.WriteString(strconv.FormatBool(l.neg))
 		switch l.op {
 		case opNode:
 			key.WriteString(strconv.Itoa(int(p.id(l.node))))

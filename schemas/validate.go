@@ -164,10 +164,10 @@ const (
 func (s *Schema) refute(m *Meter, v *value, mine verdict, bytes int) *ValidationError {
 	var broken error
 	doc := s.node().doc
-	ask := doc != nil && (mine == doubt || bytes <= maxAsked && doc.library.size <= maxAskedSchemas)
+	ask := doc != nil && (mine == doubt || bytes <= maxAsked && doc.size() <= maxAskedSchemas)
 	switch {
 	case ask && !tooMuchWork(m, s.node(), v, bytes):
-		if broken = doc.library.validate(s.node().pointer, v); broken == nil {
+		if broken = s.node().ask(v); broken == nil {
 			return nil
 		}
 	case mine == doubt:
