@@ -58,19 +58,23 @@ var layers = map[string]layer{
 	".": {own: "approval compile compile/cel compile/flow compile/report dag/draw diag exec exec/adaptive exec/forecast exec/plantest exec/simulate exec/undo internal/durable internal/jsonscan internal/spell journal lang lang/dialect lang/dialect/notations lang/yaml loop loop/agentframework loop/flux loop/planning loop/tea schemas state tool tool/file tool/guard tool/http tool/math tool/mcp tool/model tool/model/anthropic tool/model/openai tool/standin"},
 
 	// Leaves.
-	"internal/jsonscan":   {},
-	"internal/durable":    {},
-	"internal/python":     {},
-	"internal/spell":      {},
-	"internal/display":    {own: "internal/jsonscan"},
-	"internal/effort":     {}, // for tests
-	"internal/lazyregexp": {},
-	"internal/texttree":   {own: "internal/jsonscan", libraries: []string{yaml}},
-	"diag":                {own: "internal/display"},
-	"dag":                 {},
-	"dag/draw":            {own: "dag"},
-	"schemas":             {own: "internal/jsonscan internal/spell", libraries: []string{jsonschema, gjson}},
-	"state":               {own: "internal/jsonscan", libraries: []string{gjson, sjson}},
+	"internal/jsonscan":        {},
+	"internal/durable":         {},
+	"internal/python":          {},
+	"internal/spell":           {},
+	"internal/display":         {own: "internal/jsonscan"},
+	"internal/effort":          {}, // for tests
+	"internal/lazyregexp":      {},
+	"internal/texttree":        {own: "internal/jsonscan", libraries: []string{yaml}},
+	"diag":                     {own: "internal/display"},
+	"dag":                      {},
+	"dag/draw":                 {own: "dag"},
+	"schemas":                  {own: "schemas/internal/prover schemas/internal/tree schemas/internal/pattern schemas/internal/value internal/jsonscan internal/spell", libraries: []string{gjson}},
+	"schemas/internal/prover":  {own: "schemas/internal/tree schemas/internal/pattern schemas/internal/value"},
+	"schemas/internal/tree":    {own: "schemas/internal/pattern schemas/internal/value internal/jsonscan", libraries: []string{jsonschema}},
+	"schemas/internal/pattern": {own: "schemas/internal/value"},
+	"schemas/internal/value":   {own: "internal/jsonscan"},
+	"state":                    {own: "internal/jsonscan", libraries: []string{gjson, sjson}},
 
 	// Text → tree.
 	"lang": {own: "internal/lazyregexp diag internal/jsonscan internal/spell", libraries: []string{participle}},
@@ -184,13 +188,13 @@ var layers = map[string]layer{
 
 // core are the packages that whoever runs plans from Go links, and coreLibraries all
 // that they may need: the five that the project is built on, and two for one purpose each.
-const core = "lang compile compile/report dag exec state schemas tool diag"
+const core = "lang compile compile/report dag exec state schemas schemas/internal/prover schemas/internal/tree schemas/internal/pattern schemas/internal/value tool diag"
 
 var coreLibraries = map[string]string{ // library → the packages that may import it
 	participle:   "lang", // and below it the readers of small notations
 	gjson:        core,
 	sjson:        core,
-	jsonschema:   "schemas",
+	jsonschema:   "schemas/internal/tree",
 	xsync:        core,
 	jsonschemaGo: "tool",
 	xtime:        "exec",

@@ -10,6 +10,9 @@ import (
 	"sync"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/schemas/internal/prover"
+	"github.com/plc-lang/plc/schemas/internal/tree"
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
 // Verdict is the answer to the question whether a schema is assignable to another.
@@ -63,12 +66,12 @@ const stepsPerProof = 8
 
 // assignable does what Assignable does with what a meter has left.
 func (m *Meter) assignable(from, to *Schema, opts *AssignOptions) (a Answer) {
-	if from.same(to) || admitsAll(to.node()) || from.node().may == noTypes {
+	if from.same(to) || tree.AdmitsAll(to.node()) || from.node().May == value.NoTypes {
 		return Answer{Verdict: Yes}
 	}
 	defer func() {
 		if err := m.Err(); err != nil && a.Verdict == Maybe {
-			a = Answer{From: from.node().pointer, To: to.node().pointer, Reason: err.Error()}
+			a = Answer{From: from.node().Pointer, To: to.node().Pointer, Reason: err.Error()}
 		}
 	}()
 	if m.Err() != nil {
@@ -81,27 +84,27 @@ func (m *Meter) assignable(from, to *Schema, opts *AssignOptions) (a Answer) {
 	if opts != nil && opts.Steps > 0 {
 		steps = opts.Steps
 	}
-	p := newProver(steps, evaluateWithin)
-	defer func() { m.Take(stepsPerProof*(steps-max(0, p.steps)) + maxTried - max(0, p.work)) }()
-	r := p.solve(signed{from.node(), false}, signed{to.node(), true})
+	p := prover.New(steps, evaluateWithin)
+	defer func() { m.Take(stepsPerProof*(steps-max(0, p.Steps)) + prover.MaxTried - max(0, p.Work)) }()
+	r := p.Solve(prover.Meets(from.node()), prover.Breaks(to.node()))
 	switch {
-	case r.status == empty:
+	case r.Status == prover.Empty:
 		return Answer{Verdict: Yes}
-	case r.status == found && huge(r.witness):
+	case r.Status == prover.Found && prover.Huge(r.Witness):
 		return Answer{
-			Verdict: No, From: from.node().pointer, To: to.node().pointer,
-			Reason: fmt.Sprintf("%s is not %s; a value that shows it has more than %d KiB", from, to, maxMade>>10),
+			Verdict: No, From: from.node().Pointer, To: to.node().Pointer,
+			Reason: fmt.Sprintf("%s is not %s; a value that shows it has more than %d KiB", from, to, prover.MaxMade>>10),
 		}
-	case r.witness != nil && !huge(r.witness):
-		if a := refuted(m, from, to, r.witness); a.Verdict == No {
+	case r.Witness != nil && !prover.Huge(r.Witness):
+		if a := refuted(m, from, to, r.Witness); a.Verdict == No {
 			return a
 		}
 	}
-	a = Answer{From: from.node().pointer, To: to.node().pointer}
+	a = Answer{From: from.node().Pointer, To: to.node().Pointer}
 	switch {
-	case p.steps < 0:
+	case p.Steps < 0:
 		a.Reason = fmt.Sprintf("it takes more than %d steps to decide", steps)
-	case p.large:
+	case p.Large:
 		a.Reason = "it takes values with too many members or elements to decide"
 	default:
 		a.Reason = "it depends on what cannot be decided here: a pattern that RE2 cannot read, a dynamic reference or a meta-schema"
@@ -112,13 +115,13 @@ func (m *Meter) assignable(from, to *Schema, opts *AssignOptions) (a Answer) {
 // enumerated answers by trying all values of from, when it lists them.
 func enumerated(m *Meter, from, to *Schema) (a Answer, decided bool) {
 	n := from.node()
-	for n.ref != nil && n.konst == nil && !n.hasEnum {
-		n = n.ref
+	for n.Ref != nil && n.Const == nil && !n.HasEnum {
+		n = n.Ref
 	}
-	values := n.enum
-	if n.konst != nil {
-		values = []value{*n.konst}
-	} else if !n.hasEnum {
+	values := n.Enum
+	if n.Const != nil {
+		values = []value.Value{*n.Const}
+	} else if !n.HasEnum {
 		return a, false
 	}
 	for i := range values {
@@ -136,17 +139,17 @@ func enumerated(m *Meter, from, to *Schema) (a Answer, decided bool) {
 }
 
 // admits does what Validate does, without words.
-func (s *Schema) admits(m *Meter, v *value) bool { return s.judge(m, v, 0) == nil }
+func (s *Schema) admits(m *Meter, v *value.Value) bool { return s.judge(m, v, 0) == nil }
 
 // same reports whether two schemas are the same text.
 func (s *Schema) same(t *Schema) bool {
-	return s.node() == t.node() || s.node().doc != nil && t.node().doc != nil &&
-		s.node().pointer == t.node().pointer && bytes.Equal(s.node().doc.raw, t.node().doc.raw)
+	return s.node() == t.node() || s.node().Doc != nil && t.node().Doc != nil &&
+		s.node().Pointer == t.node().Pointer && bytes.Equal(s.node().Doc.Raw, t.node().Doc.Raw)
 }
 
 // refuted returns the answer No, if the witness is one.
-func refuted(m *Meter, from, to *Schema, witness *value) Answer {
-	raw := json.RawMessage(witness.appendJSON(nil))
+func refuted(m *Meter, from, to *Schema, witness *value.Value) Answer {
+	raw := json.RawMessage(witness.AppendJSON(nil))
 	if from.check(m, raw) != nil {
 		return Answer{}
 	}
@@ -155,34 +158,34 @@ func refuted(m *Meter, from, to *Schema, witness *value) Answer {
 		return Answer{}
 	}
 	v := broken.Violations[0]
-	a := Answer{Verdict: No, To: v.Keyword, From: from.node().pointer, Witness: raw}
+	a := Answer{Verdict: No, To: v.Keyword, From: from.node().Pointer, Witness: raw}
 	path, at := pathTo(witness, v.Instance)
-	if sub, _ := from.At(path...); sub != nil && sub.node().doc != nil {
-		a.From = sub.node().pointer
+	if sub, _ := from.At(path...); sub != nil && sub.node().Doc != nil {
+		a.From = sub.node().Pointer
 	}
 	a.Reason = reason(v, at)
 	return a
 }
 
 // pathTo follows a pointer into a value.
-func pathTo(v *value, pointer string) (path []Step, at *value) {
+func pathTo(v *value.Value, pointer string) (path []Step, at *value.Value) {
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		if pointer == "" || v == nil {
 			break
 		}
 		token = jsonscan.UnescapePointer(token)
 		step := Step{Kind: Member, Name: token}
-		if v.kind == kindArray {
+		if v.Kind == value.Array {
 			i, _ := strconv.Atoi(token)
 			step = Step{Kind: Element, Index: i}
 		}
 		path = append(path, step)
-		v = v.child(token)
+		v = v.Child(token)
 	}
 	return path, v
 }
 
-func reason(v Violation, at *value) string {
+func reason(v Violation, at *value.Value) string {
 	place := "the value"
 	if v.Instance != "" {
 		place = v.Instance
@@ -196,7 +199,7 @@ func reason(v Violation, at *value) string {
 	case at == nil:
 		return v.Message
 	}
-	return fmt.Sprintf("%s may be %s: %s", place, at.short(), v.Message)
+	return fmt.Sprintf("%s may be %s: %s", place, short(at), v.Message)
 }
 
 // Relation remembers the answers of Assignable. The zero value is empty and ready; it
@@ -209,14 +212,14 @@ type Relation struct {
 	Meter *Meter
 
 	mu      sync.Mutex
-	answers map[[2]*node]Answer
-	fits    map[[2]*node]Fit // of those that are No
+	answers map[[2]*tree.Node]Answer
+	fits    map[[2]*tree.Node]Fit // of those that are No
 }
 
 // Assignable answers as the function of the same name, and costs next to nothing when the
 // same was asked before.
 func (r *Relation) Assignable(from, to *Schema) Answer {
-	key := [2]*node{from.node(), to.node()}
+	key := [2]*tree.Node{from.node(), to.node()}
 	r.mu.Lock()
 	a, known := r.answers[key]
 	r.mu.Unlock()
@@ -231,7 +234,7 @@ func (r *Relation) Assignable(from, to *Schema) Answer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.answers == nil {
-		r.answers = make(map[[2]*node]Answer)
+		r.answers = make(map[[2]*tree.Node]Answer)
 	}
 	r.answers[key] = a
 	return a

@@ -3,6 +3,9 @@ package schemas
 import (
 	"slices"
 	"strconv"
+
+	"github.com/plc-lang/plc/schemas/internal/tree"
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
 // Step is one step of a path into the values of a schema.
@@ -51,8 +54,8 @@ func (s *Schema) At(path ...Step) (*Schema, Presence) {
 		if spot.node == nil {
 			return nil, Unknown
 		}
-		next := spot.node.step(step)
-		if next.presence == Always && spot.node.may&^step.types() != 0 {
+		next := stepInto(spot.node, step)
+		if next.presence == Always && spot.node.May&^step.types() != 0 {
 			next.presence = step.unsure()
 		}
 		spot = spot.then(next)
@@ -60,7 +63,7 @@ func (s *Schema) At(path ...Step) (*Schema, Presence) {
 			return nil, Never
 		}
 	}
-	if spot.node == nil || admitsAll(spot.node) {
+	if spot.node == nil || tree.AdmitsAll(spot.node) {
 		return nil, spot.presence
 	}
 	return schemaOf(spot.node), spot.presence
@@ -69,7 +72,7 @@ func (s *Schema) At(path ...Step) (*Schema, Presence) {
 // spot describes what is known about a place in the values of a schema. Without a node, nothing is
 // known. No node: nothing.
 type spot struct {
-	node     *node
+	node     *tree.Node
 	presence Presence
 }
 
@@ -89,7 +92,7 @@ func (a spot) then(b spot) spot {
 
 // meet returns the spot of values that are both; join that of values that are either.
 func meet(a, b spot) spot {
-	out := spot{node: bothNodes(a.node, b.node)}
+	out := spot{node: tree.Both(a.node, b.node)}
 	switch {
 	case a.presence == Never || b.presence == Never:
 		return spot{presence: Never}
@@ -110,7 +113,7 @@ func join(a, b spot) spot {
 	case b.presence == Never:
 		return spot{a.node, weaker(a.presence)}
 	}
-	out := spot{node: eitherNode(a.node, b.node), presence: Optional}
+	out := spot{node: tree.Either(a.node, b.node), presence: Optional}
 	switch {
 	case a.presence == Unknown || b.presence == Unknown:
 		out.presence = Unknown
@@ -128,14 +131,14 @@ func weaker(p Presence) Presence {
 }
 
 // types returns those of the values into which a step can go.
-func (s Step) types() typeSet {
+func (s Step) types() value.Types {
 	switch s.Kind {
 	case Member:
-		return only(kindObject)
+		return value.Only(value.Object)
 	case Either:
-		return only(kindObject) | only(kindArray)
+		return value.Only(value.Object) | value.Only(value.Array)
 	}
-	return only(kindArray)
+	return value.Only(value.Array)
 }
 
 // unsure returns what remains of Always when the value may have another type.
@@ -146,23 +149,23 @@ func (s Step) unsure() Presence {
 	return Optional
 }
 
-// step looks one step into n. Always is said of values of the right type only.
-func (n *node) step(s Step) spot {
-	out := n.ownStep(s)
-	if n.ref != nil {
-		out = meet(out, n.ref.step(s))
+// stepInto looks one step into n. Always is said of values of the right type only.
+func stepInto(n *tree.Node, s Step) spot {
+	out := ownStep(n, s)
+	if n.Ref != nil {
+		out = meet(out, stepInto(n.Ref, s))
 	}
-	for _, c := range n.allOf {
-		out = meet(out, c.step(s))
+	for _, c := range n.AllOf {
+		out = meet(out, stepInto(c, s))
 	}
-	for _, list := range [...][]*node{n.anyOf, n.oneOf} {
+	for _, list := range [...][]*tree.Node{n.AnyOf, n.OneOf} {
 		var any spot
 		first := true
 		for _, c := range list {
-			if c.may == noTypes {
+			if c.May == value.NoTypes {
 				continue
 			}
-			if next := c.step(s); first {
+			if next := stepInto(c, s); first {
 				any, first = next, false
 			} else {
 				any = join(any, next)
@@ -176,49 +179,49 @@ func (n *node) step(s Step) spot {
 }
 
 // ownStep looks one step into n by its own keywords.
-func (n *node) ownStep(s Step) spot {
-	if n.konst != nil {
-		return n.konst.step(s)
+func ownStep(n *tree.Node, s Step) spot {
+	if n.Const != nil {
+		return stepIntoValue(n.Const, s)
 	}
-	if n.hasEnum && len(n.enum) > 0 && len(n.enum) <= maxValues {
-		out := n.enum[0].step(s)
-		for i := range n.enum[1:] {
-			out = join(out, n.enum[i+1].step(s))
+	if n.HasEnum && len(n.Enum) > 0 && len(n.Enum) <= maxValues {
+		out := stepIntoValue(&n.Enum[0], s)
+		for i := range n.Enum[1:] {
+			out = join(out, stepIntoValue(&n.Enum[i+1], s))
 		}
 		return out
 	}
 	switch s.Kind {
 	case Member:
-		return n.memberStep(s.Name)
+		return memberStep(n, s.Name)
 	case Element:
-		return n.elementStep(s.Index)
+		return elementStep(n, s.Index)
 	case Every:
-		return n.everyStep()
+		return everyStep(n)
 	}
 	index := s.Index
 	if s.Name != "" {
 		i, err := strconv.Atoi(s.Name)
-		if err != nil || n.may.excludes(kindArray) {
-			return n.memberStep(s.Name)
+		if err != nil || n.May.Excludes(value.Array) {
+			return memberStep(n, s.Name)
 		}
 		index = i
 	}
-	if n.may.excludes(kindObject) {
-		return n.elementStep(index)
+	if n.May.Excludes(value.Object) {
+		return elementStep(n, index)
 	}
-	return join(n.memberStep(s.Name), n.elementStep(index))
+	return join(memberStep(n, s.Name), elementStep(n, index))
 }
 
-func (n *node) memberStep(name string) spot {
-	if n.may.excludes(kindObject) {
+func memberStep(n *tree.Node, name string) spot {
+	if n.May.Excludes(value.Object) {
 		return spot{presence: Never}
 	}
-	out, declared := n.member(name)
-	if out != nil && out.may == noTypes {
+	out, declared := memberOf(n, name)
+	if out != nil && out.May == value.NoTypes {
 		return spot{presence: Never}
 	}
 	switch {
-	case n.requires(name):
+	case n.Requires(name):
 		return spot{out, Always}
 	case declared:
 		return spot{out, Optional}
@@ -226,40 +229,40 @@ func (n *node) memberStep(name string) spot {
 	return spot{out, Unknown}
 }
 
-// member returns the schema of the members of a name by n's own keywords, nil if they say
+// memberOf returns the schema of the members of a name by n's own keywords, nil if they say
 // nothing; declared is set when properties or patternProperties know the name.
-func (n *node) member(name string) (schema *node, declared bool) {
-	if schema = n.property(name); schema != nil {
+func memberOf(n *tree.Node, name string) (schema *tree.Node, declared bool) {
+	if schema = n.Property(name); schema != nil {
 		declared = true
 	}
 	unread := false
-	for i := range n.patterns {
-		p := n.patterns[i].pattern
-		if p.unread() {
+	for i := range n.Patterns {
+		p := n.Patterns[i].Pattern
+		if p.Unread() {
 			unread = true
-		} else if p.match(name) == yes {
-			schema, declared = bothNodes(schema, n.patterns[i].node), true
+		} else if p.Match(name) == value.Yes {
+			schema, declared = tree.Both(schema, n.Patterns[i].Node), true
 		}
 	}
 	if !declared && !unread {
-		schema = n.additional
+		schema = n.Additional
 	}
 	return schema, declared
 }
 
-func (n *node) elementStep(index int) spot {
-	if n.may.excludes(kindArray) {
+func elementStep(n *tree.Node, index int) spot {
+	if n.May.Excludes(value.Array) {
 		return spot{presence: Never}
 	}
 	need := index + 1
 	if index < 0 {
 		need = -index
 	}
-	if n.maxItems >= 0 && need > n.maxItems {
+	if n.MaxItems >= 0 && need > n.MaxItems {
 		return spot{presence: Never}
 	}
-	out, presence := n.element(index)
-	if presence != Never && n.minItems >= need {
+	out, presence := elementOf(n, index)
+	if presence != Never && n.MinItems >= need {
 		presence = Always
 	}
 	if presence == Never {
@@ -268,24 +271,24 @@ func (n *node) elementStep(index int) spot {
 	return spot{out, presence}
 }
 
-// element returns the schema of the elements at an index by n's own keywords.
-func (n *node) element(index int) (*node, Presence) {
+// elementOf returns the schema of the elements at an index by n's own keywords.
+func elementOf(n *tree.Node, index int) (*tree.Node, Presence) {
 	if index >= 0 {
-		for i, c := range n.prefix[:min(index, len(n.prefix))] {
-			if c.may == noTypes && i < index {
+		for i, c := range n.Prefix[:min(index, len(n.Prefix))] {
+			if c.May == value.NoTypes && i < index {
 				return nil, Never
 			}
 		}
-		out, presence := n.rest, Unknown
-		if index < len(n.prefix) {
-			out, presence = n.prefix[index], Optional
+		out, presence := n.Rest, Unknown
+		if index < len(n.Prefix) {
+			out, presence = n.Prefix[index], Optional
 		}
-		if out != nil && out.may == noTypes {
+		if out != nil && out.May == value.NoTypes {
 			return nil, Never
 		}
 		return out, presence
 	}
-	out, any := n.anyElement()
+	out, any := anyElement(n)
 	if !any {
 		return nil, Never
 	}
@@ -293,31 +296,31 @@ func (n *node) element(index int) (*node, Presence) {
 }
 
 // anyElement returns the schema of all elements together; any is false when there are none.
-func (n *node) anyElement() (out *node, any bool) {
-	list := n.prefix
-	if n.rest == nil {
+func anyElement(n *tree.Node) (out *tree.Node, any bool) {
+	list := n.Prefix
+	if n.Rest == nil {
 		return nil, true
 	}
-	if n.rest.may != noTypes {
-		list = append(slices.Clone(list), n.rest)
+	if n.Rest.May != value.NoTypes {
+		list = append(slices.Clone(list), n.Rest)
 	}
 	for i, c := range list {
 		if i == 0 {
 			out = c
 		} else {
-			out = eitherNode(out, c)
+			out = tree.Either(out, c)
 		}
 	}
 	return out, len(list) > 0
 }
 
-func (n *node) everyStep() spot {
-	if n.may.excludes(kindArray) {
+func everyStep(n *tree.Node) spot {
+	if n.May.Excludes(value.Array) {
 		return spot{presence: Never}
 	}
-	out, any := n.anyElement()
+	out, any := anyElement(n)
 	if !any {
-		return spot{newNode(noTypes), Always}
+		return spot{tree.New(value.NoTypes), Always}
 	}
 	return spot{out, Always}
 }
@@ -325,42 +328,42 @@ func (n *node) everyStep() spot {
 // maxValues is of how many values a step makes a union; of more nothing is known.
 const maxValues = 64
 
-// step looks one step into the one value that there can be.
-func (v *value) step(s Step) spot {
+// stepIntoValue looks one step into the one value that there can be.
+func stepIntoValue(v *value.Value, s Step) spot {
 	if s.Kind == Every {
-		return v.every()
+		return everyOf(v)
 	}
 	at := -1
-	if v.kind == kindObject && s.Kind != Element {
-		at = slices.IndexFunc(v.kids, func(m value) bool { return m.name == s.Name })
+	if v.Kind == value.Object && s.Kind != Element {
+		at = slices.IndexFunc(v.Kids, func(m value.Value) bool { return m.Name == s.Name })
 	}
-	if v.kind == kindArray && s.Kind != Member {
+	if v.Kind == value.Array && s.Kind != Member {
 		at = s.Index
 		if i, err := strconv.Atoi(s.Name); err == nil {
 			at = i
 		}
 		if at < 0 {
-			at += len(v.kids)
+			at += len(v.Kids)
 		}
 	}
-	if at < 0 || at >= len(v.kids) {
+	if at < 0 || at >= len(v.Kids) {
 		return spot{presence: Never}
 	}
-	return spot{constNode(&v.kids[at]), Always}
+	return spot{tree.Const(&v.Kids[at]), Always}
 }
 
-func (v *value) every() spot {
+func everyOf(v *value.Value) spot {
 	switch {
-	case v.kind != kindArray:
+	case v.Kind != value.Array:
 		return spot{presence: Never}
-	case len(v.kids) == 0:
-		return spot{newNode(noTypes), Always}
-	case len(v.kids) > maxValues:
+	case len(v.Kids) == 0:
+		return spot{tree.New(value.NoTypes), Always}
+	case len(v.Kids) > maxValues:
 		return spot{presence: Always}
 	}
-	n := constNode(&v.kids[0])
-	for i := range v.kids[1:] {
-		n = eitherFlat(n, constNode(&v.kids[i+1]))
+	n := tree.Const(&v.Kids[0])
+	for i := range v.Kids[1:] {
+		n = tree.EitherFlat(n, tree.Const(&v.Kids[i+1]))
 	}
 	return spot{n, Always}
 }

@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"github.com/plc-lang/plc/internal/effort"
+	"github.com/plc-lang/plc/schemas/internal/pattern"
+	"github.com/plc-lang/plc/schemas/internal/prover"
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
 // nested is a schema around a schema around … a leaf.
@@ -65,7 +68,7 @@ func TestBombs(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			for seed := range uint64(2) {
 				v, err := Sample(s, seed)
-				if len(v) > 2*maxMade {
+				if len(v) > 2*prover.MaxMade {
 					t.Errorf("a sample of %d bytes", len(v))
 				}
 				if err == nil && s.Validate(v) != nil {
@@ -75,10 +78,10 @@ func TestBombs(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if a := Assignable(s, to, nil); len(a.Witness) > 2*maxMade || a.Verdict == Maybe && a.Reason == "" {
+			if a := Assignable(s, to, nil); len(a.Witness) > 2*prover.MaxMade || a.Verdict == Maybe && a.Reason == "" {
 				t.Errorf("%s with a witness of %d bytes, because %q", a.Verdict, len(a.Witness), a.Reason)
 			}
-			if a := Assignable(to, s, nil); len(a.Witness) > 2*maxMade {
+			if a := Assignable(to, s, nil); len(a.Witness) > 2*prover.MaxMade {
 				t.Errorf("%s with a witness of %d bytes", a.Verdict, len(a.Witness))
 			}
 			if text := s.String(); len(text) > 4*describeWidth {
@@ -97,7 +100,7 @@ func TestBombs(t *testing.T) {
 // A pattern costs no more than its text and its program allow, however both are made.
 func TestPatternBounds(t *testing.T) {
 	for _, text := range []string{`^(?:abcdefghij){1000}$`, `[^a]{1000}[^b]{1000}`, strings.Repeat(`(a|b){100}`, 100), strings.Repeat(`x{900}`, 12)} {
-		_, fault := compilePattern(text, maxInsts)
+		_, fault := pattern.Compile(text, pattern.MaxInsts)
 		if _, err := Compile([]byte(fmt.Sprintf(`{"pattern":%q}`, text)), nil); (err != nil) != (fault != nil) {
 			t.Errorf("%s: %v", text, err)
 		} else if err != nil && !strings.Contains(err.Error(), "the pattern is too large") {
@@ -368,7 +371,7 @@ func TestLibraryIsNotAskedForTooMuch(t *testing.T) {
 				t.Fatal(err)
 			}
 			raw := []byte("[" + parts(n, strings.ReplaceAll(of, "%d", "-1%d")) + "]")
-			v, err := parseValue(raw)
+			v, err := value.Parse(raw)
 			if err != nil {
 				t.Fatal(err)
 			}

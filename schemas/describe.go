@@ -7,18 +7,20 @@ import (
 	"unicode/utf8"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/schemas/internal/tree"
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
 // String returns the schema as a short type for people: "integer 0..10",
 // `{id: string, tags?: string[]}`, `"red" | "green"`. What is long or deep is cut.
-func (s *Schema) String() string { return s.node().describe() }
+func (s *Schema) String() string { return describe(s.node()) }
 
 const (
 	describeDepth = 4
 	describeWidth = 160 // characters
 )
 
-func (n *node) describe() string {
+func describe(n *tree.Node) string {
 	d := describer{}
 	text := d.node(n, 0)
 	if utf8.RuneCountInString(text) > describeWidth {
@@ -31,15 +33,15 @@ type describer struct {
 	written int // roughly
 }
 
-func (d *describer) node(n *node, depth int) string {
+func (d *describer) node(n *tree.Node, depth int) string {
 	switch {
-	case n == nil || n.full == allTypes:
+	case n == nil || n.Full == value.AllTypes:
 		return "any"
-	case n.may == noTypes:
+	case n.May == value.NoTypes:
 		return "never"
-	case n.konst != nil:
-		return n.konst.short()
-	case n.hasEnum:
+	case n.Const != nil:
+		return short(n.Const)
+	case n.HasEnum:
 		return d.enum(n)
 	case depth > describeDepth || d.written > 2*describeWidth:
 		return "…"
@@ -48,21 +50,21 @@ func (d *describer) node(n *node, depth int) string {
 	if own := d.own(n, depth); own != "" {
 		parts = append(parts, own)
 	}
-	if n.ref != nil {
-		parts = append(parts, d.node(n.ref, depth+1))
+	if n.Ref != nil {
+		parts = append(parts, d.node(n.Ref, depth+1))
 	}
-	for _, c := range n.allOf {
-		if !admitsAll(c) {
+	for _, c := range n.AllOf {
+		if !tree.AdmitsAll(c) {
 			parts = append(parts, d.node(c, depth+1))
 		}
 	}
-	for _, list := range [...][]*node{n.anyOf, n.oneOf} {
+	for _, list := range [...][]*tree.Node{n.AnyOf, n.OneOf} {
 		if len(list) > 0 {
 			parts = append(parts, d.union(n, list, depth))
 		}
 	}
-	if n.not != nil {
-		parts = append(parts, "not "+group(d.node(n.not, depth+1)))
+	if n.Not != nil {
+		parts = append(parts, "not "+group(d.node(n.Not, depth+1)))
 	}
 	parts = unique(parts)
 	switch len(parts) {
@@ -95,22 +97,22 @@ func group(text string) string {
 	return text
 }
 
-func (d *describer) enum(n *node) string {
+func (d *describer) enum(n *tree.Node) string {
 	var parts []string
-	for i := range n.enum {
-		if i == 6 && len(n.enum) > 7 {
+	for i := range n.Enum {
+		if i == 6 && len(n.Enum) > 7 {
 			parts = append(parts, "…")
 			break
 		}
-		parts = append(parts, n.enum[i].short())
+		parts = append(parts, short(&n.Enum[i]))
 	}
 	return strings.Join(parts, " | ")
 }
 
-func (d *describer) union(n *node, list []*node, depth int) string {
+func (d *describer) union(n *tree.Node, list []*tree.Node, depth int) string {
 	var parts []string
 	for _, c := range list {
-		if c.may&n.types != noTypes {
+		if c.May&n.Types != value.NoTypes {
 			parts = append(parts, d.node(c, depth+1))
 		}
 	}
@@ -118,15 +120,15 @@ func (d *describer) union(n *node, list []*node, depth int) string {
 }
 
 // own describes what n's own keywords say, "" if nothing.
-func (d *describer) own(n *node, depth int) string {
-	constrained := n.constrained()
-	if n.types == allTypes && constrained == noTypes {
+func (d *describer) own(n *tree.Node, depth int) string {
+	constrained := n.Constrained()
+	if n.Types == value.AllTypes && constrained == value.NoTypes {
 		return ""
 	}
 	var parts []string
-	for _, k := range [...]kind{kindObject, kindArray, kindString, kindNumber, kindBoolean, kindNull} {
+	for _, k := range [...]value.Kind{value.Object, value.Array, value.String, value.Number, value.Boolean, value.Null} {
 		// Without a type only what is constrained is worth words.
-		if n.types.has(k) && (n.types != allTypes || constrained.has(k)) && n.may.has(k) {
+		if n.Types.Has(k) && (n.Types != value.AllTypes || constrained.Has(k)) && n.May.Has(k) {
 			parts = append(parts, d.kind(n, k, depth))
 		}
 	}
@@ -135,42 +137,42 @@ func (d *describer) own(n *node, depth int) string {
 	return text
 }
 
-func (d *describer) kind(n *node, k kind, depth int) string {
+func (d *describer) kind(n *tree.Node, k value.Kind, depth int) string {
 	switch k {
-	case kindNumber:
-		if n.integer {
-			return "integer" + n.rangeText()
+	case value.Number:
+		if n.Integer {
+			return "integer" + rangeText(n)
 		}
-		return "number" + n.rangeText()
-	case kindString:
-		text := "string" + countText(n.minLength, n.maxLength, "(", ")")
-		if n.pattern != nil {
-			text += " /" + n.pattern.text + "/"
+		return "number" + rangeText(n)
+	case value.String:
+		text := "string" + countText(n.MinLength, n.MaxLength, "(", ")")
+		if n.Pattern != nil {
+			text += " /" + n.Pattern.Text + "/"
 		}
 		return text
-	case kindArray:
+	case value.Array:
 		return d.array(n, depth)
-	case kindObject:
+	case value.Object:
 		return d.object(n, depth)
 	}
 	return k.String()
 }
 
-func (n *node) rangeText() string {
+func rangeText(n *tree.Node) string {
 	var text string
 	switch {
-	case n.lower.set && n.upper.set && !n.lower.strict && !n.upper.strict:
-		text = " " + n.lower.String() + ".." + n.upper.String()
+	case n.Lower.Set && n.Upper.Set && !n.Lower.Strict && !n.Upper.Strict:
+		text = " " + n.Lower.String() + ".." + n.Upper.String()
 	default:
-		if n.lower.set {
-			text = pick(n.lower.strict, " > ", " >= ") + n.lower.String()
+		if n.Lower.Set {
+			text = pick(n.Lower.Strict, " > ", " >= ") + n.Lower.String()
 		}
-		if n.upper.set {
-			text += pick(n.upper.strict, " < ", " <= ") + n.upper.String()
+		if n.Upper.Set {
+			text += pick(n.Upper.Strict, " < ", " <= ") + n.Upper.String()
 		}
 	}
-	if n.multiple != nil {
-		text += " step " + n.multiple.String()
+	if n.Multiple != nil {
+		text += " step " + n.Multiple.String()
 	}
 	return text
 }
@@ -187,58 +189,58 @@ func countText(low, high int, open, end string) string {
 	return open + strconv.Itoa(max(low, 0)) + ".." + strconv.Itoa(high) + end
 }
 
-func (d *describer) array(n *node, depth int) string {
-	if len(n.prefix) == 0 {
+func (d *describer) array(n *tree.Node, depth int) string {
+	if len(n.Prefix) == 0 {
 		item := "any"
-		if n.rest != nil {
-			item = d.node(n.rest, depth+1)
+		if n.Rest != nil {
+			item = d.node(n.Rest, depth+1)
 		}
 		if strings.Contains(item, " ") && group(item) == item && item[0] != '{' {
 			item = "(" + item + ")"
 		}
-		counts := countText(n.minItems, n.maxItems, "[", "]")
+		counts := countText(n.MinItems, n.MaxItems, "[", "]")
 		return group(item) + pick(counts == "", "[]", counts)
 	}
 	var parts []string
-	for i, c := range n.prefix {
+	for i, c := range n.Prefix {
 		if i == 6 {
 			parts = append(parts, "…")
 			break
 		}
 		parts = append(parts, d.node(c, depth+1))
 	}
-	if n.rest == nil || n.rest.may != noTypes {
-		parts = append(parts, "..."+group(d.node(n.rest, depth+1))+"[]")
+	if n.Rest == nil || n.Rest.May != value.NoTypes {
+		parts = append(parts, "..."+group(d.node(n.Rest, depth+1))+"[]")
 	}
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-func (d *describer) object(n *node, depth int) string {
+func (d *describer) object(n *tree.Node, depth int) string {
 	var parts []string
-	for i := range n.props {
-		p := &n.props[i]
-		if p.node.may == noTypes {
+	for i := range n.Props {
+		p := &n.Props[i]
+		if p.Node.May == value.NoTypes {
 			continue
 		}
 		if len(parts) == 8 {
 			parts = append(parts, "…")
 			break
 		}
-		parts = append(parts, memberName(p.name)+pick(n.requires(p.name), ": ", "?: ")+d.node(p.node, depth+1))
+		parts = append(parts, memberName(p.Name)+pick(n.Requires(p.Name), ": ", "?: ")+d.node(p.Node, depth+1))
 	}
-	for _, name := range n.required {
-		if n.property(name) == nil && len(parts) < 8 {
+	for _, name := range n.Required {
+		if n.Property(name) == nil && len(parts) < 8 {
 			parts = append(parts, memberName(name)+": any")
 		}
 	}
-	for i := range n.patterns {
-		parts = append(parts, "[/"+n.patterns[i].pattern.text+"/]: "+d.node(n.patterns[i].node, depth+1))
+	for i := range n.Patterns {
+		parts = append(parts, "[/"+n.Patterns[i].Pattern.Text+"/]: "+d.node(n.Patterns[i].Node, depth+1))
 	}
-	if n.additional != nil && n.additional.may != noTypes && !admitsAll(n.additional) {
-		parts = append(parts, "[name]: "+d.node(n.additional, depth+1))
+	if n.Additional != nil && n.Additional.May != value.NoTypes && !tree.AdmitsAll(n.Additional) {
+		parts = append(parts, "[name]: "+d.node(n.Additional, depth+1))
 	}
 	if len(parts) == 0 {
-		return pick(n.additional != nil && n.additional.may == noTypes, "{}", "object")
+		return pick(n.Additional != nil && n.Additional.May == value.NoTypes, "{}", "object")
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }
@@ -253,55 +255,55 @@ func memberName(name string) string {
 }
 
 // render writes a node that no document says as JSON.
-func (n *node) render() json.RawMessage {
-	return n.appendRender(nil)
+func render(n *tree.Node) json.RawMessage {
+	return appendRender(n, nil)
 }
 
-func (n *node) appendRender(dst []byte) []byte {
-	if n.doc != nil {
-		return n.doc.root.at(n.pointer).appendJSON(dst)
+func appendRender(n *tree.Node, dst []byte) []byte {
+	if n.Doc != nil {
+		return n.Doc.Root.At(n.Pointer).AppendJSON(dst)
 	}
 	switch {
-	case n.types == noTypes:
+	case n.Types == value.NoTypes:
 		return append(dst, "false"...)
-	case n.konst != nil:
-		return append(n.konst.appendJSON(append(dst, `{"const":`...)), '}')
-	case n.ref != nil:
-		return n.ref.appendRender(dst)
-	case len(n.allOf) > 0:
-		return appendRenders(append(dst, `{"allOf":`...), n.allOf)
-	case len(n.anyOf) > 0:
-		return appendRenders(append(dst, `{"anyOf":`...), n.anyOf)
-	case n.types == only(kindArray):
+	case n.Const != nil:
+		return append(n.Const.AppendJSON(append(dst, `{"const":`...)), '}')
+	case n.Ref != nil:
+		return appendRender(n.Ref, dst)
+	case len(n.AllOf) > 0:
+		return appendRenders(append(dst, `{"allOf":`...), n.AllOf)
+	case len(n.AnyOf) > 0:
+		return appendRenders(append(dst, `{"anyOf":`...), n.AnyOf)
+	case n.Types == value.Only(value.Array):
 		dst = append(dst, `{"type":"array","items":`...)
-		return append(n.rest.appendRender(dst), '}')
-	case n.types == only(kindObject):
-		return n.renderObject(dst)
+		return append(appendRender(n.Rest, dst), '}')
+	case n.Types == value.Only(value.Object):
+		return renderObject(n, dst)
 	}
 	return append(dst, "true"...)
 }
 
-func appendRenders(dst []byte, list []*node) []byte {
+func appendRenders(dst []byte, list []*tree.Node) []byte {
 	dst = append(dst, '[')
 	for i, c := range list {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = c.appendRender(dst)
+		dst = appendRender(c, dst)
 	}
 	return append(dst, "]}"...)
 }
 
-func (n *node) renderObject(dst []byte) []byte {
+func renderObject(n *tree.Node, dst []byte) []byte {
 	dst = append(dst, `{"type":"object","properties":{`...)
-	for i, p := range n.props {
+	for i, p := range n.Props {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = p.node.appendRender(append(jsonscan.AppendQuoted(dst, p.name), ':'))
+		dst = appendRender(p.Node, append(jsonscan.AppendQuoted(dst, p.Name), ':'))
 	}
 	dst = append(dst, `},"required":[`...)
-	for i, name := range n.required {
+	for i, name := range n.Required {
 		if i > 0 {
 			dst = append(dst, ',')
 		}

@@ -18,8 +18,15 @@
 //
 // The package reports JSON Pointers; where they stand in a file is for its user to say.
 //
-// Where to look: node.go is what keywords mean, draft by draft read in build.go;
-// eval.go decides nearly all values, library.go keeps the library that has the last
-// word, explain.go words violations. assign.go asks and prover.go answers, with an
-// essay on how. Everything that is exported may be used by goroutines at once.
+// Where to look:
+//
+//	schemas            what may be asked of schemas: eval.go decides nearly all values, explain.go
+//	 │                 words violations, assign.go asks whether schemas go together
+//	 ├─ prover         does a value exist that meets these schemas and not those? with an essay on how
+//	 └─ tree           what the keywords mean, draft by draft, and the library that has the last word
+//	     └─ pattern    regular expressions, and their automata
+//	         └─ value  JSON values and numbers
+//
+// All but the first are in internal; prover imports the three below it. Everything that is exported
+// may be used by goroutines at once.
 package schemas

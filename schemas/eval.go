@@ -2,16 +2,20 @@ package schemas
 
 import (
 	"unicode/utf8"
+
+	"github.com/plc-lang/plc/schemas/internal/pattern"
+	"github.com/plc-lang/plc/schemas/internal/tree"
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
 // evaluator decides whether values meet schemas in one pass over a value. It is in
 // doubt about what only the library knows, and when it has no steps left.
 type evaluator struct {
 	steps int
-	poll  int       // below so many steps the context of the meter is looked at
-	meter *Meter    // nil is none
-	given int       // the steps that it had of the meter
-	doc   *document // whose schema is being evaluated; nil: one made of others
+	poll  int            // below so many steps the context of the meter is looked at
+	meter *Meter         // nil is none
+	given int            // the steps that it had of the meter
+	doc   *tree.Document // whose schema is being evaluated; nil: one made of others
 }
 
 // A hostile schema that applies itself twice to each member needs 2^depth steps. An
@@ -21,11 +25,10 @@ const (
 	evalStepsPerByte = 64
 )
 
-func evaluate(n *node, v *value) verdict { return newEvaluator(n, 0).valid(n, v) }
-
-// evaluateWithin does what evaluate does with the steps that are left for several evaluations.
-func evaluateWithin(left *int, n *node, v *value) verdict {
-	e := &evaluator{steps: min(*left, evalSteps), doc: n.doc}
+// evaluateWithin decides whether a value meets a schema, with the steps that are left for several
+// evaluations.
+func evaluateWithin(left *int, n *tree.Node, v *value.Value) value.Verdict {
+	e := &evaluator{steps: min(*left, evalSteps), doc: n.Doc}
 	before := e.steps
 	out := e.valid(n, v)
 	*left = max(0, *left-(before-e.steps))
@@ -33,18 +36,18 @@ func evaluateWithin(left *int, n *node, v *value) verdict {
 }
 
 // newEvaluator returns one for values of a text of some bytes.
-func newEvaluator(n *node, bytes int) *evaluator {
-	return &evaluator{steps: evalSteps + evalStepsPerByte*bytes, doc: n.doc}
+func newEvaluator(n *tree.Node, bytes int) *evaluator {
+	return &evaluator{steps: evalSteps + evalStepsPerByte*bytes, doc: n.Doc}
 }
 
 // enter evaluates a schema of a document inside one made of others. Of what is in
 // doubt the library is asked then, as it cannot be asked about the whole.
-func (e *evaluator) enter(n *node, v *value) verdict {
-	e.doc = n.doc
+func (e *evaluator) enter(n *tree.Node, v *value.Value) value.Verdict {
+	e.doc = n.Doc
 	out := e.valid(n, v)
 	e.doc = nil
-	if out == doubt && !tooMuchWork(e.meter, n, v, 0) {
-		out = verdictOf(n.ask(v) == nil)
+	if out == value.Doubt && !tooMuchWork(e.meter, n, v, 0) {
+		out = value.VerdictOf(n.Ask(v) == nil)
 	}
 	return out
 }
@@ -90,40 +93,40 @@ func (e *evaluator) spend(n int) bool {
 const matchSteps = 4
 
 // match matches a pattern. That costs steps by the lengths of its program and of the text.
-func (e *evaluator) match(p *pattern, text string) verdict {
-	if p.slow(len(text)) {
+func (e *evaluator) match(p *pattern.Pattern, text string) value.Verdict {
+	if p.Slow(len(text)) {
 		if !e.spend(1) || !e.hasSteps() {
-			return doubt
+			return value.Doubt
 		}
-		out, steps := p.matchSlowly(text)
+		out, steps := p.MatchSlowly(text)
 		e.spend(steps)
 		return out
 	}
-	if work := p.work(len(text)); work > 0 && !e.spend(work) {
-		return doubt
+	if work := p.Work(len(text)); work > 0 && !e.spend(work) {
+		return value.Doubt
 	}
-	return p.match(text)
+	return p.Match(text)
 }
 
-func (e *evaluator) valid(n *node, v *value) verdict {
-	if n.full.has(v.kind) {
-		return yes
+func (e *evaluator) valid(n *tree.Node, v *value.Value) value.Verdict {
+	if n.Full.Has(v.Kind) {
+		return value.Yes
 	}
-	if n.may.excludes(v.kind) {
-		return no
+	if n.May.Excludes(v.Kind) {
+		return value.No
 	}
 	if !e.spend(1) {
-		return doubt
+		return value.Doubt
 	}
-	if e.doc == nil && n.doc != nil {
+	if e.doc == nil && n.Doc != nil {
 		return e.enter(n, v)
 	}
 	out := e.own(n, v)
-	if out == no {
-		return no
+	if out == value.No {
+		return value.No
 	}
-	if n.opaque != "" {
-		out = doubt
+	if n.Opaque != "" {
+		out = value.Doubt
 	}
 	return min(out, e.inPlace(n, v))
 }
@@ -136,263 +139,263 @@ const (
 )
 
 // own decides by the keywords that are about the value itself and what is in it.
-func (e *evaluator) own(n *node, v *value) verdict {
-	if n.hasEnum || n.konst != nil {
-		if len(v.kids) > 0 && !e.spend(v.bytes()/comparedPerStep) {
-			return doubt
+func (e *evaluator) own(n *tree.Node, v *value.Value) value.Verdict {
+	if n.HasEnum || n.Const != nil {
+		if len(v.Kids) > 0 && !e.spend(v.Bytes()/comparedPerStep) {
+			return value.Doubt
 		}
-		if n.hasEnum && !n.among(v) || n.konst != nil && !n.konst.equal(v) {
-			return no
+		if n.HasEnum && !n.Among(v) || n.Const != nil && !n.Const.Equal(v) {
+			return value.No
 		}
 	}
-	switch v.kind {
-	case kindNumber:
-		return verdictOf(n.validNumber(v.text))
-	case kindString:
-		return e.validString(n, v.text)
-	case kindArray:
+	switch v.Kind {
+	case value.Number:
+		return value.VerdictOf(n.ValidNumber(v.Text))
+	case value.String:
+		return e.validString(n, v.Text)
+	case value.Array:
 		return e.array(n, v)
-	case kindObject:
+	case value.Object:
 		return e.object(n, v)
 	}
-	return yes
+	return value.Yes
 }
 
-func (e *evaluator) validString(n *node, s string) verdict {
-	if n.minLength > 0 || n.maxLength >= 0 {
+func (e *evaluator) validString(n *tree.Node, s string) value.Verdict {
+	if n.MinLength > 0 || n.MaxLength >= 0 {
 		if len(s) >= countedPerStep && !e.spend(len(s)/countedPerStep) {
-			return doubt
+			return value.Doubt
 		}
 		length := utf8.RuneCountInString(s)
-		if length < n.minLength || n.maxLength >= 0 && length > n.maxLength {
-			return no
+		if length < n.MinLength || n.MaxLength >= 0 && length > n.MaxLength {
+			return value.No
 		}
 	}
-	if n.pattern != nil {
-		return e.match(n.pattern, s)
+	if n.Pattern != nil {
+		return e.match(n.Pattern, s)
 	}
-	return yes
+	return value.Yes
 }
 
-func (e *evaluator) array(n *node, v *value) verdict {
-	if len(v.kids) < n.minItems || n.maxItems >= 0 && len(v.kids) > n.maxItems {
-		return no
+func (e *evaluator) array(n *tree.Node, v *value.Value) value.Verdict {
+	if len(v.Kids) < n.MinItems || n.MaxItems >= 0 && len(v.Kids) > n.MaxItems {
+		return value.No
 	}
-	if n.unique {
-		if !e.spend(v.bytes() / comparedPerStep) {
-			return doubt
+	if n.Unique {
+		if !e.spend(v.Bytes() / comparedPerStep) {
+			return value.Doubt
 		}
-		if !allDistinct(v.kids) {
-			return no
+		if !value.AllDistinct(v.Kids) {
+			return value.No
 		}
 	}
-	out := yes
-	for i := range v.kids {
-		item := n.rest
-		if i < len(n.prefix) {
-			item = n.prefix[i]
+	out := value.Yes
+	for i := range v.Kids {
+		item := n.Rest
+		if i < len(n.Prefix) {
+			item = n.Prefix[i]
 		}
 		if item == nil {
 			break
 		}
-		if out = min(out, e.valid(item, &v.kids[i])); out == no {
-			return no
+		if out = min(out, e.valid(item, &v.Kids[i])); out == value.No {
+			return value.No
 		}
 	}
-	if n.contains != nil {
+	if n.Contains != nil {
 		out = min(out, e.containsEnough(n, v))
 	}
 	return out
 }
 
-func (e *evaluator) containsEnough(n *node, v *value) verdict {
+func (e *evaluator) containsEnough(n *tree.Node, v *value.Value) value.Verdict {
 	sure, perhaps := 0, 0
-	for i := range v.kids {
-		switch e.valid(n.contains, &v.kids[i]) {
-		case yes:
+	for i := range v.Kids {
+		switch e.valid(n.Contains, &v.Kids[i]) {
+		case value.Yes:
 			sure++
-		case doubt:
+		case value.Doubt:
 			perhaps++
 		}
 	}
 	switch {
-	case sure+perhaps < n.minContains, n.maxContains >= 0 && sure > n.maxContains:
-		return no
-	case sure >= n.minContains && (n.maxContains < 0 || sure+perhaps <= n.maxContains):
-		return yes
+	case sure+perhaps < n.MinContains, n.MaxContains >= 0 && sure > n.MaxContains:
+		return value.No
+	case sure >= n.MinContains && (n.MaxContains < 0 || sure+perhaps <= n.MaxContains):
+		return value.Yes
 	}
-	return doubt
+	return value.Doubt
 }
 
-func (e *evaluator) object(n *node, v *value) verdict {
-	if len(v.kids) < n.minProps || n.maxProps >= 0 && len(v.kids) > n.maxProps {
-		return no
+func (e *evaluator) object(n *tree.Node, v *value.Value) value.Verdict {
+	if len(v.Kids) < n.MinProps || n.MaxProps >= 0 && len(v.Kids) > n.MaxProps {
+		return value.No
 	}
-	if n := len(n.required); n*len(v.kids) > fewNames && !e.spend(n+len(v.kids)) {
-		return doubt
+	if n := len(n.Required); n*len(v.Kids) > value.FewNames && !e.spend(n+len(v.Kids)) {
+		return value.Doubt
 	}
-	if !v.hasAll(n.required) {
-		return no
+	if !v.HasAll(n.Required) {
+		return value.No
 	}
-	out := yes
-	if len(n.props) > 0 || len(n.patterns) > 0 || n.additional != nil || n.names != nil {
-		for i := range v.kids {
-			if out = min(out, e.member(n, &v.kids[i])); out == no {
-				return no
+	out := value.Yes
+	if len(n.Props) > 0 || len(n.Patterns) > 0 || n.Additional != nil || n.Names != nil {
+		for i := range v.Kids {
+			if out = min(out, e.member(n, &v.Kids[i])); out == value.No {
+				return value.No
 			}
 		}
 	}
-	for i := range n.dependents {
-		if !e.spend(1 + (len(v.kids)+len(n.dependents[i].names))/8) {
-			return doubt
+	for i := range n.Dependents {
+		if !e.spend(1 + (len(v.Kids)+len(n.Dependents[i].Names))/8) {
+			return value.Doubt
 		}
-		if out = min(out, e.dependent(&n.dependents[i], v)); out == no {
-			return no
+		if out = min(out, e.dependent(&n.Dependents[i], v)); out == value.No {
+			return value.No
 		}
 	}
 	return out
 }
 
-func (e *evaluator) member(n *node, m *value) verdict {
-	out, declared := yes, false
-	if p := n.property(m.name); p != nil {
+func (e *evaluator) member(n *tree.Node, m *value.Value) value.Verdict {
+	out, declared := value.Yes, false
+	if p := n.Property(m.Name); p != nil {
 		declared = true
 		out = e.valid(p, m)
 	}
-	for i := range n.patterns {
-		p := n.patterns[i].pattern
-		if p.unread() {
+	for i := range n.Patterns {
+		p := n.Patterns[i].Pattern
+		if p.Unread() {
 			continue
 		}
 		if !e.spend(matchSteps) {
-			return doubt
+			return value.Doubt
 		}
-		switch e.match(p, m.name) {
-		case yes:
+		switch e.match(p, m.Name) {
+		case value.Yes:
 			declared = true
-			out = min(out, e.valid(n.patterns[i].node, m))
-		case doubt:
-			return doubt
+			out = min(out, e.valid(n.Patterns[i].Node, m))
+		case value.Doubt:
+			return value.Doubt
 		}
 	}
-	if !declared && n.additional != nil {
-		out = min(out, e.valid(n.additional, m))
+	if !declared && n.Additional != nil {
+		out = min(out, e.valid(n.Additional, m))
 	}
-	if n.names != nil {
-		out = min(out, e.valid(n.names, &value{kind: kindString, text: m.name}))
+	if n.Names != nil {
+		out = min(out, e.valid(n.Names, &value.Value{Kind: value.String, Text: m.Name}))
 	}
 	return out
 }
 
-func (e *evaluator) dependent(d *dependent, v *value) verdict {
-	if v.member(d.name) == nil {
-		return yes
+func (e *evaluator) dependent(d *tree.Dependent, v *value.Value) value.Verdict {
+	if v.Member(d.Name) == nil {
+		return value.Yes
 	}
-	if !v.hasAll(d.names) {
-		return no
+	if !v.HasAll(d.Names) {
+		return value.No
 	}
-	if d.node != nil {
-		return e.valid(d.node, v)
+	if d.Node != nil {
+		return e.valid(d.Node, v)
 	}
-	return yes
+	return value.Yes
 }
 
 // inPlace decides by the schemas that n applies to the same value.
-func (e *evaluator) inPlace(n *node, v *value) verdict {
-	out := yes
-	if n.ref != nil {
-		out = e.valid(n.ref, v)
+func (e *evaluator) inPlace(n *tree.Node, v *value.Value) value.Verdict {
+	out := value.Yes
+	if n.Ref != nil {
+		out = e.valid(n.Ref, v)
 	}
-	for _, c := range n.allOf {
-		if out == no {
-			return no
+	for _, c := range n.AllOf {
+		if out == value.No {
+			return value.No
 		}
 		out = min(out, e.valid(c, v))
 	}
-	if len(n.anyOf) > 0 && out != no {
-		out = min(out, e.any(n.anyOf, v))
+	if len(n.AnyOf) > 0 && out != value.No {
+		out = min(out, e.any(n.AnyOf, v))
 	}
-	if len(n.oneOf) > 0 && out != no {
-		out = min(out, e.one(n.oneOf, v))
+	if len(n.OneOf) > 0 && out != value.No {
+		out = min(out, e.one(n.OneOf, v))
 	}
-	if n.not != nil && out != no {
-		out = min(out, e.valid(n.not, v).not())
+	if n.Not != nil && out != value.No {
+		out = min(out, e.valid(n.Not, v).Not())
 	}
-	if n.cond != nil && out != no {
+	if n.If != nil && out != value.No {
 		out = min(out, e.conditional(n, v))
 	}
-	if out != no && (n.restProps != nil && v.kind == kindObject || n.restItems != nil && v.kind == kindArray) {
+	if out != value.No && (n.RestProps != nil && v.Kind == value.Object || n.RestItems != nil && v.Kind == value.Array) {
 		out = min(out, e.unevaluated(n, v))
 	}
 	return out
 }
 
-func (e *evaluator) any(list []*node, v *value) verdict {
-	out := no
+func (e *evaluator) any(list []*tree.Node, v *value.Value) value.Verdict {
+	out := value.No
 	for _, c := range list {
-		if out = max(out, e.valid(c, v)); out == yes {
+		if out = max(out, e.valid(c, v)); out == value.Yes {
 			break
 		}
 	}
 	return out
 }
 
-func (e *evaluator) one(list []*node, v *value) verdict {
+func (e *evaluator) one(list []*tree.Node, v *value.Value) value.Verdict {
 	sure, perhaps := 0, 0
 	for _, c := range list {
 		switch e.valid(c, v) {
-		case yes:
+		case value.Yes:
 			sure++
-		case doubt:
+		case value.Doubt:
 			perhaps++
 		}
 		if sure > 1 {
-			return no
+			return value.No
 		}
 	}
 	switch {
 	case perhaps > 0:
-		return doubt
+		return value.Doubt
 	case sure == 1:
-		return yes
+		return value.Yes
 	}
-	return no
+	return value.No
 }
 
-func (e *evaluator) conditional(n *node, v *value) verdict {
-	branch := func(c *node) verdict {
+func (e *evaluator) conditional(n *tree.Node, v *value.Value) value.Verdict {
+	branch := func(c *tree.Node) value.Verdict {
 		if c == nil {
-			return yes
+			return value.Yes
 		}
 		return e.valid(c, v)
 	}
-	switch e.valid(n.cond, v) {
-	case yes:
-		return branch(n.then)
-	case no:
-		return branch(n.els)
+	switch e.valid(n.If, v) {
+	case value.Yes:
+		return branch(n.Then)
+	case value.No:
+		return branch(n.Else)
 	}
-	if a := branch(n.then); a == branch(n.els) {
+	if a := branch(n.Then); a == branch(n.Else) {
 		return a
 	}
-	return doubt
+	return value.Doubt
 }
 
 // unevaluated decides by unevaluatedProperties and unevaluatedItems, given that all
 // the rest of n holds.
-func (e *evaluator) unevaluated(n *node, v *value) verdict {
-	rest := n.restProps
-	if v.kind == kindArray {
-		rest = n.restItems
+func (e *evaluator) unevaluated(n *tree.Node, v *value.Value) value.Verdict {
+	rest := n.RestProps
+	if v.Kind == value.Array {
+		rest = n.RestItems
 	}
-	seen := make([]bool, len(v.kids))
+	seen := make([]bool, len(v.Kids))
 	if !e.mark(n, v, seen, true) {
-		return doubt
+		return value.Doubt
 	}
-	out := yes
-	for i := range v.kids {
+	out := value.Yes
+	for i := range v.Kids {
 		if !seen[i] {
-			out = min(out, e.valid(rest, &v.kids[i]))
+			out = min(out, e.valid(rest, &v.Kids[i]))
 		}
 	}
 	return out
@@ -400,43 +403,43 @@ func (e *evaluator) unevaluated(n *node, v *value) verdict {
 
 // mark marks the members or elements that n, which v meets, evaluates. It reports
 // false when it is in doubt. At the top, unevaluated* itself does not count.
-func (e *evaluator) mark(n *node, v *value, seen []bool, top bool) bool {
-	if n.opaque != "" || !e.spend(len(v.kids)*(1+matchSteps*len(n.patterns))) {
+func (e *evaluator) mark(n *tree.Node, v *value.Value, seen []bool, top bool) bool {
+	if n.Opaque != "" || !e.spend(len(v.Kids)*(1+matchSteps*len(n.Patterns))) {
 		return false
 	}
-	for i := range v.kids {
-		if v.kind == kindObject {
-			seen[i] = seen[i] || !top && n.restProps != nil || n.evaluatesName(v.kids[i].name)
+	for i := range v.Kids {
+		if v.Kind == value.Object {
+			seen[i] = seen[i] || !top && n.RestProps != nil || evaluatesName(n, v.Kids[i].Name)
 			continue
 		}
-		seen[i] = seen[i] || !top && n.restItems != nil || i < len(n.prefix) || n.rest != nil
-		if !seen[i] && n.contains != nil && n.draft >= 2020 {
-			switch e.valid(n.contains, &v.kids[i]) {
-			case yes:
+		seen[i] = seen[i] || !top && n.RestItems != nil || i < len(n.Prefix) || n.Rest != nil
+		if !seen[i] && n.Contains != nil && n.Draft >= 2020 {
+			switch e.valid(n.Contains, &v.Kids[i]) {
+			case value.Yes:
 				seen[i] = true
-			case doubt:
+			case value.Doubt:
 				return false
 			}
 		}
 	}
 	sure := true
-	e.applied(n, v, func(c *node) {
+	e.applied(n, v, func(c *tree.Node) {
 		switch e.valid(c, v) {
-		case yes:
+		case value.Yes:
 			sure = e.mark(c, v, seen, false) && sure
-		case doubt:
+		case value.Doubt:
 			sure = false
 		}
 	})
 	return sure
 }
 
-func (n *node) evaluatesName(name string) bool {
-	if n.additional != nil || n.property(name) != nil {
+func evaluatesName(n *tree.Node, name string) bool {
+	if n.Additional != nil || n.Property(name) != nil {
 		return true
 	}
-	for i := range n.patterns {
-		if p := n.patterns[i].pattern; !p.unread() && p.match(name) == yes {
+	for i := range n.Patterns {
+		if p := n.Patterns[i].Pattern; !p.Unread() && p.Match(name) == value.Yes {
 			return true
 		}
 	}
@@ -444,28 +447,28 @@ func (n *node) evaluatesName(name string) bool {
 }
 
 // applied calls f for the schemas in place whose evaluations count for n if they hold.
-func (e *evaluator) applied(n *node, v *value, f func(c *node)) {
-	if n.ref != nil {
-		f(n.ref)
+func (e *evaluator) applied(n *tree.Node, v *value.Value, f func(c *tree.Node)) {
+	if n.Ref != nil {
+		f(n.Ref)
 	}
-	for _, list := range [...][]*node{n.allOf, n.anyOf, n.oneOf} {
+	for _, list := range [...][]*tree.Node{n.AllOf, n.AnyOf, n.OneOf} {
 		for _, c := range list {
 			f(c)
 		}
 	}
-	for i := range n.dependents {
-		if d := &n.dependents[i]; d.node != nil && v.kind == kindObject && v.member(d.name) != nil {
-			f(d.node)
+	for i := range n.Dependents {
+		if d := &n.Dependents[i]; d.Node != nil && v.Kind == value.Object && v.Member(d.Name) != nil {
+			f(d.Node)
 		}
 	}
-	if n.cond == nil {
+	if n.If == nil {
 		return
 	}
-	f(n.cond)
+	f(n.If)
 	switch {
-	case e.valid(n.cond, v) == yes && n.then != nil:
-		f(n.then)
-	case e.valid(n.cond, v) == no && n.els != nil:
-		f(n.els)
+	case e.valid(n.If, v) == value.Yes && n.Then != nil:
+		f(n.Then)
+	case e.valid(n.If, v) == value.No && n.Else != nil:
+		f(n.Else)
 	}
 }

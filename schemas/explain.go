@@ -9,6 +9,8 @@ import (
 
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/spell"
+	"github.com/plc-lang/plc/schemas/internal/tree"
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
 // explainer words why a value breaks a schema. It looks into what does not hold
@@ -21,14 +23,14 @@ type explainer struct {
 
 func (e *explainer) full() bool { return len(e.found) >= maxFound }
 
-func (e *explainer) add(n *node, at, word, format string, args ...any) {
+func (e *explainer) add(n *tree.Node, at, word, format string, args ...any) {
 	e.addInstead(n, at, word, "", format, args...)
 }
 
 // addInstead does what add does, with what was perhaps meant.
-func (e *explainer) addInstead(n *node, at, word, instead, format string, args ...any) {
+func (e *explainer) addInstead(n *tree.Node, at, word, instead, format string, args ...any) {
 	if !e.full() {
-		e.keep(Violation{at, n.keyword(word), fmt.Sprintf(format, args...), instead})
+		e.keep(Violation{at, keywordOf(n, word), fmt.Sprintf(format, args...), instead})
 	}
 }
 
@@ -52,49 +54,49 @@ func (e *explainer) keep(v Violation) {
 	}
 }
 
-// keyword returns the pointer to a keyword of n, to n itself for "".
-func (n *node) keyword(word string) string {
+// keywordOf returns the pointer to a keyword of n, to n itself for "".
+func keywordOf(n *tree.Node, word string) string {
 	if word == "" {
-		return n.pointer
+		return n.Pointer
 	}
-	return n.pointer + "/" + word
+	return n.Pointer + "/" + word
 }
 
 // explain adds the violations of v, which stands at a pointer.
-func (e *explainer) explain(n *node, v *value, at string) {
-	if e.full() || e.valid(n, v) != no {
+func (e *explainer) explain(n *tree.Node, v *value.Value, at string) {
+	if e.full() || e.valid(n, v) != value.No {
 		return
 	}
-	if n.types.excludes(v.kind) || n.integer && v.kind == kindNumber && !numberOf(v.text).isInt() {
-		if n.types == noTypes {
+	if n.Types.Excludes(v.Kind) || n.Integer && v.Kind == value.Number && !value.DecimalOf(v.Text).IsInt() {
+		if n.Types == value.NoTypes {
 			e.add(n, at, "", "must not be there")
 		} else {
-			e.addInstead(n, at, "type", n.unquoted(v), "expected %s, but got %s", n.typeWords(), gotType(v))
+			e.addInstead(n, at, "type", unquoted(n, v), "expected %s, but got %s", typeWords(n), gotType(v))
 		}
 		return
 	}
 	e.values(n, v, at)
-	switch v.kind {
-	case kindNumber:
+	switch v.Kind {
+	case value.Number:
 		e.number(n, v, at)
-	case kindString:
+	case value.String:
 		e.string(n, v, at)
-	case kindArray:
+	case value.Array:
 		e.array(n, v, at)
-	case kindObject:
+	case value.Object:
 		e.object(n, v, at)
 	}
 	e.inPlace(n, v, at)
 }
 
 // typeWords lists the types of n: "integer or null".
-func (n *node) typeWords() string {
+func typeWords(n *tree.Node) string {
 	var words []string
-	for i := range kinds {
-		t := (i + 1) % kinds // null last
+	for i := range value.Kinds {
+		t := (i + 1) % value.Kinds // null last
 		switch {
-		case n.types.excludes(t):
-		case t == kindNumber && n.integer:
+		case n.Types.Excludes(t):
+		case t == value.Number && n.Integer:
 			words = append(words, "integer")
 		default:
 			words = append(words, t.String())
@@ -111,42 +113,42 @@ func orList(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-func gotType(v *value) string {
-	if v.kind == kindNumber {
-		return v.text
+func gotType(v *value.Value) string {
+	if v.Kind == value.Number {
+		return v.Text
 	}
-	return v.kind.String()
+	return v.Kind.String()
 }
 
-func (e *explainer) values(n *node, v *value, at string) {
-	if n.konst != nil && !n.konst.equal(v) {
-		e.addInstead(n, at, "const", nearestOf([]value{*n.konst}, v), "expected %s, but got %s", n.konst.short(), v.short())
+func (e *explainer) values(n *tree.Node, v *value.Value, at string) {
+	if n.Const != nil && !n.Const.Equal(v) {
+		e.addInstead(n, at, "const", nearestOf([]value.Value{*n.Const}, v), "expected %s, but got %s", short(n.Const), short(v))
 	}
-	if n.hasEnum && !n.among(v) {
+	if n.HasEnum && !n.Among(v) {
 		words := make([]string, 0, 8)
-		for i := range n.enum {
-			if i == 7 && len(n.enum) > 8 {
-				words = append(words, fmt.Sprintf("%d more", len(n.enum)-i))
+		for i := range n.Enum {
+			if i == 7 && len(n.Enum) > 8 {
+				words = append(words, fmt.Sprintf("%d more", len(n.Enum)-i))
 				break
 			}
-			words = append(words, n.enum[i].short())
+			words = append(words, short(&n.Enum[i]))
 		}
 		if len(words) == 0 {
 			words = []string{"nothing, which no value is"}
 		}
-		e.addInstead(n, at, "enum", nearestOf(n.enum, v), "expected %s, but got %s", orList(words), v.short())
+		e.addInstead(n, at, "enum", nearestOf(n.Enum, v), "expected %s, but got %s", orList(words), short(v))
 	}
 }
 
 // nearestOf returns the JSON of the string among these that v, a misspelt one, is nearest to; "" is
 // none.
-func nearestOf(list []value, v *value) string {
-	if v.kind != kindString {
+func nearestOf(list []value.Value, v *value.Value) string {
+	if v.Kind != value.String {
 		return ""
 	}
-	near, ok := spell.Nearest(v.text, func(yield func(string) bool) {
+	near, ok := spell.Nearest(v.Text, func(yield func(string) bool) {
 		for i := range list {
-			if list[i].kind == kindString && !yield(list[i].text) {
+			if list[i].Kind == value.String && !yield(list[i].Text) {
 				return
 			}
 		}
@@ -154,29 +156,29 @@ func nearestOf(list []value, v *value) string {
 	if !ok {
 		return ""
 	}
-	return string((&value{kind: kindString, text: near}).appendJSON(nil))
+	return string((&value.Value{Kind: value.String, Text: near}).AppendJSON(nil))
 }
 
 // unquoted returns what the string v says, where that is a number or a truth value that n takes,
 // and "" otherwise.
-func (n *node) unquoted(v *value) string {
-	if v.kind != kindString || len(v.text) > maxDigits {
+func unquoted(n *tree.Node, v *value.Value) string {
+	if v.Kind != value.String || len(v.Text) > value.MaxDigits {
 		return ""
 	}
-	inside, err := parseValue([]byte(v.text))
-	if err != nil || inside.kind != kindNumber && inside.kind != kindBoolean || n.types.excludes(inside.kind) {
+	inside, err := value.Parse([]byte(v.Text))
+	if err != nil || inside.Kind != value.Number && inside.Kind != value.Boolean || n.Types.Excludes(inside.Kind) {
 		return ""
 	}
-	if inside.kind == kindNumber && n.integer && !numberOf(inside.text).isInt() {
+	if inside.Kind == value.Number && n.Integer && !value.DecimalOf(inside.Text).IsInt() {
 		return ""
 	}
-	return v.text
+	return v.Text
 }
 
 // short returns the value as JSON, cut after some forty characters.
-func (v *value) short() string {
+func short(v *value.Value) string {
 	const most = 40
-	s := string(v.appendStart(nil, utf8.UTFMax*most))
+	s := string(appendStart(v, nil, utf8.UTFMax*most))
 	if utf8.RuneCountInString(s) <= most {
 		return s
 	}
@@ -185,42 +187,42 @@ func (v *value) short() string {
 
 // appendStart appends the value as JSON, or the beginning of that once there are more than some
 // bytes.
-func (v *value) appendStart(dst []byte, most int) []byte {
-	if v.kind != kindArray && v.kind != kindObject {
-		if short := *v; len(v.text) > most {
-			short.text = v.text[:most]
-			return short.appendJSON(dst)
+func appendStart(v *value.Value, dst []byte, most int) []byte {
+	if v.Kind != value.Array && v.Kind != value.Object {
+		if short := *v; len(v.Text) > most {
+			short.Text = v.Text[:most]
+			return short.AppendJSON(dst)
 		}
-		return v.appendJSON(dst)
+		return v.AppendJSON(dst)
 	}
-	brackets := pick(v.kind == kindArray, "[]", "{}")
+	brackets := pick(v.Kind == value.Array, "[]", "{}")
 	dst = append(dst, brackets[0])
-	for i := range v.kids {
+	for i := range v.Kids {
 		if len(dst) > most {
 			return dst
 		}
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		if v.kind == kindObject {
-			name := v.kids[i].name
+		if v.Kind == value.Object {
+			name := v.Kids[i].Name
 			dst = append(jsonscan.AppendQuoted(dst, name[:min(len(name), most)]), ':')
 		}
-		dst = v.kids[i].appendStart(dst, most)
+		dst = appendStart(&v.Kids[i], dst, most)
 	}
 	return append(dst, brackets[1])
 }
 
-func (e *explainer) number(n *node, v *value, at string) {
-	x := numberOf(v.text)
-	if !n.lower.admits(x, 1) {
-		e.add(n, at, n.lower.word, "expected %s %s, but got %s", pick(n.lower.strict, "more than", "at least"), n.lower, v.text)
+func (e *explainer) number(n *tree.Node, v *value.Value, at string) {
+	x := value.DecimalOf(v.Text)
+	if !n.Lower.Admits(x, 1) {
+		e.add(n, at, n.Lower.Word, "expected %s %s, but got %s", pick(n.Lower.Strict, "more than", "at least"), n.Lower, v.Text)
 	}
-	if !n.upper.admits(x, -1) {
-		e.add(n, at, n.upper.word, "expected %s %s, but got %s", pick(n.upper.strict, "less than", "at most"), n.upper, v.text)
+	if !n.Upper.Admits(x, -1) {
+		e.add(n, at, n.Upper.Word, "expected %s %s, but got %s", pick(n.Upper.Strict, "less than", "at most"), n.Upper, v.Text)
 	}
-	if n.multiple != nil && !x.multipleOf(*n.multiple) {
-		e.add(n, at, "multipleOf", "expected a multiple of %s, but got %s", n.multiple, v.text)
+	if n.Multiple != nil && !x.MultipleOf(*n.Multiple) {
+		e.add(n, at, "multipleOf", "expected a multiple of %s, but got %s", n.Multiple, v.Text)
 	}
 }
 
@@ -231,16 +233,16 @@ func pick(cond bool, a, b string) string {
 	return b
 }
 
-func (e *explainer) string(n *node, v *value, at string) {
-	length := utf8.RuneCountInString(v.text)
-	e.count(n, at, length, n.minLength, n.maxLength, "minLength", "maxLength", "character")
-	if n.pattern != nil && e.match(n.pattern, v.text) == no {
-		e.add(n, at, "pattern", "expected a match of %q, but got %s", n.pattern.text, v.short())
+func (e *explainer) string(n *tree.Node, v *value.Value, at string) {
+	length := utf8.RuneCountInString(v.Text)
+	e.count(n, at, length, n.MinLength, n.MaxLength, "minLength", "maxLength", "character")
+	if n.Pattern != nil && e.match(n.Pattern, v.Text) == value.No {
+		e.add(n, at, "pattern", "expected a match of %q, but got %s", n.Pattern.Text, short(v))
 	}
 }
 
 // count explains a number of things out of its limits.
-func (e *explainer) count(n *node, at string, got, low, high int, lowWord, highWord, thing string) {
+func (e *explainer) count(n *tree.Node, at string, got, low, high int, lowWord, highWord, thing string) {
 	if got < low {
 		e.add(n, at, lowWord, "expected at least %s, but got %d", plural(low, thing), got)
 	}
@@ -256,52 +258,52 @@ func plural(n int, thing string) string {
 	return strconv.Itoa(n) + " " + thing + "s"
 }
 
-func (e *explainer) array(n *node, v *value, at string) {
-	e.count(n, at, len(v.kids), n.minItems, n.maxItems, "minItems", "maxItems", "element")
-	if n.unique {
-		if i, j := equalPair(v.kids); j > 0 {
+func (e *explainer) array(n *tree.Node, v *value.Value, at string) {
+	e.count(n, at, len(v.Kids), n.MinItems, n.MaxItems, "minItems", "maxItems", "element")
+	if n.Unique {
+		if i, j := equalPair(v.Kids); j > 0 {
 			e.add(n, at, "uniqueItems", "elements %d and %d are equal", i, j)
 		}
 	}
-	for i := range v.kids {
-		item := n.rest
-		if i < len(n.prefix) {
-			item = n.prefix[i]
+	for i := range v.Kids {
+		item := n.Rest
+		if i < len(n.Prefix) {
+			item = n.Prefix[i]
 		}
 		if item == nil || e.full() {
 			break
 		}
-		if item.types == noTypes {
-			e.add(n, at, n.restWord, "expected at most %s, but got %d", plural(i, "element"), len(v.kids))
+		if item.Types == value.NoTypes {
+			e.add(n, at, n.RestWord, "expected at most %s, but got %d", plural(i, "element"), len(v.Kids))
 			break
 		}
-		e.explain(item, &v.kids[i], at+"/"+strconv.Itoa(i))
+		e.explain(item, &v.Kids[i], at+"/"+strconv.Itoa(i))
 	}
-	if n.contains != nil {
+	if n.Contains != nil {
 		e.contains(n, v, at)
 	}
 }
 
-func (e *explainer) contains(n *node, v *value, at string) {
+func (e *explainer) contains(n *tree.Node, v *value.Value, at string) {
 	got := 0
-	for i := range v.kids {
-		if e.valid(n.contains, &v.kids[i]) == yes {
+	for i := range v.Kids {
+		if e.valid(n.Contains, &v.Kids[i]) == value.Yes {
 			got++
 		}
 	}
-	like := "like " + n.contains.describe()
-	if got < n.minContains {
-		e.add(n, at, pick(n.minContains == 1, "contains", "minContains"), "expected at least %s %s, but got %d", plural(n.minContains, "element"), like, got)
+	like := "like " + describe(n.Contains)
+	if got < n.MinContains {
+		e.add(n, at, pick(n.MinContains == 1, "contains", "minContains"), "expected at least %s %s, but got %d", plural(n.MinContains, "element"), like, got)
 	}
-	if n.maxContains >= 0 && got > n.maxContains {
-		e.add(n, at, "maxContains", "expected at most %s %s, but got %d", plural(n.maxContains, "element"), like, got)
+	if n.MaxContains >= 0 && got > n.MaxContains {
+		e.add(n, at, "maxContains", "expected at most %s %s, but got %d", plural(n.MaxContains, "element"), like, got)
 	}
 }
 
-func equalPair(list []value) (i, j int) {
+func equalPair(list []value.Value) (i, j int) {
 	for j := range list {
 		for i := range list[:j] {
-			if list[i].equal(&list[j]) {
+			if list[i].Equal(&list[j]) {
 				return i, j
 			}
 		}
@@ -312,120 +314,120 @@ func equalPair(list []value) (i, j int) {
 	return 0, 0
 }
 
-func (e *explainer) object(n *node, v *value, at string) {
-	if !v.hasAll(n.required) {
-		have := v.names()
-		for _, name := range n.required {
+func (e *explainer) object(n *tree.Node, v *value.Value, at string) {
+	if !v.HasAll(n.Required) {
+		have := v.Names()
+		for _, name := range n.Required {
 			if !have[name] && !e.full() {
 				e.add(n, at, "required", "missing required member %q", name)
 			}
 		}
 	}
-	e.count(n, at, len(v.kids), n.minProps, n.maxProps, "minProperties", "maxProperties", "member")
-	for i := range v.kids {
+	e.count(n, at, len(v.Kids), n.MinProps, n.MaxProps, "minProperties", "maxProperties", "member")
+	for i := range v.Kids {
 		if e.full() {
 			break
 		}
-		e.member(n, &v.kids[i], at+"/"+jsonscan.EscapePointer(v.kids[i].name))
+		e.member(n, &v.Kids[i], at+"/"+jsonscan.EscapePointer(v.Kids[i].Name))
 	}
-	for i := range n.dependents {
-		e.dependent(n, &n.dependents[i], v, at)
+	for i := range n.Dependents {
+		e.dependent(n, &n.Dependents[i], v, at)
 	}
 }
 
-func (e *explainer) member(n *node, m *value, at string) {
+func (e *explainer) member(n *tree.Node, m *value.Value, at string) {
 	declared := false
-	if p := n.property(m.name); p != nil {
+	if p := n.Property(m.Name); p != nil {
 		declared = true
 		e.explain(p, m, at)
 	}
-	for i := range n.patterns {
-		if p := n.patterns[i].pattern; !p.unread() && e.match(p, m.name) == yes {
+	for i := range n.Patterns {
+		if p := n.Patterns[i].Pattern; !p.Unread() && e.match(p, m.Name) == value.Yes {
 			declared = true
-			e.explain(n.patterns[i].node, m, at)
+			e.explain(n.Patterns[i].Node, m, at)
 		}
 	}
-	if !declared && n.additional != nil {
-		if n.additional.types == noTypes {
-			e.add(n, at, "additionalProperties", "unknown member %q", m.name)
+	if !declared && n.Additional != nil {
+		if n.Additional.Types == value.NoTypes {
+			e.add(n, at, "additionalProperties", "unknown member %q", m.Name)
 		} else {
-			e.explain(n.additional, m, at)
+			e.explain(n.Additional, m, at)
 		}
 	}
-	if n.names == nil {
+	if n.Names == nil {
 		return
 	}
 	inner := &explainer{evaluator: e.evaluator}
-	inner.explain(n.names, &value{kind: kindString, text: m.name}, "")
+	inner.explain(n.Names, &value.Value{Kind: value.String, Text: m.Name}, "")
 	for _, f := range inner.found {
-		e.keep(Violation{Instance: at, Keyword: f.Keyword, Message: fmt.Sprintf("the name %q is not allowed: %s", m.name, f.Message)})
+		e.keep(Violation{Instance: at, Keyword: f.Keyword, Message: fmt.Sprintf("the name %q is not allowed: %s", m.Name, f.Message)})
 	}
 }
 
-func (e *explainer) dependent(n *node, d *dependent, v *value, at string) {
-	if v.member(d.name) == nil {
+func (e *explainer) dependent(n *tree.Node, d *tree.Dependent, v *value.Value, at string) {
+	if v.Member(d.Name) == nil {
 		return
 	}
-	have := v.names()
-	for _, name := range d.names {
+	have := v.Names()
+	for _, name := range d.Names {
 		if !have[name] && !e.full() {
-			e.add(n, at, d.word+"/"+jsonscan.EscapePointer(d.name), "missing member %q, which is required where %q is", name, d.name)
+			e.add(n, at, d.Word+"/"+jsonscan.EscapePointer(d.Name), "missing member %q, which is required where %q is", name, d.Name)
 		}
 	}
-	if d.node != nil {
-		e.explain(d.node, v, at)
+	if d.Node != nil {
+		e.explain(d.Node, v, at)
 	}
 }
 
-func (e *explainer) inPlace(n *node, v *value, at string) {
-	if n.ref != nil {
-		e.explain(n.ref, v, at)
+func (e *explainer) inPlace(n *tree.Node, v *value.Value, at string) {
+	if n.Ref != nil {
+		e.explain(n.Ref, v, at)
 	}
-	for _, c := range n.allOf {
+	for _, c := range n.AllOf {
 		e.explain(c, v, at)
 	}
-	if len(n.anyOf) > 0 && e.any(n.anyOf, v) == no {
-		e.furthest(n, "anyOf", n.anyOf, v, at)
+	if len(n.AnyOf) > 0 && e.any(n.AnyOf, v) == value.No {
+		e.furthest(n, "anyOf", n.AnyOf, v, at)
 	}
-	if len(n.oneOf) > 0 {
+	if len(n.OneOf) > 0 {
 		e.oneOf(n, v, at)
 	}
-	if n.not != nil && e.valid(n.not, v) == yes {
-		e.add(n, at, "not", "must not be %s", n.not.describe())
+	if n.Not != nil && e.valid(n.Not, v) == value.Yes {
+		e.add(n, at, "not", "must not be %s", describe(n.Not))
 	}
-	if n.cond != nil {
-		switch e.valid(n.cond, v) {
-		case yes:
-			if n.then != nil {
-				e.explain(n.then, v, at)
+	if n.If != nil {
+		switch e.valid(n.If, v) {
+		case value.Yes:
+			if n.Then != nil {
+				e.explain(n.Then, v, at)
 			}
-		case no:
-			if n.els != nil {
-				e.explain(n.els, v, at)
+		case value.No:
+			if n.Else != nil {
+				e.explain(n.Else, v, at)
 			}
 		}
 	}
 	e.unevaluated(n, v, at)
 }
 
-func (e *explainer) oneOf(n *node, v *value, at string) {
+func (e *explainer) oneOf(n *tree.Node, v *value.Value, at string) {
 	var match []string
-	for i, c := range n.oneOf {
-		if e.valid(c, v) == yes {
+	for i, c := range n.OneOf {
+		if e.valid(c, v) == value.Yes {
 			match = append(match, strconv.Itoa(i))
 		}
 	}
 	switch {
 	case len(match) == 0:
-		e.furthest(n, "oneOf", n.oneOf, v, at)
+		e.furthest(n, "oneOf", n.OneOf, v, at)
 	case len(match) > 1:
-		e.add(n, at, "oneOf", "expected exactly one of %d forms, but it has those of %s", len(n.oneOf), strings.Join(match, " and "))
+		e.add(n, at, "oneOf", "expected exactly one of %d forms, but it has those of %s", len(n.OneOf), strings.Join(match, " and "))
 	}
 }
 
 // furthest explains by the alternative that got furthest: one of the right type whose
 // constants fit, with the fewest violations.
-func (e *explainer) furthest(n *node, word string, list []*node, v *value, at string) {
+func (e *explainer) furthest(n *tree.Node, word string, list []*tree.Node, v *value.Value, at string) {
 	best, bestScore := -1, 0
 	var found []Violation
 	types := true // all fail by the type
@@ -475,10 +477,10 @@ func weight(f Violation, at string) int {
 }
 
 // typesOf words the types that a schema may admit.
-func typesOf(n *node) string {
+func typesOf(n *tree.Node) string {
 	m := *n
-	m.types, m.integer = n.may, n.integer || n.ref != nil && n.ref.integer
-	return m.typeWords()
+	m.Types, m.Integer = n.May, n.Integer || n.Ref != nil && n.Ref.Integer
+	return typeWords(&m)
 }
 
 func unique(words []string) []string {
@@ -491,30 +493,30 @@ func unique(words []string) []string {
 	return out
 }
 
-func (e *explainer) unevaluated(n *node, v *value, at string) {
-	rest, word := n.restProps, "unevaluatedProperties"
-	if v.kind == kindArray {
-		rest, word = n.restItems, "unevaluatedItems"
+func (e *explainer) unevaluated(n *tree.Node, v *value.Value, at string) {
+	rest, word := n.RestProps, "unevaluatedProperties"
+	if v.Kind == value.Array {
+		rest, word = n.RestItems, "unevaluatedItems"
 	}
-	if rest == nil || v.kind != kindArray && v.kind != kindObject {
+	if rest == nil || v.Kind != value.Array && v.Kind != value.Object {
 		return
 	}
-	seen := make([]bool, len(v.kids))
+	seen := make([]bool, len(v.Kids))
 	if !e.mark(n, v, seen, true) {
 		return
 	}
-	for i := range v.kids {
-		if seen[i] || e.valid(rest, &v.kids[i]) != no {
+	for i := range v.Kids {
+		if seen[i] || e.valid(rest, &v.Kids[i]) != value.No {
 			continue
 		}
 		token := strconv.Itoa(i)
-		if v.kind == kindObject {
-			token = jsonscan.EscapePointer(v.kids[i].name)
+		if v.Kind == value.Object {
+			token = jsonscan.EscapePointer(v.Kids[i].Name)
 		}
-		if rest.types == noTypes {
-			e.add(n, at+"/"+token, word, "unknown %s %q", pick(v.kind == kindObject, "member", "element"), token)
+		if rest.Types == value.NoTypes {
+			e.add(n, at+"/"+token, word, "unknown %s %q", pick(v.Kind == value.Object, "member", "element"), token)
 			continue
 		}
-		e.explain(rest, &v.kids[i], at+"/"+token)
+		e.explain(rest, &v.Kids[i], at+"/"+token)
 	}
 }

@@ -1,5 +1,11 @@
 package schemas
 
+import (
+	"github.com/plc-lang/plc/schemas/internal/prover"
+	"github.com/plc-lang/plc/schemas/internal/tree"
+	"github.com/plc-lang/plc/schemas/internal/value"
+)
+
 // Fit says how the values of one schema go with another, for people who are told
 // before a run what can't work (plan-language §7).
 type Fit uint8
@@ -23,7 +29,7 @@ func (r *Relation) Fit(from, to *Schema) (Fit, Answer) {
 	if a.Verdict != No {
 		return Fit(a.Verdict), a // Maybe is Unsure, and Yes is Fits
 	}
-	key := [2]*node{from.node(), to.node()}
+	key := [2]*tree.Node{from.node(), to.node()}
 	r.mu.Lock()
 	fit, known := r.fits[key]
 	r.mu.Unlock()
@@ -39,7 +45,7 @@ func (r *Relation) Fit(from, to *Schema) (Fit, Answer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.fits == nil {
-		r.fits = make(map[[2]*node]Fit)
+		r.fits = make(map[[2]*tree.Node]Fit)
 	}
 	r.fits[key] = fit
 	return fit, a
@@ -50,14 +56,14 @@ func neverFit(meter *Meter, from, to *Schema) bool {
 	if meter.Err() != nil {
 		return false
 	}
-	p := newProver(fitSteps, evaluateWithin)
-	defer func() { meter.Take(stepsPerProof * (fitSteps - max(0, p.steps))) }()
+	p := prover.New(fitSteps, evaluateWithin)
+	defer func() { meter.Take(stepsPerProof * (fitSteps - max(0, p.Steps))) }()
 	m := fullMaker{left: maxFullNodes}
-	full := signed{m.fullOf(from.node(), maxFull), false}
-	if p.solve(signed{from.node(), false}, full).status != found {
-		full = signed{Any().node(), false} // nothing has all that it declares
+	full := prover.Meets(m.fullOf(from.node(), maxFull))
+	if p.Solve(prover.Meets(from.node()), full).Status != prover.Found {
+		full = prover.Meets(Any().node()) // nothing has all that it declares
 	}
-	return p.solve(signed{from.node(), false}, full, signed{to.node(), false}).status == empty
+	return p.Solve(prover.Meets(from.node()), full, prover.Meets(to.node())).Status == prover.Empty
 }
 
 // maxFull is the depth down to which values are assumed to have all members, since recursive
@@ -71,34 +77,34 @@ type fullMaker struct{ left int }
 
 // fullOf returns the schema of the values that have what n declares: each member, and
 // in lists an element.
-func (m *fullMaker) fullOf(n *node, depth int) *node {
-	f := newNode(allTypes)
-	m.declareAll(f, n, depth, map[*node]bool{})
-	f.masks()
+func (m *fullMaker) fullOf(n *tree.Node, depth int) *tree.Node {
+	f := tree.New(value.AllTypes)
+	m.declareAll(f, n, depth, map[*tree.Node]bool{})
+	f.Complete()
 	return f
 }
 
 // declareAll makes f require what n declares.
-func (m *fullMaker) declareAll(f, n *node, depth int, seen map[*node]bool) {
+func (m *fullMaker) declareAll(f, n *tree.Node, depth int, seen map[*tree.Node]bool) {
 	if m.left--; m.left < 0 || n == nil || depth == 0 || seen[n] {
 		return
 	}
 	seen[n] = true
-	for _, p := range n.props {
-		if p.node.may == noTypes || f.requires(p.name) {
+	for _, p := range n.Props {
+		if p.Node.May == value.NoTypes || f.Requires(p.Name) {
 			continue
 		}
-		f.required = append(f.required, p.name)
-		f.props = append(f.props, property{p.name, m.fullOf(p.node, depth-1)})
+		f.Required = append(f.Required, p.Name)
+		f.Props = append(f.Props, tree.Property{Name: p.Name, Node: m.fullOf(p.Node, depth-1)})
 	}
-	if n.rest != nil && n.rest.may != noTypes && n.maxItems != 0 {
-		f.minItems = 1
-		if len(n.prefix) == 0 && f.rest == nil {
-			f.rest, f.restWord = m.fullOf(n.rest, depth-1), "items"
+	if n.Rest != nil && n.Rest.May != value.NoTypes && n.MaxItems != 0 {
+		f.MinItems = 1
+		if len(n.Prefix) == 0 && f.Rest == nil {
+			f.Rest, f.RestWord = m.fullOf(n.Rest, depth-1), "items"
 		}
 	}
-	m.declareAll(f, n.ref, depth, seen)
-	for _, c := range n.allOf {
+	m.declareAll(f, n.Ref, depth, seen)
+	for _, c := range n.AllOf {
 		m.declareAll(f, c, depth, seen)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
 // seeds calls f for schemas and values of the official suite.
@@ -55,7 +56,7 @@ func FuzzValidate(f *testing.F) {
 				t.Fatalf("%s of %s: %v, but checked %v", text, schema, err, checked)
 			}
 		}
-		v, fault := parseValue([]byte(text))
+		v, fault := value.Parse([]byte(text))
 		if fault != nil {
 			if err == nil {
 				t.Fatalf("%s is valid, but %v", text, fault)
@@ -120,7 +121,7 @@ func TestEnumOfNothing(t *testing.T) {
 			t.Error(text, err)
 			continue
 		}
-		v := value{kind: kindBoolean}
+		v := value.Value{Kind: value.Boolean}
 		if valid, _ := agree(t, s, &v); valid || s.Validate([]byte("false")) == nil {
 			t.Errorf("%s takes a value", text)
 		}

@@ -1,31 +1,36 @@
 package schemas
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/plc-lang/plc/schemas/internal/tree"
+	"github.com/plc-lang/plc/schemas/internal/value"
+)
 
 // Schemas that no document says, for the types of references: each part keeps its own
 // document and draft.
 
 // Any returns the schema of all values.
-func Any() *Schema { return made(newNode(allTypes)) }
+func Any() *Schema { return made(tree.New(value.AllTypes)) }
 
 // Nothing returns the schema that no value meets.
-func Nothing() *Schema { return made(newNode(noTypes)) }
+func Nothing() *Schema { return made(tree.New(value.NoTypes)) }
 
 // Const returns the schema of one value. The error is about its JSON, or about numbers
 // that are out of bounds.
 func Const(raw json.RawMessage) (*Schema, error) {
-	v, err := parseValue(raw)
+	v, err := value.Parse(raw)
 	if err != nil {
 		return nil, err
 	}
-	return made(constNode(&v)), nil
+	return made(tree.Const(&v)), nil
 }
 
 // IsConst reports whether s is the schema of one value, which const says.
-func (s *Schema) IsConst() bool { return s.node().konst != nil }
+func (s *Schema) IsConst() bool { return s.node().Const != nil }
 
 // AppendConst appends the JSON of that value; there must be one.
-func (s *Schema) AppendConst(dst []byte) []byte { return s.node().konst.appendJSON(dst) }
+func (s *Schema) AppendConst(dst []byte) []byte { return s.node().Const.AppendJSON(dst) }
 
 // Union returns the schema of the values that meet one of several; of none it is Nothing.
 func Union(list ...*Schema) *Schema {
@@ -34,15 +39,15 @@ func Union(list ...*Schema) *Schema {
 	}
 	n := list[0].node()
 	for _, s := range list[1:] {
-		n = eitherFlat(n, s.node())
+		n = tree.EitherFlat(n, s.node())
 	}
 	return schemaOf(n)
 }
 
 // ArrayOf returns the schema of the arrays of elements that meet s.
 func ArrayOf(s *Schema) *Schema {
-	n := newNode(only(kindArray))
-	n.rest, n.restWord = s.node(), "items"
+	n := tree.New(value.Only(value.Array))
+	n.Rest, n.RestWord = s.node(), "items"
 	return made(n)
 }
 
@@ -56,25 +61,25 @@ type Field struct {
 // Object returns the schema of the objects with these members and no others. Names are
 // different.
 func Object(fields ...Field) *Schema {
-	n := newNode(only(kindObject))
+	n := tree.New(value.Only(value.Object))
 	for _, f := range fields {
-		p := newNode(allTypes)
-		p.masks()
+		p := tree.New(value.AllTypes)
+		p.Complete()
 		if f.Schema != nil {
 			p = f.Schema.node()
 		}
-		n.props = append(n.props, property{f.Name, p})
+		n.Props = append(n.Props, tree.Property{Name: f.Name, Node: p})
 		if !f.Optional {
-			n.required = append(n.required, f.Name)
+			n.Required = append(n.Required, f.Name)
 		}
 	}
-	n.additional = newNode(noTypes)
-	n.additional.masks()
+	n.Additional = tree.New(value.NoTypes)
+	n.Additional.Complete()
 	return made(n)
 }
 
 // made returns the schema of a new node.
-func made(n *node) *Schema {
-	n.masks()
+func made(n *tree.Node) *Schema {
+	n.Complete()
 	return schemaOf(n)
 }

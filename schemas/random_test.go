@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/plc-lang/plc/internal/effort"
+	"github.com/plc-lang/plc/schemas/internal/prover"
+	"github.com/plc-lang/plc/schemas/internal/tree"
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
 var pairs = flag.Int("pairs", effort.Of(150, 800), "random pairs of schemas to try")
@@ -300,29 +303,29 @@ func (m *maker) value(depth int) string {
 
 // mutate changes a value somewhere.
 func (m *maker) mutate(text string) string {
-	v, err := parseValue([]byte(text))
+	v, err := value.Parse([]byte(text))
 	if err != nil {
 		return text
 	}
 	at := &v
-	for len(at.kids) > 0 && m.IntN(3) > 0 {
-		at = &at.kids[m.IntN(len(at.kids))]
+	for len(at.Kids) > 0 && m.IntN(3) > 0 {
+		at = &at.Kids[m.IntN(len(at.Kids))]
 	}
-	other, _ := parseValue([]byte(m.value(1)))
+	other, _ := value.Parse([]byte(m.value(1)))
 	switch {
-	case len(at.kids) == 0 || m.IntN(3) == 0:
-		other.name = at.name
+	case len(at.Kids) == 0 || m.IntN(3) == 0:
+		other.Name = at.Name
 		*at = other
 	case m.IntN(2) == 0:
-		i := m.IntN(len(at.kids))
-		at.kids = append(at.kids[:i:i], at.kids[i+1:]...)
+		i := m.IntN(len(at.Kids))
+		at.Kids = append(at.Kids[:i:i], at.Kids[i+1:]...)
 	default:
-		other.name = m.name()
-		if at.kind == kindArray || at.member(other.name) == nil {
-			at.kids = append(at.kids[:len(at.kids):len(at.kids)], other)
+		other.Name = m.name()
+		if at.Kind == value.Array || at.Member(other.Name) == nil {
+			at.Kids = append(at.Kids[:len(at.Kids):len(at.Kids)], other)
 		}
 	}
-	return string(v.appendJSON(nil))
+	return string(v.AppendJSON(nil))
 }
 
 // pair is two schemas, often related to one another.
@@ -373,7 +376,7 @@ func TestRandomPairs(t *testing.T) {
 			texts = append(texts, w, m.mutate(w), m.mutate(m.mutate(w)))
 		}
 		for _, text := range texts {
-			v, err := parseValue([]byte(text))
+			v, err := value.Parse([]byte(text))
 			if err != nil {
 				t.Fatal(text, err)
 			}
@@ -400,28 +403,31 @@ func TestRandomPairs(t *testing.T) {
 }
 
 // agree checks that evaluator and library agree.
-func agree(t *testing.T, s *Schema, v *value) (valid bool, doubts int) {
+func agree(t *testing.T, s *Schema, v *value.Value) (valid bool, doubts int) {
 	t.Helper()
-	mine := evaluate(s.node(), v)
-	library := s.node().ask(v) == nil
+	mine := newEvaluator(s.node(), 0).valid(s.node(), v)
+	library := s.node().Ask(v) == nil
 	switch {
-	case mine == doubt:
+	case mine == value.Doubt:
 		return library, 1
-	case (mine == yes) != library:
-		t.Fatalf("%s\n%s: the evaluator says %v, the library %v", s.node().doc.raw, v.appendJSON(nil), mine == yes, library)
+	case (mine == value.Yes) != library:
+		t.Fatalf("%s\n%s: the evaluator says %v, the library %v", s.node().Doc.Raw, v.AppendJSON(nil), mine == value.Yes, library)
 	}
 	return library, 0
 }
 
 // witnesses are values that the one or the other schema admits.
 func witnesses(a, b *Schema) (out []string) {
-	for _, goal := range [][]signed{{{a.node(), false}}, {{b.node(), false}}, {{a.node(), false}, {b.node(), false}}, {{a.node(), true}, {b.node(), false}}, {{b.node(), true}}} {
-		for _, k := range [...]kind{kindNumber, kindString, kindArray, kindObject} {
-			p := newProver(5000, evaluateWithin)
-			ofKind := newNode(only(k))
-			ofKind.masks()
-			if r := p.solve(append(goal, signed{ofKind, false})...); r.witness != nil {
-				out = append(out, string(r.witness.appendJSON(nil)))
+	for _, goal := range [][]prover.Part{
+		{prover.Meets(a.node())}, {prover.Meets(b.node())}, {prover.Breaks(b.node())},
+		{prover.Meets(a.node()), prover.Meets(b.node())}, {prover.Breaks(a.node()), prover.Meets(b.node())},
+	} {
+		for _, k := range [...]value.Kind{value.Number, value.String, value.Array, value.Object} {
+			p := prover.New(5000, evaluateWithin)
+			ofKind := tree.New(value.Only(k))
+			ofKind.Complete()
+			if r := p.Solve(append(goal, prover.Meets(ofKind))...); r.Witness != nil {
+				out = append(out, string(r.Witness.AppendJSON(nil)))
 			}
 		}
 	}

@@ -9,6 +9,10 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/plc-lang/plc/schemas/internal/prover"
+	"github.com/plc-lang/plc/schemas/internal/tree"
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
 // Sample makes a value that meets the schema: of examples, default, const and enum
@@ -26,36 +30,36 @@ func (meter *Meter) Sample(s *Schema, seed uint64) (json.RawMessage, error) {
 	if err := meter.Err(); err != nil {
 		return nil, err
 	}
-	m := &sampler{Rand: rand.New(rand.NewPCG(seed, 0x5a)), steps: 4096, room: 8 * maxMade, work: maxTried, proofs: maxRoom}
-	p := newProver(DefaultSteps, evaluateWithin)
+	m := &sampler{Rand: rand.New(rand.NewPCG(seed, 0x5a)), steps: 4096, room: 8 * prover.MaxMade, work: prover.MaxTried, proofs: prover.MaxRoom}
+	p := prover.New(DefaultSteps, evaluateWithin)
 	defer func() {
-		proof := stepsPerProof * (DefaultSteps - max(0, p.steps))
-		meter.Take(stepsPerProof*(4096-max(0, m.steps)) + proof + 2*maxTried - max(0, m.work) - max(0, p.work))
+		proof := stepsPerProof * (DefaultSteps - max(0, p.Steps))
+		meter.Take(stepsPerProof*(4096-max(0, m.steps)) + proof + 2*prover.MaxTried - max(0, m.work) - max(0, p.Work))
 	}()
 	for range 8 {
 		if v, ok := m.value(s.node(), 0); ok && s.admits(meter, &v) {
-			return v.appendJSON(nil), nil
+			return v.AppendJSON(nil), nil
 		}
 		if m.large || m.room < 0 {
 			break
 		}
 	}
-	r := p.solve(signed{node: s.node()})
+	r := p.Solve(prover.Meets(s.node()))
 	switch {
-	case r.witness != nil && s.admits(meter, r.witness):
-		return r.witness.appendJSON(nil), nil
+	case r.Witness != nil && s.admits(meter, r.Witness):
+		return r.Witness.AppendJSON(nil), nil
 	case meter.Err() != nil:
 		return nil, meter.Err()
-	case r.status == empty:
+	case r.Status == prover.Empty:
 		return nil, errors.New("no value meets the schema")
-	case p.large || m.large || m.room < 0:
+	case p.Large || m.large || m.room < 0:
 		return nil, fmt.Errorf("no sample found for %s: %w", s, ErrTooLarge)
 	}
 	return nil, fmt.Errorf("no sample found for %s", s)
 }
 
 // ErrTooLarge says that the values of a schema are too large for one to be made up.
-var ErrTooLarge = fmt.Errorf("its values have more than %d KiB, which is the most that is made up", maxMade>>10)
+var ErrTooLarge = fmt.Errorf("its values have more than %d KiB, which is the most that is made up", prover.MaxMade>>10)
 
 // sampler builds values from schemas. What it builds may break them, where keywords
 // depend on one another: whoever asks checks.
@@ -69,20 +73,22 @@ type sampler struct {
 }
 
 // admits reports whether a value may meet a schema, and whether it surely does.
-func (m *sampler) admits(n *node, v *value) verdict { return evaluateWithin(&m.work, n, v) }
+func (m *sampler) admits(n *tree.Node, v *value.Value) value.Verdict {
+	return evaluateWithin(&m.work, n, v)
+}
 
 // made takes the room for a value that was made; it reports false when there is none left, or it is
 // too large.
-func (m *sampler) made(v value) (value, bool) {
-	v = v.made()
-	m.room -= 5 + len(v.text) + 8*len(v.kids)
-	return v, m.room >= 0 && v.bytes() <= maxMade
+func (m *sampler) made(v value.Value) (value.Value, bool) {
+	v = v.Made()
+	m.room -= 5 + len(v.Text) + 8*len(v.Kids)
+	return v, m.room >= 0 && v.Bytes() <= prover.MaxMade
 }
 
 // value builds a value for n.
-func (m *sampler) value(n *node, depth int) (value, bool) {
+func (m *sampler) value(n *tree.Node, depth int) (value.Value, bool) {
 	if m.steps--; m.steps < 0 || depth > maxSampleDepth {
-		return value{}, false
+		return value.Value{}, false
 	}
 	parts := m.flatten(n, nil)
 	if v, ok := m.given(n, parts); ok {
@@ -91,17 +97,17 @@ func (m *sampler) value(n *node, depth int) (value, bool) {
 	for range 4 {
 		k, ok := m.kind(parts)
 		if !ok {
-			return value{}, false
+			return value.Value{}, false
 		}
 		v, ok := m.build(k, parts, depth)
 		if ok {
 			v, ok = m.made(v)
 		}
-		if ok && m.admits(n, &v) != no {
+		if ok && m.admits(n, &v) != value.No {
 			return v, true
 		}
 		if m.room < 0 {
-			return value{}, false
+			return value.Value{}, false
 		}
 	}
 	return m.proved(n)
@@ -110,51 +116,51 @@ func (m *sampler) value(n *node, depth int) (value, bool) {
 const maxSampleDepth = 24
 
 // proved returns a value that the prover finds.
-func (m *sampler) proved(n *node) (value, bool) {
+func (m *sampler) proved(n *tree.Node) (value.Value, bool) {
 	m.steps -= 256
 	if m.large {
-		return value{}, false // it is about to be asked for the whole
+		return value.Value{}, false // it is about to be asked for the whole
 	}
-	p := newProver(2000, evaluateWithin)
-	p.room, p.work = m.proofs, m.work
-	r := p.solve(signed{node: n})
-	m.proofs, m.work, m.large = p.room, p.work, m.large || p.large
-	if r.witness != nil {
-		return *r.witness, true
+	p := prover.New(2000, evaluateWithin)
+	p.Room, p.Work = m.proofs, m.work
+	r := p.Solve(prover.Meets(n))
+	m.proofs, m.work, m.large = p.Room, p.Work, m.large || p.Large
+	if r.Witness != nil {
+		return *r.Witness, true
 	}
-	return value{}, false
+	return value.Value{}, false
 }
 
 // flatten lists the schemas that a value meets together, choosing among alternatives.
-func (m *sampler) flatten(n *node, parts []*node) []*node {
+func (m *sampler) flatten(n *tree.Node, parts []*tree.Node) []*tree.Node {
 	if slices.Contains(parts, n) {
 		return parts
 	}
 	parts = append(parts, n)
-	if n.ref != nil {
-		parts = m.flatten(n.ref, parts)
+	if n.Ref != nil {
+		parts = m.flatten(n.Ref, parts)
 	}
-	for _, c := range n.allOf {
+	for _, c := range n.AllOf {
 		parts = m.flatten(c, parts)
 	}
-	for _, list := range [...][]*node{n.anyOf, n.oneOf} {
+	for _, list := range [...][]*tree.Node{n.AnyOf, n.OneOf} {
 		if i := m.pick(list); i >= 0 {
 			parts = m.flatten(list[i], parts)
 		}
 	}
-	if n.cond != nil && n.then != nil && n.cond.may != noTypes && m.IntN(2) == 0 {
-		parts = m.flatten(n.then, m.flatten(n.cond, parts))
-	} else if n.els != nil {
-		parts = m.flatten(n.els, parts)
+	if n.If != nil && n.Then != nil && n.If.May != value.NoTypes && m.IntN(2) == 0 {
+		parts = m.flatten(n.Then, m.flatten(n.If, parts))
+	} else if n.Else != nil {
+		parts = m.flatten(n.Else, parts)
 	}
 	return parts
 }
 
 // pick chooses an alternative, rather not null.
-func (m *sampler) pick(list []*node) int {
+func (m *sampler) pick(list []*tree.Node) int {
 	var good []int
 	for i, c := range list {
-		if c.may&^only(kindNull) != 0 {
+		if c.May&^value.Only(value.Null) != 0 {
 			good = append(good, i)
 		}
 	}
@@ -168,14 +174,14 @@ func (m *sampler) pick(list []*node) int {
 }
 
 // given returns a value that the schema itself gives.
-func (m *sampler) given(n *node, parts []*node) (value, bool) {
-	var lists [3][]value // by preference
+func (m *sampler) given(n *tree.Node, parts []*tree.Node) (value.Value, bool) {
+	var lists [3][]value.Value // by preference
 	for _, p := range parts {
-		if p.konst != nil {
-			lists[0] = append(lists[0], *p.konst)
+		if p.Const != nil {
+			lists[0] = append(lists[0], *p.Const)
 		}
-		lists[1] = joined(lists[1], p.examples)
-		lists[2] = joined(lists[2], p.enum)
+		lists[1] = joined(lists[1], p.Examples)
+		lists[2] = joined(lists[2], p.Enum)
 	}
 	for _, list := range lists {
 		if len(list) == 0 {
@@ -184,19 +190,19 @@ func (m *sampler) given(n *node, parts []*node) (value, bool) {
 		first := m.IntN(len(list))
 		for i := range list {
 			if m.steps--; m.steps < 0 {
-				return value{}, false
+				return value.Value{}, false
 			}
-			if v := list[(first+i)%len(list)]; m.admits(n, &v) == yes {
-				v.name = ""
+			if v := list[(first+i)%len(list)]; m.admits(n, &v) == value.Yes {
+				v.Name = ""
 				return v, true
 			}
 		}
 	}
-	return value{}, false
+	return value.Value{}, false
 }
 
 // joined appends, and copies nothing as long as there is one list.
-func joined(a, b []value) []value {
+func joined(a, b []value.Value) []value.Value {
 	if len(a) == 0 {
 		return slices.Clip(b)
 	}
@@ -204,23 +210,23 @@ func joined(a, b []value) []value {
 }
 
 // kind chooses a type that all parts admit, rather not null.
-func (m *sampler) kind(parts []*node) (kind, bool) {
-	types := allTypes
+func (m *sampler) kind(parts []*tree.Node) (value.Kind, bool) {
+	types := value.AllTypes
 	for _, p := range parts {
-		types &= p.may
-		if p.opaque != "" {
-			return kindObject, true // a meta-schema most of the time
+		types &= p.May
+		if p.Opaque != "" {
+			return value.Object, true // a meta-schema most of the time
 		}
 	}
-	if types&^only(kindNull) != 0 {
-		types &^= only(kindNull)
+	if types&^value.Only(value.Null) != 0 {
+		types &^= value.Only(value.Null)
 	}
-	if types == allTypes&^only(kindNull) {
-		return kindString, true // anything: the plainest
+	if types == value.AllTypes&^value.Only(value.Null) {
+		return value.String, true // anything: the plainest
 	}
-	var list []kind
-	for k := range kinds {
-		if types.has(k) {
+	var list []value.Kind
+	for k := range value.Kinds {
+		if types.Has(k) {
 			list = append(list, k)
 		}
 	}
@@ -230,20 +236,20 @@ func (m *sampler) kind(parts []*node) (kind, bool) {
 	return list[m.IntN(len(list))], true
 }
 
-func (m *sampler) build(k kind, parts []*node, depth int) (value, bool) {
+func (m *sampler) build(k value.Kind, parts []*tree.Node, depth int) (value.Value, bool) {
 	switch k {
-	case kindBoolean:
-		return value{kind: kindBoolean, truth: m.IntN(2) == 0}, true
-	case kindNumber:
-		return numberNear(parts, func() int64 { return m.Int64N(100) }), true
-	case kindString:
+	case value.Boolean:
+		return value.Value{Kind: value.Boolean, Truth: m.IntN(2) == 0}, true
+	case value.Number:
+		return prover.NumberNear(parts, func() int64 { return m.Int64N(100) }), true
+	case value.String:
 		return m.string(parts)
-	case kindArray:
+	case value.Array:
 		return m.array(parts, depth)
-	case kindObject:
+	case value.Object:
 		return m.object(parts, depth)
 	}
-	return value{kind: kindNull}, true
+	return value.Value{Kind: value.Null}, true
 }
 
 // formatSamples are strings of the formats that tools ask for most.
@@ -273,17 +279,17 @@ func formatSample(format string) string {
 	return ""
 }
 
-func (m *sampler) string(parts []*node) (value, bool) {
+func (m *sampler) string(parts []*tree.Node) (value.Value, bool) {
 	low, high, format, pattern := 0, -1, "", false
 	for _, p := range parts {
-		low = max(low, p.minLength)
-		if p.maxLength >= 0 && (high < 0 || p.maxLength < high) {
-			high = p.maxLength
+		low = max(low, p.MinLength)
+		if p.MaxLength >= 0 && (high < 0 || p.MaxLength < high) {
+			high = p.MaxLength
 		}
-		if p.format != "" {
-			format = p.format
+		if p.Format != "" {
+			format = p.Format
 		}
-		pattern = pattern || p.pattern != nil
+		pattern = pattern || p.Pattern != nil
 	}
 	words := [...]string{"apple", "river", "stone", "cloud", "amber", "maple", "north", "ember"}
 	text := words[m.IntN(len(words))]
@@ -291,14 +297,14 @@ func (m *sampler) string(parts []*node) (value, bool) {
 		text = sample
 	}
 	if pattern {
-		v := value{kind: kindString, text: text}
-		if !slices.ContainsFunc(parts, func(p *node) bool { return newEvaluator(p, 0).validString(p, text) == no }) {
+		v := value.Value{Kind: value.String, Text: text}
+		if !slices.ContainsFunc(parts, func(p *tree.Node) bool { return newEvaluator(p, 0).validString(p, text) == value.No }) {
 			return v, true
 		}
-		return value{}, false // the prover knows
+		return value.Value{}, false // the prover knows
 	}
-	if low > maxWitnessLength {
-		return value{}, false
+	if low > prover.MaxWitnessLength {
+		return value.Value{}, false
 	}
 	if n := utf8.RuneCountInString(text); n < low {
 		text += strings.Repeat("a", low-n)
@@ -306,23 +312,23 @@ func (m *sampler) string(parts []*node) (value, bool) {
 	if high >= 0 && len(text) > high {
 		text = text[:high] // all of ASCII
 	}
-	return value{kind: kindString, text: text}, true
+	return value.Value{Kind: value.String, Text: text}, true
 }
 
-func (m *sampler) array(parts []*node, depth int) (value, bool) {
+func (m *sampler) array(parts []*tree.Node, depth int) (value.Value, bool) {
 	low, high, declared := 0, -1, 0
 	for _, p := range parts {
-		low = max(low, p.minItems)
-		if p.maxItems >= 0 && (high < 0 || p.maxItems < high) {
-			high = p.maxItems
+		low = max(low, p.MinItems)
+		if p.MaxItems >= 0 && (high < 0 || p.MaxItems < high) {
+			high = p.MaxItems
 		}
-		declared = max(declared, len(p.prefix))
-		if p.contains != nil {
-			low = max(low, p.minContains)
+		declared = max(declared, len(p.Prefix))
+		if p.Contains != nil {
+			low = max(low, p.MinContains)
 		}
 	}
-	if low > maxSearched {
-		return value{}, false
+	if low > prover.MaxSearched {
+		return value.Value{}, false
 	}
 	count := max(low, declared)
 	if depth < 4 && m.IntN(4) > 0 {
@@ -331,14 +337,14 @@ func (m *sampler) array(parts []*node, depth int) (value, bool) {
 	if high >= 0 {
 		count = min(count, high)
 	}
-	v := value{kind: kindArray}
+	v := value.Value{Kind: value.Array}
 	for i := range count {
-		var n *node
+		var n *tree.Node
 		for _, p := range parts {
-			item, _ := p.element(i)
-			n = bothNodes(n, item)
-			if p.contains != nil && i < p.minContains {
-				n = bothNodes(n, p.contains)
+			item, _ := elementOf(p, i)
+			n = tree.Both(n, item)
+			if p.Contains != nil && i < p.MinContains {
+				n = tree.Both(n, p.Contains)
 			}
 		}
 		e, ok := m.part(n, depth)
@@ -346,75 +352,75 @@ func (m *sampler) array(parts []*node, depth int) (value, bool) {
 			if i >= low {
 				break
 			}
-			return value{}, false
+			return value.Value{}, false
 		}
-		if v.kids = append(v.kids, e); m.room < 0 {
-			return value{}, false
+		if v.Kids = append(v.Kids, e); m.room < 0 {
+			return value.Value{}, false
 		}
 	}
 	return v, true
 }
 
 // part builds a member or element; of no schema it is a string.
-func (m *sampler) part(n *node, depth int) (value, bool) {
+func (m *sampler) part(n *tree.Node, depth int) (value.Value, bool) {
 	if n == nil {
-		n = newNode(only(kindString))
-		n.masks()
+		n = tree.New(value.Only(value.String))
+		n.Complete()
 	}
 	return m.value(n, depth+1)
 }
 
-func (m *sampler) object(parts []*node, depth int) (value, bool) {
+func (m *sampler) object(parts []*tree.Node, depth int) (value.Value, bool) {
 	var names []string
 	required := make(map[string]bool)
 	low := 0
 	for _, p := range parts {
-		low = max(low, p.minProps)
-		for i := range p.props {
-			names = append(names, p.props[i].name)
+		low = max(low, p.MinProps)
+		for i := range p.Props {
+			names = append(names, p.Props[i].Name)
 		}
-		for _, name := range p.required {
+		for _, name := range p.Required {
 			names = append(names, name)
 			required[name] = true
 		}
 	}
-	v := value{kind: kindObject}
+	v := value.Value{Kind: value.Object}
 	seen := make(map[string]bool, len(names))
 	for _, name := range names {
 		if seen[name] {
 			continue
 		}
 		seen[name] = true
-		if !required[name] && (depth >= 4 || m.IntN(4) == 0 && len(v.kids) >= low) {
+		if !required[name] && (depth >= 4 || m.IntN(4) == 0 && len(v.Kids) >= low) {
 			continue
 		}
 		e, ok := m.member(parts, name, depth)
 		if !ok && required[name] {
-			return value{}, false
+			return value.Value{}, false
 		}
 		if ok {
-			v.kids = append(v.kids, e)
+			v.Kids = append(v.Kids, e)
 		}
 	}
-	for i := 0; len(v.kids) < low && i < maxSearched; i++ {
+	for i := 0; len(v.Kids) < low && i < prover.MaxSearched; i++ {
 		name := fmt.Sprintf("member%d", i+1)
-		if e, ok := m.member(parts, name, depth); ok && v.member(name) == nil {
-			v.kids = append(v.kids, e)
+		if e, ok := m.member(parts, name, depth); ok && v.Member(name) == nil {
+			v.Kids = append(v.Kids, e)
 		}
 	}
 	return v, true
 }
 
-func (m *sampler) member(parts []*node, name string, depth int) (value, bool) {
-	var n *node
+func (m *sampler) member(parts []*tree.Node, name string, depth int) (value.Value, bool) {
+	var n *tree.Node
 	for _, p := range parts {
-		schema, _ := p.member(name)
-		n = bothNodes(n, schema)
+		schema, _ := memberOf(p, name)
+		n = tree.Both(n, schema)
 	}
-	if n != nil && n.may == noTypes {
-		return value{}, false
+	if n != nil && n.May == value.NoTypes {
+		return value.Value{}, false
 	}
 	e, ok := m.part(n, depth)
-	e.name = name
+	e.Name = name
 	return e, ok
 }

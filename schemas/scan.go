@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/schemas/internal/tree"
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
 // Most values are valid and most schemas say plain things: types, members, elements, bounds.
@@ -24,8 +26,8 @@ type scanner struct {
 const maxScanMatch = 1 << 15
 
 // scan reports whether a text, which is JSON without a name twice in an object, surely is
-// one that parseValue reads and that meets n.
-func scan(n *node, valid []byte) bool {
+// one that value.Parse reads and that meets n.
+func scan(n *tree.Node, valid []byte) bool {
 	s := scanner{text: valid}
 	return s.value(n, 0)
 }
@@ -50,44 +52,44 @@ func (s *scanner) skip() byte {
 }
 
 // value reads the value that comes next; n is nil when anything goes.
-func (s *scanner) value(n *node, depth int) bool {
+func (s *scanner) value(n *tree.Node, depth int) bool {
 	k, ok := kindOf(s.next())
 	if !ok {
 		return false
 	}
-	if n, ok = n.at(k); !ok {
+	if n, ok = plainFor(n, k); !ok {
 		return false
 	}
 	switch k {
-	case kindArray:
-		return depth < maxDepth && !n.lists() && s.array(n, depth+1)
-	case kindObject:
-		return depth < maxDepth && !n.lists() && s.object(n, depth+1)
-	case kindString:
+	case value.Array:
+		return depth < value.MaxDepth && !lists(n) && s.array(n, depth+1)
+	case value.Object:
+		return depth < value.MaxDepth && !lists(n) && s.object(n, depth+1)
+	case value.String:
 		text, escaped := s.string()
 		return n == nil || s.scanString(n, text, escaped)
-	case kindNumber:
-		return n.scanNumber(s.word()) && !n.lists()
+	case value.Number:
+		return scanNumber(n, s.word()) && !lists(n)
 	}
 	word := s.word()
-	return !n.lists() || n.lets(k, word)
+	return !lists(n) || lets(n, k, word)
 }
 
 // kindOf returns the kind of the value that starts with a byte.
-func kindOf(c byte) (kind, bool) {
+func kindOf(c byte) (value.Kind, bool) {
 	switch c {
 	case '{':
-		return kindObject, true
+		return value.Object, true
 	case '[':
-		return kindArray, true
+		return value.Array, true
 	case '"':
-		return kindString, true
+		return value.String, true
 	case 't', 'f':
-		return kindBoolean, true
+		return value.Boolean, true
 	case 'n':
-		return kindNull, true
+		return value.Null, true
 	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		return kindNumber, true
+		return value.Number, true
 	}
 	return 0, false
 }
@@ -124,19 +126,19 @@ func (s *scanner) string() (text []byte, escaped bool) {
 }
 
 // lists reports whether n says which values there are.
-func (n *node) lists() bool { return n != nil && (n.hasEnum || n.konst != nil) }
+func lists(n *tree.Node) bool { return n != nil && (n.HasEnum || n.Const != nil) }
 
-// at returns the plain node that decides about values of a kind for n; nil when all go. It
+// plainFor returns the plain node that decides about values of a kind for n; nil when all go. It
 // reports false when none go, or it takes more than one to decide.
-func (n *node) at(k kind) (*node, bool) {
-	for n != nil && !n.full.has(k) {
-		if n.may.excludes(k) || n.scan == unscanned {
+func plainFor(n *tree.Node, k value.Kind) (*tree.Node, bool) {
+	for n != nil && !n.Full.Has(k) {
+		if n.May.Excludes(k) || n.Scan == tree.Unscanned {
 			return nil, false
 		}
-		if n.scan == plain {
+		if n.Scan == tree.Plain {
 			return n, true
 		}
-		n = n.only(k)
+		n = onlyFor(n, k)
 		if n == nil {
 			return nil, false
 		}
@@ -144,16 +146,16 @@ func (n *node) at(k kind) (*node, bool) {
 	return nil, true
 }
 
-// only returns the one of the schemas in place that can admit values of a kind, nil if there are
+// onlyFor returns the one of the schemas in place that can admit values of a kind, nil if there are
 // several.
-func (n *node) only(k kind) *node {
-	if n.ref != nil {
-		return n.ref
+func onlyFor(n *tree.Node, k value.Kind) *tree.Node {
+	if n.Ref != nil {
+		return n.Ref
 	}
-	var one *node
-	for _, list := range [...][]*node{n.allOf, n.anyOf, n.oneOf} {
+	var one *tree.Node
+	for _, list := range [...][]*tree.Node{n.AllOf, n.AnyOf, n.OneOf} {
 		for _, c := range list {
-			if c.may.excludes(k) {
+			if c.May.Excludes(k) {
 				continue
 			}
 			if one != nil {
@@ -167,29 +169,29 @@ func (n *node) only(k kind) *node {
 
 // lets decides by n's enum and const about the text of a value without parts that is no
 // number: a word, or a string without escapes.
-func (n *node) lets(k kind, text []byte) bool {
-	if n.konst != nil && !isText(n.konst, k, text) {
+func lets(n *tree.Node, k value.Kind, text []byte) bool {
+	if n.Const != nil && !isText(n.Const, k, text) {
 		return false
 	}
-	if n.enumSet != nil {
-		_, there := n.enumSet[string(text)]
+	if n.EnumSet != nil {
+		_, there := n.EnumSet[string(text)]
 		return there
 	}
-	return !n.hasEnum || slices.ContainsFunc(n.enum, func(v value) bool { return isText(&v, k, text) })
+	return !n.HasEnum || slices.ContainsFunc(n.Enum, func(v value.Value) bool { return isText(&v, k, text) })
 }
 
 // isText compares a value with the text of one, a string without escapes or a word.
-func isText(v *value, k kind, text []byte) bool {
+func isText(v *value.Value, k value.Kind, text []byte) bool {
 	switch {
-	case v.kind != k:
+	case v.Kind != k:
 		return false
-	case k == kindString:
-		return v.text == string(text[1:len(text)-1])
+	case k == value.String:
+		return v.Text == string(text[1:len(text)-1])
 	}
-	return k == kindNull || v.truth == (text[0] == 't')
+	return k == value.Null || v.Truth == (text[0] == 't')
 }
 
-func (n *node) scanNumber(text []byte) bool {
+func scanNumber(n *tree.Node, text []byte) bool {
 	whole := true
 	for _, c := range text {
 		switch c {
@@ -202,29 +204,29 @@ func (n *node) scanNumber(text []byte) bool {
 	if len(text) > 18 {
 		return false
 	}
-	return n == nil || whole && !n.lower.set && !n.upper.set && n.multiple == nil || n.validNumber(string(text))
+	return n == nil || whole && !n.Lower.Set && !n.Upper.Set && n.Multiple == nil || n.ValidNumber(string(text))
 }
 
 // scanString decides about a string, which is given with its quotes.
-func (s *scanner) scanString(n *node, text []byte, escaped bool) bool {
-	measured := n.minLength > 0 || n.maxLength >= 0 || n.pattern != nil
-	if !measured && !n.lists() {
+func (s *scanner) scanString(n *tree.Node, text []byte, escaped bool) bool {
+	measured := n.MinLength > 0 || n.MaxLength >= 0 || n.Pattern != nil
+	if !measured && !lists(n) {
 		return true
 	}
-	if escaped || n.lists() && !n.lets(kindString, text) {
+	if escaped || lists(n) && !lets(n, value.String, text) {
 		return false
 	}
 	if text = text[1 : len(text)-1]; !measured {
 		return true
 	}
-	if length := utf8.RuneCount(text); length < n.minLength || n.maxLength >= 0 && length > n.maxLength {
+	if length := utf8.RuneCount(text); length < n.MinLength || n.MaxLength >= 0 && length > n.MaxLength {
 		return false
 	}
-	if n.pattern == nil || n.pattern.unread() {
+	if n.Pattern == nil || n.Pattern.Unread() {
 		return true
 	}
-	s.matched += n.pattern.work(len(text))
-	return s.matched <= maxScanMatch && n.pattern.matchBytes(text)
+	s.matched += n.Pattern.Work(len(text))
+	return s.matched <= maxScanMatch && n.Pattern.MatchBytes(text)
 }
 
 // another moves to the next part of an array or object, behind the comma if it is not the first.
@@ -244,17 +246,17 @@ func (s *scanner) another(first bool, end byte) (more, ok bool) {
 	return true, true
 }
 
-func (s *scanner) array(n *node, depth int) bool {
+func (s *scanner) array(n *tree.Node, depth int) bool {
 	s.pos++
 	for count := 0; ; count++ {
 		more, ok := s.another(count == 0, ']')
 		if !more {
-			return ok && (n == nil || count >= n.minItems && (n.maxItems < 0 || count <= n.maxItems))
+			return ok && (n == nil || count >= n.MinItems && (n.MaxItems < 0 || count <= n.MaxItems))
 		}
-		var item *node
+		var item *tree.Node
 		if n != nil {
-			if item = n.rest; count < len(n.prefix) {
-				item = n.prefix[count]
+			if item = n.Rest; count < len(n.Prefix) {
+				item = n.Prefix[count]
 			}
 		}
 		if !s.value(item, depth) {
@@ -263,27 +265,27 @@ func (s *scanner) array(n *node, depth int) bool {
 	}
 }
 
-func (s *scanner) object(n *node, depth int) bool {
+func (s *scanner) object(n *tree.Node, depth int) bool {
 	s.pos++
 	required := uint64(0)
 	for count := 0; ; count++ {
 		more, ok := s.another(count == 0, '}')
 		if !more {
-			return ok && (n == nil || required == 1<<len(n.required)-1 && count >= n.minProps && (n.maxProps < 0 || count <= n.maxProps))
+			return ok && (n == nil || required == 1<<len(n.Required)-1 && count >= n.MinProps && (n.MaxProps < 0 || count <= n.MaxProps))
 		}
 		if s.next() != '"' {
 			return false
 		}
 		name, escaped := s.string()
-		var member *node
+		var member *tree.Node
 		if n != nil {
 			if escaped {
 				return false
 			}
 			name = name[1 : len(name)-1]
-			required |= n.requiredBit(name)
-			if member = n.named(name); member == nil {
-				member = n.additional
+			required |= requiredBit(n, name)
+			if member = n.PropertyNamed(name); member == nil {
+				member = n.Additional
 			}
 		}
 		if s.next() != ':' {
@@ -297,8 +299,8 @@ func (s *scanner) object(n *node, depth int) bool {
 
 // requiredBit returns 1 shifted by the index of a name among those that are required; 0 if it is
 // none of them.
-func (n *node) requiredBit(name []byte) (bits uint64) {
-	for i, r := range n.required {
+func requiredBit(n *tree.Node, name []byte) (bits uint64) {
+	for i, r := range n.Required {
 		if r == string(name) {
 			bits |= 1 << i // it may be listed twice
 		}

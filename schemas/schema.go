@@ -2,16 +2,18 @@ package schemas
 
 import (
 	"encoding/json"
+
+	"github.com/plc-lang/plc/schemas/internal/tree"
 )
 
 // Schema is a compiled schema. It is immutable and may be shared by goroutines.
-type Schema ref
+type Schema tree.Ref
 
 // schemaOf returns the Schema of a node, always the same one.
-func schemaOf(n *node) *Schema { return (*Schema)(n.self()) }
+func schemaOf(n *tree.Node) *Schema { return (*Schema)(n.Self()) }
 
 // node returns what the schema says.
-func (s *Schema) node() *node { return (*ref)(s).node() }
+func (s *Schema) node() *tree.Node { return (*tree.Ref)(s).Node() }
 
 // Options say how a schema is compiled. The zero value is the default.
 type Options struct {
@@ -31,7 +33,7 @@ func Compile(doc json.RawMessage, opts *Options) (*Schema, error) {
 	if opts != nil {
 		pointer = opts.Pointer
 	}
-	n, fault := compile(doc, pointer)
+	n, fault := tree.Compile(doc, pointer)
 	if fault != nil {
 		return nil, (*SchemaError)(fault)
 	}
@@ -42,19 +44,19 @@ func Compile(doc json.RawMessage, opts *Options) (*Schema, error) {
 // schema that At, Union, ArrayOf or Object made of several it is a rendering for
 // people.
 func (s *Schema) JSON() (doc json.RawMessage, pointer string) {
-	if s.node().doc == nil {
-		return s.node().render(), ""
+	if s.node().Doc == nil {
+		return render(s.node()), ""
 	}
-	return s.node().doc.raw, s.node().pointer
+	return s.node().Doc.Raw, s.node().Pointer
 }
 
 // Warnings say what in the schema is not enforced: patterns that RE2 cannot read.
 func (s *Schema) Warnings() []SchemaError {
-	if s.node().doc == nil {
+	if s.node().Doc == nil {
 		return nil
 	}
-	warnings := make([]SchemaError, len(s.node().doc.warnings))
-	for i, w := range s.node().doc.warnings {
+	warnings := make([]SchemaError, len(s.node().Doc.Warnings))
+	for i, w := range s.node().Doc.Warnings {
 		warnings[i] = SchemaError(w)
 	}
 	return warnings
@@ -66,4 +68,4 @@ type SchemaError struct {
 	Message string
 }
 
-func (e *SchemaError) Error() string { return (*Fault)(e).Error() }
+func (e *SchemaError) Error() string { return (*tree.Fault)(e).Error() }

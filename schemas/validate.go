@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/schemas/internal/tree"
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
 // Validating goes by four steps. The scanner (scan.go) settles the values that plainly meet plain
@@ -86,7 +88,7 @@ func (s *Schema) Validate(raw json.RawMessage) error { return s.check(nil, raw) 
 
 // check does what Validate does, with what a meter has left.
 func (s *Schema) check(m *Meter, raw json.RawMessage) error {
-	if admitsAll(s.node()) {
+	if tree.AdmitsAll(s.node()) {
 		if err := jsonscan.Check(raw, jsonscan.Limits{}); err != nil {
 			return refuse("not JSON: " + err.Error())
 		}
@@ -101,7 +103,7 @@ func (s *Schema) check(m *Meter, raw json.RawMessage) error {
 // ValidateChecked does what Validate does for a value that is known to be JSON without a name twice
 // in an object, and costs about half of it. What comes of other values is not said.
 func (s *Schema) ValidateChecked(valid json.RawMessage) error {
-	if admitsAll(s.node()) || scan(s.node(), valid) {
+	if tree.AdmitsAll(s.node()) || scan(s.node(), valid) {
 		return nil
 	}
 	return s.validate(nil, valid)
@@ -110,7 +112,7 @@ func (s *Schema) ValidateChecked(valid json.RawMessage) error {
 // ValidateWithin does what ValidateChecked does, and stops soon after a context is done, with its
 // error.
 func (s *Schema) ValidateWithin(ctx context.Context, valid json.RawMessage) error {
-	if admitsAll(s.node()) || scan(s.node(), valid) {
+	if tree.AdmitsAll(s.node()) || scan(s.node(), valid) {
 		return nil
 	}
 	return s.validate(meterOf(ctx), valid)
@@ -118,7 +120,7 @@ func (s *Schema) ValidateWithin(ctx context.Context, valid json.RawMessage) erro
 
 // validate does what check does for what the scanner does not know to be valid.
 func (s *Schema) validate(m *Meter, raw json.RawMessage) error {
-	v, err := parseValue(raw)
+	v, err := value.Parse(raw)
 	if err != nil {
 		return refuse(err.Error())
 	}
@@ -131,11 +133,11 @@ func (s *Schema) validate(m *Meter, raw json.RawMessage) error {
 }
 
 // judge validates a value that was read from a text of some bytes.
-func (s *Schema) judge(m *Meter, v *value, bytes int) error {
+func (s *Schema) judge(m *Meter, v *value.Value, bytes int) error {
 	e := newEvaluator(s.node(), bytes).within(m)
 	verdict := e.valid(s.node(), v)
 	e.done()
-	if verdict == yes {
+	if verdict == value.Yes {
 		return nil
 	}
 	if err := m.Err(); err != nil {
@@ -161,16 +163,16 @@ const (
 
 // refute finds the violations of a value that the evaluator does not find valid; nil
 // if the library does. The value was read from a text of some bytes.
-func (s *Schema) refute(m *Meter, v *value, mine verdict, bytes int) *ValidationError {
+func (s *Schema) refute(m *Meter, v *value.Value, mine value.Verdict, bytes int) *ValidationError {
 	var broken error
-	doc := s.node().doc
-	ask := doc != nil && (mine == doubt || bytes <= maxAsked && doc.size() <= maxAskedSchemas)
+	doc := s.node().Doc
+	ask := doc != nil && (mine == value.Doubt || bytes <= maxAsked && doc.Size() <= maxAskedSchemas)
 	switch {
 	case ask && !tooMuchWork(m, s.node(), v, bytes):
-		if broken = s.node().ask(v); broken == nil {
+		if broken = s.node().Ask(v); broken == nil {
 			return nil
 		}
-	case mine == doubt:
+	case mine == value.Doubt:
 		return refuse("checking this value against its schema takes too much work: the schema applies itself to the same members again and again, or a pattern is too large for so long a text")
 	}
 	e := &explainer{evaluator: newEvaluator(s.node(), bytes).within(m)}
@@ -183,21 +185,21 @@ func (s *Schema) refute(m *Meter, v *value, mine verdict, bytes int) *Validation
 
 // keepFitting drops the values that were perhaps meant and do not mend their violations: with all
 // of them in their places v still breaks the schema there. Meanwhile it changes v.
-func (s *Schema) keepFitting(m *Meter, v *value, told []Violation, bytes int) {
-	was := map[*value]value{}
+func (s *Schema) keepFitting(m *Meter, v *value.Value, told []Violation, bytes int) {
+	was := map[*value.Value]value.Value{}
 	for _, t := range told {
 		if t.Instead == "" {
 			continue
 		}
-		meant, err := parseValue([]byte(t.Instead))
-		at := v.at(t.Instance)
+		meant, err := value.Parse([]byte(t.Instead))
+		at := v.At(t.Instance)
 		if err != nil || at == nil {
 			continue
 		}
 		if _, twice := was[at]; !twice {
 			was[at] = *at
 		}
-		meant.name = at.name
+		meant.Name = at.Name
 		*at = meant
 	}
 	if len(was) == 0 {
@@ -222,7 +224,7 @@ func libraryViolations(err error) *ValidationError {
 		return refuse("the schema forbids this value")
 	}
 	var found []Violation
-	for instance, of := range leaves(err) {
+	for instance, of := range tree.Leaves(err) {
 		if found = append(found, Violation{Instance: instance, Keyword: of.Pointer, Message: of.Message}); len(found) == maxFound {
 			break
 		}
@@ -240,7 +242,7 @@ const (
 // tooMuchWork counts what the library does, which stops at nothing: every schema in
 // place and inside, each costing as much as the value has members. What is not too much is taken
 // from a meter.
-func tooMuchWork(m *Meter, n *node, v *value, bytes int) bool {
+func tooMuchWork(m *Meter, n *tree.Node, v *value.Value, bytes int) bool {
 	most := m.most(maxWork + maxWorkPerByte*bytes)
 	left := most
 	count(n, v, &left)
@@ -248,61 +250,61 @@ func tooMuchWork(m *Meter, n *node, v *value, bytes int) bool {
 	return left < 0
 }
 
-func count(n *node, v *value, left *int) {
-	*left -= 1 + len(v.kids) + (n.enumWork+len(n.required))/8
-	if v.kind == kindString && n.pattern != nil {
-		n.pattern.count(v.text, left)
+func count(n *tree.Node, v *value.Value, left *int) {
+	*left -= 1 + len(v.Kids) + (n.EnumWork+len(n.Required))/8
+	if v.Kind == value.String && n.Pattern != nil {
+		n.Pattern.Count(v.Text, left)
 	}
-	if *left -= len(n.patterns) * len(v.kids); *left < 0 {
+	if *left -= len(n.Patterns) * len(v.Kids); *left < 0 {
 		return
 	}
-	for i := range n.patterns {
-		for j := range v.kids {
-			n.patterns[i].pattern.count(v.kids[j].name, left)
+	for i := range n.Patterns {
+		for j := range v.Kids {
+			n.Patterns[i].Pattern.Count(v.Kids[j].Name, left)
 		}
 	}
-	if *left < 0 || n.may == noTypes {
+	if *left < 0 || n.May == value.NoTypes {
 		return
 	}
-	n.inPlace(func(c *node) { count(c, v, left) })
-	if v.kind != kindArray && v.kind != kindObject {
+	n.InPlace(func(c *tree.Node) { count(c, v, left) })
+	if v.Kind != value.Array && v.Kind != value.Object {
 		return
 	}
-	for i := range v.kids {
-		for _, c := range n.insideAt(v, i) {
-			count(c, &v.kids[i], left)
+	for i := range v.Kids {
+		for _, c := range insideAt(n, v, i) {
+			count(c, &v.Kids[i], left)
 		}
 	}
 }
 
 // insideAt lists the schemas that n may apply to the i-th member or element of v.
-func (n *node) insideAt(v *value, i int) []*node {
-	var out []*node
-	add := func(c *node) {
+func insideAt(n *tree.Node, v *value.Value, i int) []*tree.Node {
+	var out []*tree.Node
+	add := func(c *tree.Node) {
 		if c != nil {
 			out = append(out, c)
 		}
 	}
-	if v.kind == kindArray {
-		if i < len(n.prefix) {
-			add(n.prefix[i])
+	if v.Kind == value.Array {
+		if i < len(n.Prefix) {
+			add(n.Prefix[i])
 		} else {
-			add(n.rest)
+			add(n.Rest)
 		}
-		add(n.contains)
-		add(n.restItems)
+		add(n.Contains)
+		add(n.RestItems)
 		return out
 	}
-	name := v.kids[i].name
-	add(n.property(name))
-	for _, p := range n.patterns {
-		if !p.pattern.unread() && p.pattern.match(name) == yes {
-			add(p.node)
+	name := v.Kids[i].Name
+	add(n.Property(name))
+	for _, p := range n.Patterns {
+		if !p.Pattern.Unread() && p.Pattern.Match(name) == value.Yes {
+			add(p.Node)
 		}
 	}
 	if len(out) == 0 {
-		add(n.additional)
+		add(n.Additional)
 	}
-	add(n.restProps)
+	add(n.RestProps)
 	return out
 }

@@ -1,6 +1,12 @@
-package schemas
+package prover
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/plc-lang/plc/schemas/internal/pattern"
+	"github.com/plc-lang/plc/schemas/internal/tree"
+	"github.com/plc-lang/plc/schemas/internal/value"
+)
 
 // What unevaluatedProperties and unevaluatedItems speak of depends on which of the
 // schemas in place hold. So they are taken apart by cases: each settles which hold,
@@ -11,25 +17,25 @@ type evaluated struct {
 	when  []literal
 	all   bool // everything is evaluated
 	names []string
-	pats  []*pattern
-	upto  int     // elements before this index
-	like  []*node // elements that meet one of these
+	pats  []*pattern.Pattern
+	upto  int          // elements before this index
+	like  []*tree.Node // elements that meet one of these
 }
 
 const maxCases = 64
 
-func unevaluated(n *node, k kind) *node {
+func unevaluated(n *tree.Node, k value.Kind) *tree.Node {
 	switch k {
-	case kindObject:
-		return n.restProps
-	case kindArray:
-		return n.restItems
+	case value.Object:
+		return n.RestProps
+	case value.Array:
+		return n.RestItems
 	}
 	return nil
 }
 
 // evaluatedRest returns what unevaluated* of n says, or with neg the ways to break it.
-func (b *branch) evaluatedRest(n, rest *node, neg bool) (out choice) {
+func (b *branch) evaluatedRest(n, rest *tree.Node, neg bool) (out choice) {
 	cases, ok := b.cases(n, true)
 	if !ok {
 		return choice{{{op: opAtom, text: "unevaluated", node: n, neg: neg}}}
@@ -40,7 +46,7 @@ func (b *branch) evaluatedRest(n, rest *node, neg bool) (out choice) {
 		case c.all && neg:
 			continue
 		case c.all:
-		case b.kind == kindObject:
+		case b.kind == value.Object:
 			cl := &class{names: c.names, pats: c.pats}
 			if neg {
 				list = append(list, literal{op: opSomeMember, class: cl, node: rest, neg: true})
@@ -48,7 +54,7 @@ func (b *branch) evaluatedRest(n, rest *node, neg bool) (out choice) {
 				list = append(list, literal{op: opAllMembers, class: cl, node: rest})
 			}
 		default:
-			item := b.anyOf(append([]*node{rest}, c.like...))
+			item := b.anyOf(append([]*tree.Node{rest}, c.like...))
 			if neg {
 				list = append(list, literal{op: opSome, count: c.upto, to: noEnd, node: item, neg: true})
 			} else {
@@ -62,67 +68,67 @@ func (b *branch) evaluatedRest(n, rest *node, neg bool) (out choice) {
 
 // cases lists the cases of a value that meets n; ok is false when there are too many
 // or something cannot be known. At the top, unevaluated* itself does not count.
-func (b *branch) cases(n *node, top bool) (out []evaluated, ok bool) {
-	if n.opaque != "" || b.kind == kindObject && n.unreadPatterns() {
+func (b *branch) cases(n *tree.Node, top bool) (out []evaluated, ok bool) {
+	if n.Opaque != "" || b.kind == value.Object && n.UnreadPatterns() {
 		return nil, false
 	}
 	out, ok = []evaluated{b.ownEvaluated(n, top)}, true
-	all := func(c *node) {
+	all := func(c *tree.Node) {
 		if ok && c != nil && b.evaluates(c) {
 			inner, fine := b.cases(c, false)
 			out, ok = cross(out, within(inner, isNode(c, false))), fine
 		}
 	}
-	maybe := func(c *node) {
+	maybe := func(c *tree.Node) {
 		if ok && b.evaluates(c) {
 			inner, fine := b.cases(c, false)
 			inner = append(within(inner, isNode(c, false)), evaluated{when: []literal{isNode(c, true)}})
 			out, ok = cross(out, inner), fine
 		}
 	}
-	all(n.ref)
-	for _, c := range n.allOf {
+	all(n.Ref)
+	for _, c := range n.AllOf {
 		all(c)
 	}
-	for _, list := range [...][]*node{n.anyOf, n.oneOf} {
+	for _, list := range [...][]*tree.Node{n.AnyOf, n.OneOf} {
 		for _, c := range list {
 			maybe(c)
 		}
 	}
-	if b.kind == kindObject {
-		for i := range n.dependents {
+	if b.kind == value.Object {
+		for i := range n.Dependents {
 			if ok {
-				out, ok = b.dependentCases(out, &n.dependents[i])
+				out, ok = b.dependentCases(out, &n.Dependents[i])
 			}
 		}
 	}
-	if n.cond != nil && ok {
+	if n.If != nil && ok {
 		out, ok = b.condCases(out, n)
 	}
 	return out, ok && len(out) <= maxCases
 }
 
-func (b *branch) dependentCases(out []evaluated, d *dependent) ([]evaluated, bool) {
-	if d.node == nil || !b.evaluates(d.node) {
+func (b *branch) dependentCases(out []evaluated, d *tree.Dependent) ([]evaluated, bool) {
+	if d.Node == nil || !b.evaluates(d.Node) {
 		return out, true
 	}
-	inner, ok := b.cases(d.node, false)
-	has := literal{op: opHas, text: d.name}
-	inner = within(within(inner, isNode(d.node, false)), has)
+	inner, ok := b.cases(d.Node, false)
+	has := literal{op: opHas, text: d.Name}
+	inner = within(within(inner, isNode(d.Node, false)), has)
 	return cross(out, append(inner, evaluated{when: []literal{has.negated()}})), ok
 }
 
-func (b *branch) condCases(out []evaluated, n *node) ([]evaluated, bool) {
-	arm := func(first []evaluated, c *node) ([]evaluated, bool) {
+func (b *branch) condCases(out []evaluated, n *tree.Node) ([]evaluated, bool) {
+	arm := func(first []evaluated, c *tree.Node) ([]evaluated, bool) {
 		if c == nil || !b.evaluates(c) {
 			return first, true
 		}
 		inner, ok := b.cases(c, false)
 		return cross(first, within(inner, isNode(c, false))), ok
 	}
-	cond, ok := b.cases(n.cond, false)
-	then, ok2 := arm(within(cond, isNode(n.cond, false)), n.then)
-	els, ok3 := arm([]evaluated{{when: []literal{isNode(n.cond, true)}}}, n.els)
+	cond, ok := b.cases(n.If, false)
+	then, ok2 := arm(within(cond, isNode(n.If, false)), n.Then)
+	els, ok3 := arm([]evaluated{{when: []literal{isNode(n.If, true)}}}, n.Else)
 	return cross(out, append(then, els...)), ok && ok2 && ok3
 }
 
@@ -151,35 +157,35 @@ func cross(a, b []evaluated) (out []evaluated) {
 }
 
 // ownEvaluated returns what n's own keywords evaluate.
-func (b *branch) ownEvaluated(n *node, top bool) (e evaluated) {
-	if b.kind == kindObject {
-		e.all = n.additional != nil || !top && n.restProps != nil
-		for i := range n.props {
-			e.names = append(e.names, n.props[i].name)
+func (b *branch) ownEvaluated(n *tree.Node, top bool) (e evaluated) {
+	if b.kind == value.Object {
+		e.all = n.Additional != nil || !top && n.RestProps != nil
+		for i := range n.Props {
+			e.names = append(e.names, n.Props[i].Name)
 		}
-		for i := range n.patterns {
-			e.pats = append(e.pats, n.patterns[i].pattern)
+		for i := range n.Patterns {
+			e.pats = append(e.pats, n.Patterns[i].Pattern)
 		}
 		return e
 	}
-	e.all = n.rest != nil || !top && n.restItems != nil
-	e.upto = len(n.prefix)
-	if n.contains != nil && n.draft >= 2020 {
-		e.like = []*node{n.contains}
+	e.all = n.Rest != nil || !top && n.RestItems != nil
+	e.upto = len(n.Prefix)
+	if n.Contains != nil && n.Draft >= 2020 {
+		e.like = []*tree.Node{n.Contains}
 	}
 	return e
 }
 
 // evaluates reports whether n may evaluate something of a value of the branch's kind.
-func (b *branch) evaluates(n *node) bool {
-	if n.may.excludes(b.kind) {
+func (b *branch) evaluates(n *tree.Node) bool {
+	if n.May.Excludes(b.kind) {
 		return false
 	}
 	e := b.ownEvaluated(n, false)
-	if e.all || len(e.names) > 0 || len(e.pats) > 0 || e.upto > 0 || len(e.like) > 0 || n.opaque != "" {
+	if e.all || len(e.names) > 0 || len(e.pats) > 0 || e.upto > 0 || len(e.like) > 0 || n.Opaque != "" {
 		return true
 	}
 	any := false
-	n.inPlace(func(c *node) { any = any || c != n.not && b.evaluates(c) })
+	n.InPlace(func(c *tree.Node) { any = any || c != n.Not && b.evaluates(c) })
 	return any
 }

@@ -1,4 +1,4 @@
-package schemas
+package tree
 
 import (
 	"encoding/json"
@@ -14,6 +14,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/schemas/internal/pattern"
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
 // library is the validator that decides, behind its guards: it opens nothing, its
@@ -69,7 +71,7 @@ func rewritten(pointer string) string {
 	tokens := strings.Split(pointer, "/")
 	for i := range tokens {
 		if i > 0 && tokens[i-1] == "patternProperties" {
-			tokens[i] = jsonscan.EscapePointer(fromECMA(jsonscan.UnescapePointer(tokens[i])))
+			tokens[i] = jsonscan.EscapePointer(pattern.FromECMA(jsonscan.UnescapePointer(tokens[i])))
 		}
 	}
 	return strings.Join(tokens, "/")
@@ -120,7 +122,7 @@ func deepest(e *jsonschema.ValidationError) *jsonschema.ValidationError {
 }
 
 // validate asks the library. The error is what it returned.
-func (l *library) validate(pointer string, v *value) (err error) {
+func (l *library) validate(pointer string, v *value.Value) (err error) {
 	s, fault := l.schema(pointer)
 	if fault != nil {
 		return fault
@@ -130,18 +132,18 @@ func (l *library) validate(pointer string, v *value) (err error) {
 			err = fmt.Errorf("the schema cannot be used: %v", r)
 		}
 	}()
-	return s.Validate(v.plain())
+	return s.Validate(asAny(v))
 }
 
-// ask asks the library whether v meets n, which a document says. The error is its own: see leaves.
-func (n *node) ask(v *value) error { return n.doc.library.validate(n.pointer, v) }
+// Ask asks the library whether v meets n, which a document says. The error is its own: see Leaves.
+func (n *Node) Ask(v *value.Value) error { return n.Doc.library.validate(n.Pointer, v) }
 
-// size returns how many schemas the library would have to compile.
-func (d *document) size() int { return d.library.size }
+// Size returns how many schemas the library would have to compile.
+func (d *Document) Size() int { return d.library.size }
 
-// leaves goes through the faults in an error of ask: the pointer to each in the value, the
+// Leaves goes through the faults in an error of Ask: the pointer to each in the value, the
 // keyword that it breaks and the words.
-func leaves(err error) iter.Seq2[string, Fault] {
+func Leaves(err error) iter.Seq2[string, Fault] {
 	return func(yield func(string, Fault) bool) {
 		var broken *jsonschema.ValidationError
 		if !errors.As(err, &broken) {
@@ -160,25 +162,25 @@ func leaves(err error) iter.Seq2[string, Fault] {
 	}
 }
 
-// plain returns the value as the library and encoding/json have it.
-func (v *value) plain() any {
-	switch v.kind {
-	case kindBoolean:
-		return v.truth
-	case kindNumber:
-		return json.Number(v.text)
-	case kindString:
-		return v.text
-	case kindArray:
-		list := make([]any, len(v.kids))
-		for i := range v.kids {
-			list[i] = v.kids[i].plain()
+// asAny returns the value as the library and encoding/json have it.
+func asAny(v *value.Value) any {
+	switch v.Kind {
+	case value.Boolean:
+		return v.Truth
+	case value.Number:
+		return json.Number(v.Text)
+	case value.String:
+		return v.Text
+	case value.Array:
+		list := make([]any, len(v.Kids))
+		for i := range v.Kids {
+			list[i] = asAny(&v.Kids[i])
 		}
 		return list
-	case kindObject:
-		m := make(map[string]any, len(v.kids))
-		for i := range v.kids {
-			m[v.kids[i].name] = v.kids[i].plain()
+	case value.Object:
+		m := make(map[string]any, len(v.Kids))
+		for i := range v.Kids {
+			m[v.Kids[i].Name] = asAny(&v.Kids[i])
 		}
 		return m
 	}
@@ -200,27 +202,27 @@ func (b *builder) forLibrary(whole bool) (*library, *Fault) {
 			return nil, &Fault{Message: fmt.Sprintf("%d schemas in one, more than %d", size, limit)}
 		}
 	}
-	w.write(&b.root)
+	w.write(&b.Root)
 	return &library{doc: w.out, size: size}, nil
 }
 
 type rewriter struct {
 	*builder
-	keep map[*value]bool // schemas that are reached, and what is above them; nil: all
+	keep map[*value.Value]bool // schemas that are reached, and what is above them; nil: all
 	out  []byte
 }
 
 // reached returns the set of schemas that have a node, and what is above them.
-func (b *builder) reached() (keep map[*value]bool, schemas int) {
-	keep = map[*value]bool{&b.root: true}
+func (b *builder) reached() (keep map[*value.Value]bool, schemas int) {
+	keep = map[*value.Value]bool{&b.Root: true}
 	for _, p := range b.places {
 		if p.node == nil {
 			continue
 		}
 		schemas++
-		v := &b.root
+		v := &b.Root
 		for token := range strings.SplitSeq(strings.TrimPrefix(p.pointer, "/"), "/") {
-			if v = v.child(jsonscan.UnescapePointer(token)); v == nil {
+			if v = v.Child(jsonscan.UnescapePointer(token)); v == nil {
 				break
 			}
 			keep[v] = true
@@ -229,42 +231,42 @@ func (b *builder) reached() (keep map[*value]bool, schemas int) {
 	return keep, schemas
 }
 
-func (w *rewriter) write(v *value) {
+func (w *rewriter) write(v *value.Value) {
 	p := w.places[v]
 	switch {
 	case p != nil:
 		w.schema(v, p)
-	case v.kind == kindArray:
+	case v.Kind == value.Array:
 		w.list(v)
-	case v.kind == kindObject:
-		w.object(v, func(m *value) { w.write(m) }, nil)
+	case v.Kind == value.Object:
+		w.object(v, func(m *value.Value) { w.write(m) }, nil)
 	default:
-		w.out = v.appendJSON(w.out)
+		w.out = v.AppendJSON(w.out)
 	}
 }
 
-func (w *rewriter) list(v *value) {
+func (w *rewriter) list(v *value.Value) {
 	w.out = append(w.out, '[')
-	for i := range v.kids {
+	for i := range v.Kids {
 		if i > 0 {
 			w.out = append(w.out, ',')
 		}
-		w.write(&v.kids[i])
+		w.write(&v.Kids[i])
 	}
 	w.out = append(w.out, ']')
 }
 
 // object writes the members for which drop does not report true.
-func (w *rewriter) object(v *value, write func(m *value), drop func(m *value) bool) {
-	w.named(v, func(m *value) string { return m.name }, write, drop)
+func (w *rewriter) object(v *value.Value, write func(m *value.Value), drop func(m *value.Value) bool) {
+	w.named(v, func(m *value.Value) string { return m.Name }, write, drop)
 }
 
 // named does what object does, with other names.
-func (w *rewriter) named(v *value, name func(m *value) string, write func(m *value), drop func(m *value) bool) {
+func (w *rewriter) named(v *value.Value, name func(m *value.Value) string, write func(m *value.Value), drop func(m *value.Value) bool) {
 	w.out = append(w.out, '{')
 	first := true
-	for i := range v.kids {
-		m := &v.kids[i]
+	for i := range v.Kids {
+		m := &v.Kids[i]
 		if drop != nil && drop(m) {
 			continue
 		}
@@ -278,12 +280,12 @@ func (w *rewriter) named(v *value, name func(m *value) string, write func(m *val
 	w.out = append(w.out, '}')
 }
 
-func (w *rewriter) schema(v *value, p *place) {
+func (w *rewriter) schema(v *value.Value, p *place) {
 	dead := w.keep != nil && p.node == nil
-	enum := v.member("enum")
-	never := !dead && w.draft >= 2019 && enum != nil && enum.kind == kindArray && len(enum.kids) == 0
-	w.object(v, func(m *value) { w.keyword(v, m) }, func(m *value) bool {
-		switch m.name {
+	enum := v.Member("enum")
+	never := !dead && w.draft >= 2019 && enum != nil && enum.Kind == value.Array && len(enum.Kids) == 0
+	w.object(v, func(m *value.Value) { w.keyword(v, m) }, func(m *value.Value) bool {
+		switch m.Name {
 		case "enum", "not":
 			if never {
 				return true
@@ -291,15 +293,15 @@ func (w *rewriter) schema(v *value, p *place) {
 		case "$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor":
 			return false
 		case "format", "contentEncoding", "contentMediaType":
-			return dead || m.kind == kindString
+			return dead || m.Kind == value.String
 		case "contentSchema":
 			return true
 		case "pattern":
-			return dead || m.kind == kindString && w.patterns[m.text] != nil && w.patterns[m.text].unread()
+			return dead || m.Kind == value.String && w.patterns[m.Text] != nil && w.patterns[m.Text].Unread()
 		case "definitions", "$defs":
 			return w.keep != nil && !w.keep[m]
 		case "additionalProperties":
-			return dead && !w.keep[m] || p.node != nil && p.node.unreadPatterns()
+			return dead && !w.keep[m] || p.node != nil && p.node.UnreadPatterns()
 		}
 		return dead && !w.keep[m]
 	})
@@ -312,38 +314,38 @@ func (w *rewriter) schema(v *value, p *place) {
 	}
 }
 
-func (w *rewriter) keyword(schema, m *value) {
-	switch m.name {
+func (w *rewriter) keyword(schema, m *value.Value) {
+	switch m.Name {
 	case "$schema":
-		if schema == &w.root {
+		if schema == &w.Root {
 			w.out = jsonscan.AppendQuoted(w.out, draftURL(w.draft))
 			return
 		}
 	case "type":
-		if null := schema.member("nullable"); null != nil && null.truth {
+		if null := schema.Member("nullable"); null != nil && null.Truth {
 			w.nullable(m)
 			return
 		}
 	case "definitions", "$defs":
-		if w.keep != nil && m.kind == kindObject {
-			w.object(m, w.write, func(d *value) bool { return !w.keep[d] })
+		if w.keep != nil && m.Kind == value.Object {
+			w.object(m, w.write, func(d *value.Value) bool { return !w.keep[d] })
 			return
 		}
 	case "pattern":
-		if m.kind == kindString {
-			w.out = jsonscan.AppendQuoted(w.out, fromECMA(m.text))
+		if m.Kind == value.String {
+			w.out = jsonscan.AppendQuoted(w.out, pattern.FromECMA(m.Text))
 			return
 		}
 	case "patternProperties":
-		if m.kind == kindObject {
-			w.named(m, func(d *value) string { return fromECMA(d.name) }, w.write, func(d *value) bool {
-				p := w.patterns[d.name]
-				return p != nil && p.unread()
+		if m.Kind == value.Object {
+			w.named(m, func(d *value.Value) string { return pattern.FromECMA(d.Name) }, w.write, func(d *value.Value) bool {
+				p := w.patterns[d.Name]
+				return p != nil && p.Unread()
 			})
 			return
 		}
 	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains":
-		if m.kind == kindNumber {
+		if m.Kind == value.Number {
 			w.count(m)
 			return
 		}
@@ -352,38 +354,38 @@ func (w *rewriter) keyword(schema, m *value) {
 }
 
 // nullable writes a type with null added.
-func (w *rewriter) nullable(t *value) {
-	words := []value{*t}
-	if t.kind == kindArray {
-		words = append([]value(nil), t.kids...)
+func (w *rewriter) nullable(t *value.Value) {
+	words := []value.Value{*t}
+	if t.Kind == value.Array {
+		words = append([]value.Value(nil), t.Kids...)
 	}
 	for i := range words {
-		if words[i].text == "null" {
-			w.out = t.appendJSON(w.out)
+		if words[i].Text == "null" {
+			w.out = t.AppendJSON(w.out)
 			return
 		}
 	}
-	all := value{kind: kindArray, kids: append(words, value{kind: kindString, text: "null"})}
-	w.out = all.appendJSON(w.out)
+	all := value.Value{Kind: value.Array, Kids: append(words, value.Value{Kind: value.String, Text: "null"})}
+	w.out = all.AppendJSON(w.out)
 }
 
-func (w *rewriter) count(m *value) {
-	if n := numberOf(m.text); n.isInt() && n.cmp(intNumber(maxCount)) > 0 {
+func (w *rewriter) count(m *value.Value) {
+	if n := value.DecimalOf(m.Text); n.IsInt() && n.Cmp(value.Int(maxCount)) > 0 {
 		w.out = strconv.AppendInt(w.out, maxCount, 10)
 		return
 	}
-	w.out = m.appendJSON(w.out)
+	w.out = m.AppendJSON(w.out)
 }
 
-// compared returns the cost for the library of comparing the value with another one. It converts
+// costOf returns the cost for the library of comparing the value with another one. It converts
 // numbers to fractions first.
-func (v *value) compared() int {
+func costOf(v *value.Value) int {
 	work := 1
-	if v.kind == kindNumber {
+	if v.Kind == value.Number {
 		work = 32
 	}
-	for i := range v.kids {
-		work += v.kids[i].compared()
+	for i := range v.Kids {
+		work += costOf(&v.Kids[i])
 	}
 	return work
 }

@@ -1,9 +1,12 @@
-package schemas
+package prover
 
 import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/plc-lang/plc/schemas/internal/tree"
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
 // listOf is n texts with commas between.
@@ -50,23 +53,40 @@ var growing = map[string]func(n, k int) string{
 	},
 }
 
-// TestAssignableGrowth asks about schemas of n and of ten times as many parts. What is looked at
-// may grow eleven times.
-func TestAssignableGrowth(t *testing.T) {
+// listed stands for the evaluator: it knows the schemas that say which values there are, or are not.
+func listed(left *int, n *tree.Node, v *value.Value) value.Verdict {
+	switch {
+	case n.Const != nil:
+		return value.VerdictOf(n.Const.Equal(v))
+	case n.HasEnum:
+		return value.VerdictOf(n.Among(v))
+	case n.Not != nil:
+		return listed(left, n.Not, v).Not()
+	}
+	return value.Doubt
+}
+
+func compile(t *testing.T, text string) *tree.Node {
+	t.Helper()
+	n, fault := tree.Compile([]byte(text), "")
+	if fault != nil {
+		t.Fatal(fault)
+	}
+	return n
+}
+
+// TestGrowth asks about schemas of n and of ten times as many parts. What is looked at may grow
+// eleven times.
+func TestGrowth(t *testing.T) {
 	for name, shape := range growing {
 		t.Run(name, func(t *testing.T) {
 			work := func(n int) int {
-				from, err := Compile([]byte(shape(n, 2)), nil)
-				to, err2 := Compile([]byte(shape(n, 1)), nil)
-				if err != nil || err2 != nil {
-					t.Fatal(err, err2)
-				}
 				const steps = 1 << 24
-				p := newProver(steps, evaluateWithin)
-				if r := p.solve(signed{from.node(), false}, signed{to.node(), true}); r.status != empty {
-					t.Errorf("%d parts: %v, with %s", n, r.status, r.witness.appendJSON(nil))
+				p := New(steps, listed)
+				if r := p.Solve(Meets(compile(t, shape(n, 2))), Breaks(compile(t, shape(n, 1)))); r.Status != Empty {
+					t.Errorf("%d parts: %v, with %s", n, r.Status, r.Witness.AppendJSON(nil))
 				}
-				return 64 * (steps - p.steps)
+				return 64*(steps-p.Steps) + p.small
 			}
 			if small, large := work(100), work(1000); large > 11*small {
 				t.Errorf("%d, then %d", small, large)
@@ -75,25 +95,15 @@ func TestAssignableGrowth(t *testing.T) {
 	}
 }
 
-// TestAssignableByTag decides about unions of many forms with a tag, within the usual steps, and
-// says which form is missing.
-func TestAssignableByTag(t *testing.T) {
+// TestTags decides about unions of many forms with a tag, and says which form is missing.
+func TestTags(t *testing.T) {
 	for _, name := range []string{"oneOf by tag", "anyOf by tag", "tags by reference"} {
-		all, some := mustCompileInside(t, growing[name](500, 1)), mustCompileInside(t, growing[name](499, 1))
-		if a := Assignable(some, all, nil); a.Verdict != Yes {
-			t.Errorf("%s: fewer forms: %v: %s", name, a.Verdict, a.Reason)
+		all, some := compile(t, growing[name](500, 1)), compile(t, growing[name](499, 1))
+		if r := New(10_000, listed).Solve(Meets(some), Breaks(all)); r.Status != Empty {
+			t.Errorf("%s: fewer forms: %v", name, r.Status)
 		}
-		if a := Assignable(all, some, nil); a.Verdict != No || !strings.Contains(string(a.Witness), "499") {
-			t.Errorf("%s: more forms: %v: %s %s", name, a.Verdict, a.Reason, a.Witness)
+		if r := New(10_000, listed).Solve(Meets(all), Breaks(some)); r.Status != Found || !strings.Contains(string(r.Witness.AppendJSON(nil)), "499") {
+			t.Errorf("%s: more forms: %v", name, r.Status)
 		}
 	}
-}
-
-func mustCompileInside(t *testing.T, text string) *Schema {
-	t.Helper()
-	s, err := Compile([]byte(text), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
 }

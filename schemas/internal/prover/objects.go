@@ -1,9 +1,12 @@
-package schemas
+package prover
 
 import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/plc-lang/plc/schemas/internal/pattern"
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
 // solveObject looks for an object that meets the facts.
@@ -14,23 +17,23 @@ import (
 // A fact "some member …" is met by a member that is there anyway, by a mentioned name
 // or by a fresh one: the search tries all three, and each member's schemas, taken
 // together, are a goal of their own.
-func (b *branch) solveObject() result {
+func (b *branch) solveObject() Result {
 	o := &objectSolver{branch: b, high: -1}
 	for i := range b.facts {
 		if !o.add(&b.facts[i]) {
-			return result{}
+			return Result{}
 		}
 	}
 	if o.high >= 0 && (o.low > o.high || len(o.has) > o.high) {
-		return result{}
+		return Result{}
 	}
 	o.mention()
 	members := make([]member, 0, len(o.has)+len(o.somes))
-	sure := found
+	sure := Found
 	for _, name := range o.has {
 		m, status := o.member(name)
-		if status == empty {
-			return result{}
+		if status == Empty {
+			return Result{}
 		}
 		sure = min(sure, status)
 		members = append(members, m)
@@ -54,18 +57,18 @@ type objectSolver struct {
 // member is one that the object in the making has.
 type member struct {
 	name string
-	goal []signed
-	value
+	goal []Part
+	value.Value
 }
 
 // cell is a set of names that the facts do not tell apart.
 type cell struct {
 	literals []literal // what the names meet
-	pats     []*pattern
+	pats     []*pattern.Pattern
 	match    []bool
 	some     []bool // which of the facts about some name the names meet
-	goal     []signed
-	status   status // of the goal
+	goal     []Part
+	status   Status // of the goal
 }
 
 func (o *objectSolver) add(f *literal) bool {
@@ -119,8 +122,8 @@ func (o *objectSolver) mention() {
 				add(name)
 			}
 			if f.class.of != nil {
-				for i := range f.class.of.props {
-					add(f.class.of.props[i].name)
+				for i := range f.class.of.Props {
+					add(f.class.of.Props[i].Name)
 				}
 			}
 		}
@@ -128,33 +131,33 @@ func (o *objectSolver) mention() {
 }
 
 // member returns the one of a name, and whether there can be such a member.
-func (o *objectSolver) member(name string) (member, status) {
+func (o *objectSolver) member(name string) (member, Status) {
 	m := member{name: name, goal: o.memberGoal(name)}
 	status := o.nameAllowed(name)
-	if status != empty {
+	if status != Empty {
 		r := o.solveMember(m.goal)
-		status = min(status, r.status)
-		if r.witness != nil {
-			m.value = *r.witness
+		status = min(status, r.Status)
+		if r.Witness != nil {
+			m.Value = *r.Witness
 		}
 	}
 	return m, status
 }
 
 // solveMember answers the goal of a member: without any part, null will do.
-func (o *objectSolver) solveMember(goal []signed) result {
+func (o *objectSolver) solveMember(goal []Part) Result {
 	if len(goal) == 0 {
-		return result{found, &value{kind: kindNull}}
+		return Result{Found, &value.Value{Kind: value.Null}}
 	}
-	return o.solve(goal...)
+	return o.Solve(goal...)
 }
 
-func (o *objectSolver) nameAllowed(name string) status {
+func (o *objectSolver) nameAllowed(name string) Status {
 	if len(o.names) == 0 {
-		return found
+		return Found
 	}
-	out := found
-	v := value{kind: kindString, text: name}
+	out := Found
+	v := value.Value{Kind: value.String, Text: name}
 	for _, f := range o.names {
 		out = min(out, statusOf(o.literalOn(f, &v)))
 	}
@@ -162,43 +165,43 @@ func (o *objectSolver) nameAllowed(name string) status {
 }
 
 // literalOn decides a fact about names for one name.
-func (p *prover) literalOn(f *literal, v *value) verdict {
-	verdict := p.try(&p.work, f.node, v)
+func (p *Prover) literalOn(f *literal, v *value.Value) value.Verdict {
+	verdict := p.try(&p.Work, f.node, v)
 	if f.neg {
-		return verdict.not()
+		return verdict.Not()
 	}
 	return verdict
 }
 
-func statusOf(v verdict) status {
+func statusOf(v value.Verdict) Status {
 	switch v {
-	case yes:
-		return found
-	case no:
-		return empty
+	case value.Yes:
+		return Found
+	case value.No:
+		return Empty
 	}
-	return shaky
+	return Shaky
 }
 
 // place meets the facts about some member from the i-th on, then fills up. sure is the
 // weakest status of what is decided so far.
-func (o *objectSolver) place(members []member, i int, sure status) result {
+func (o *objectSolver) place(members []member, i int, sure Status) Result {
 	if !o.spend(1 + len(o.mentioned)/32) {
-		return result{status: unknown}
+		return Result{Status: Unknown}
 	}
 	if i == len(o.somes) {
 		return o.fill(members, sure)
 	}
-	out := result{}
-	try := func(members []member, status status) bool {
-		if status != empty {
+	out := Result{}
+	try := func(members []member, status Status) bool {
+		if status != Empty {
 			out = out.or(o.place(members, i+1, min(sure, status)))
 		}
-		return out.status == found
+		return out.Status == Found
 	}
 	f := o.somes[i]
 	for j := range members {
-		if applies := o.applies(f, members[j].name); applies != empty {
+		if applies := o.applies(f, members[j].name); applies != Empty {
 			changed := slices.Clone(members)
 			status := min(applies, o.strengthen(&changed[j], f))
 			if try(changed, status) {
@@ -211,11 +214,11 @@ func (o *objectSolver) place(members []member, i int, sure status) result {
 	}
 	for _, name := range o.mentioned {
 		applies := o.applies(f, name)
-		if applies == empty || slices.Contains(o.lacks, name) || hasMember(members, name) {
+		if applies == Empty || slices.Contains(o.lacks, name) || hasMember(members, name) {
 			continue
 		}
 		m, status := o.member(name)
-		if status == empty {
+		if status == Empty {
 			continue
 		}
 		status = min(applies, status, o.strengthen(&m, f))
@@ -227,14 +230,14 @@ func (o *objectSolver) place(members []member, i int, sure status) result {
 }
 
 // placeFresh meets the i-th fact by a fresh name.
-func (o *objectSolver) placeFresh(members []member, i int, sure status) result {
-	f, out := o.somes[i], result{}
+func (o *objectSolver) placeFresh(members []member, i int, sure Status) Result {
+	f, out := o.somes[i], Result{}
 	if f.class != nil && f.class.single {
 		return out
 	}
 	o.findCells()
 	if o.shaky {
-		out = result{status: unknown}
+		out = Result{Status: Unknown}
 	}
 	for c := range o.cells {
 		cell := &o.cells[c]
@@ -243,20 +246,20 @@ func (o *objectSolver) placeFresh(members []member, i int, sure status) result {
 		}
 		m := member{goal: cell.goal}
 		status := o.strengthen(&m, f)
-		if status == empty {
+		if status == Empty {
 			continue
 		}
 		name := o.fresh(cell, members)
-		if name.status == empty {
+		if name.Status == Empty {
 			continue
 		}
-		if name.witness == nil {
-			out = out.or(result{status: unknown})
+		if name.Witness == nil {
+			out = out.or(Result{Status: Unknown})
 			continue
 		}
-		m.name = name.witness.text
-		out = out.or(o.place(append(slices.Clip(members), m), i+1, min(sure, status, name.status)))
-		if out.status == found {
+		m.name = name.Witness.Text
+		out = out.or(o.place(append(slices.Clip(members), m), i+1, min(sure, status, name.Status)))
+		if out.Status == Found {
 			break
 		}
 	}
@@ -268,32 +271,32 @@ func hasMember(members []member, name string) bool {
 }
 
 // applies tells whether a fact about some member may be met by the one of a name.
-func (o *objectSolver) applies(f *literal, name string) status {
+func (o *objectSolver) applies(f *literal, name string) Status {
 	if f.op == opSomeName {
-		return statusOf(o.literalOn(f, &value{kind: kindString, text: name}))
+		return statusOf(o.literalOn(f, &value.Value{Kind: value.String, Text: name}))
 	}
 	o.charge(f.class.cost())
 	if f.class.contains(name) {
-		return found
+		return Found
 	}
-	return empty
+	return Empty
 }
 
 // strengthen makes a member meet a fact about some member.
-func (o *objectSolver) strengthen(m *member, f *literal) status {
+func (o *objectSolver) strengthen(m *member, f *literal) Status {
 	if f.op == opSomeMember && f.node != nil {
-		m.goal = append(slices.Clip(m.goal), signed{f.node, f.neg})
+		m.goal = append(slices.Clip(m.goal), Part{f.node, f.neg})
 	}
 	r := o.solveMember(m.goal)
-	if r.witness != nil {
-		m.value = *r.witness
+	if r.Witness != nil {
+		m.Value = *r.Witness
 	}
-	return r.status
+	return r.Status
 }
 
 // fill adds members up to the least number of them, and makes the object.
-func (o *objectSolver) fill(members []member, sure status) result {
-	if o.low > maxSearched && o.low > len(members) {
+func (o *objectSolver) fill(members []member, sure Status) Result {
+	if o.low > MaxSearched && o.low > len(members) {
 		return o.tooLarge()
 	}
 	for _, name := range o.mentioned {
@@ -303,60 +306,60 @@ func (o *objectSolver) fill(members []member, sure status) result {
 		if slices.Contains(o.lacks, name) || hasMember(members, name) {
 			continue
 		}
-		if m, status := o.member(name); status >= shaky {
+		if m, status := o.member(name); status >= Shaky {
 			members, sure = append(slices.Clip(members), m), min(sure, status)
-		} else if status == unknown {
-			sure = unknown
+		} else if status == Unknown {
+			sure = Unknown
 		}
 	}
-	weak := found // why there may be more members than were found
+	weak := Found // why there may be more members than were found
 	if len(members) < o.low {
 		members, weak = o.fillFresh(members)
 	}
 	switch {
-	case len(members) < o.low && weak == found && sure != unknown:
-		return result{}
-	case len(members) < o.low || min(sure, weak) == unknown:
-		return result{status: unknown}
+	case len(members) < o.low && weak == Found && sure != Unknown:
+		return Result{}
+	case len(members) < o.low || min(sure, weak) == Unknown:
+		return Result{Status: Unknown}
 	}
-	v := value{kind: kindObject}
+	v := value.Value{Kind: value.Object}
 	for i := range members {
-		m := members[i].value
-		m.name = members[i].name
-		v.kids = append(v.kids, m)
+		m := members[i].Value
+		m.Name = members[i].name
+		v.Kids = append(v.Kids, m)
 	}
 	return o.made(min(sure, weak), v)
 }
 
 // fillFresh adds fresh members; weak is unknown when there may be more of them, shaky
 // when some may not be possible.
-func (o *objectSolver) fillFresh(members []member) (all []member, weak status) {
-	weak = found
+func (o *objectSolver) fillFresh(members []member) (all []member, weak Status) {
+	weak = Found
 	members = slices.Clip(members)
 	o.findCells()
 	if o.shaky {
-		weak = unknown
+		weak = Unknown
 	}
 	for c := range o.cells {
 		cell := &o.cells[c]
-		if cell.status == unknown {
-			weak = unknown
+		if cell.status == Unknown {
+			weak = Unknown
 		}
-		if cell.status < shaky {
+		if cell.status < Shaky {
 			continue
 		}
 		for len(members) < o.low {
 			name := o.fresh(cell, members)
-			if name.status == empty {
+			if name.Status == Empty {
 				break
 			}
 			// fresh looks at all members again.
-			if name.witness == nil || !o.spend(1) || !o.makes(len(members)) {
-				weak = unknown
+			if name.Witness == nil || !o.spend(1) || !o.makes(len(members)) {
+				weak = Unknown
 				break
 			}
-			members = append(members, member{name: name.witness.text, value: *o.solveMember(cell.goal).witness})
-			weak = min(weak, cell.status, name.status)
+			members = append(members, member{name: name.Witness.Text, Value: *o.solveMember(cell.goal).Witness})
+			weak = min(weak, cell.status, name.Status)
 		}
 	}
 	return members, weak
@@ -383,9 +386,9 @@ func (c *cell) within(cl *class) bool {
 	return !slices.ContainsFunc(cl.pats, c.matches)
 }
 
-func (c *cell) matches(p *pattern) bool {
+func (c *cell) matches(p *pattern.Pattern) bool {
 	for i := range c.pats {
-		if c.pats[i].text == p.text {
+		if c.pats[i].Text == p.Text {
 			return c.match[i]
 		}
 	}
@@ -400,14 +403,14 @@ func (o *objectSolver) findCells() {
 		return
 	}
 	o.cellsKnown = true
-	var pats []*pattern
+	var pats []*pattern.Pattern
 	for _, list := range [...][]*literal{o.alls, o.somes} {
 		for _, f := range list {
 			if f.class == nil || len(pats) > maxCellWays {
 				continue
 			}
 			for _, p := range append(slices.Clip(f.class.pats), f.class.match) {
-				if p != nil && !slices.ContainsFunc(pats, func(q *pattern) bool { return q.text == p.text }) {
+				if p != nil && !slices.ContainsFunc(pats, func(q *pattern.Pattern) bool { return q.Text == p.Text }) {
 					pats = append(pats, p)
 				}
 			}
@@ -420,7 +423,7 @@ func (o *objectSolver) findCells() {
 		}
 	}
 	if ways > maxCellWays {
-		o.shaky, o.large = true, true
+		o.shaky, o.Large = true, true
 		return
 	}
 	var first cell
@@ -428,19 +431,19 @@ func (o *objectSolver) findCells() {
 		first.literals = append(first.literals, isNode(f.node, f.neg))
 	}
 	for _, name := range o.mentioned {
-		first.literals = append(first.literals, literal{op: opNotValue, value: &value{kind: kindString, text: name}})
+		first.literals = append(first.literals, literal{op: opNotValue, value: &value.Value{Kind: value.String, Text: name}})
 	}
 	o.split(first, pats, 0)
 }
 
 // split goes through the ways to match the patterns and to meet the facts about names.
-func (o *objectSolver) split(c cell, pats []*pattern, some int) {
+func (o *objectSolver) split(c cell, pats []*pattern.Pattern, some int) {
 	if len(pats) > 0 {
 		for _, match := range [...]bool{false, true} {
 			next := c
 			next.literals = append(slices.Clip(c.literals), literal{op: opMatch, pat: pats[0], neg: !match})
 			next.pats, next.match = append(slices.Clip(c.pats), pats[0]), append(slices.Clip(c.match), match)
-			if o.nameFor(next.literals).status != empty {
+			if o.nameFor(next.literals).Status != Empty {
 				o.split(next, pats[1:], some)
 			}
 		}
@@ -464,27 +467,27 @@ func (o *objectSolver) split(c cell, pats []*pattern, some int) {
 	}
 	for _, f := range o.alls {
 		if c.within(f.class) {
-			c.goal = append(c.goal, signed{f.node, f.neg})
+			c.goal = append(c.goal, Part{f.node, f.neg})
 		}
 	}
-	if c.status = o.solveMember(c.goal).status; c.status != empty {
+	if c.status = o.solveMember(c.goal).Status; c.status != Empty {
 		o.cells = append(o.cells, c)
 	}
 }
 
 // fresh returns a name of a cell that is not a member yet.
-func (o *objectSolver) fresh(c *cell, members []member) result {
+func (o *objectSolver) fresh(c *cell, members []member) Result {
 	literals := slices.Clip(c.literals)
 	for i := range members {
 		if !slices.Contains(o.mentioned, members[i].name) {
-			literals = append(literals, literal{op: opNotValue, value: &value{kind: kindString, text: members[i].name}})
+			literals = append(literals, literal{op: opNotValue, value: &value.Value{Kind: value.String, Text: members[i].name}})
 		}
 	}
 	return o.nameFor(literals)
 }
 
 // nameFor answers whether there is a name that meets literals about strings.
-func (o *objectSolver) nameFor(literals []literal) result {
+func (o *objectSolver) nameFor(literals []literal) Result {
 	plain := true
 	for i := range literals {
 		plain = plain && literals[i].op == opNotValue
@@ -492,33 +495,33 @@ func (o *objectSolver) nameFor(literals []literal) result {
 	if plain {
 		return freshName(literals)
 	}
-	key := namesKey(o.prover, literals)
-	if r, known := o.prover.names[key]; known {
+	key := namesKey(o.Prover, literals)
+	if r, known := o.Prover.names[key]; known {
 		return r
 	}
-	r := o.literals(kindString, literals)
-	if o.prover.names == nil {
-		o.prover.names = make(map[string]result)
+	r := o.literals(value.String, literals)
+	if o.Prover.names == nil {
+		o.Prover.names = make(map[string]Result)
 	}
 	// Names are strings: no goal that is open can have had a part in it.
-	o.prover.names[key] = r
+	o.Prover.names[key] = r
 	return r
 }
 
 // freshName returns a name that is not one of some: there always is one.
-func freshName(not []literal) result {
+func freshName(not []literal) Result {
 	for i := 0; ; i++ {
 		name := "other"
 		if i > 0 {
 			name += strconv.Itoa(i)
 		}
-		if !slices.ContainsFunc(not, func(l literal) bool { return l.value.text == name }) {
-			return result{found, &value{kind: kindString, text: name}}
+		if !slices.ContainsFunc(not, func(l literal) bool { return l.value.Text == name }) {
+			return Result{Found, &value.Value{Kind: value.String, Text: name}}
 		}
 	}
 }
 
-func namesKey(p *prover, literals []literal) string {
+func namesKey(p *Prover, literals []literal) string {
 	var key strings.Builder
 	for i := range literals {
 		l := &literals[i]
@@ -528,9 +531,9 @@ func namesKey(p *prover, literals []literal) string {
 		case opNode:
 			key.WriteString(strconv.Itoa(int(p.id(l.node))))
 		case opMatch:
-			key.WriteString(strconv.Quote(l.pat.text))
+			key.WriteString(strconv.Quote(l.pat.Text))
 		case opNotValue:
-			key.WriteString(strconv.Quote(l.value.text))
+			key.WriteString(strconv.Quote(l.value.Text))
 		}
 		key.WriteByte(',')
 	}

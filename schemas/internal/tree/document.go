@@ -1,4 +1,4 @@
-package schemas
+package tree
 
 import (
 	"net/url"
@@ -6,19 +6,20 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-// document is a schema document while and after it is compiled. The nodes point to it
+// Document is a schema document while and after it is compiled. The nodes point to it
 // for the library's sake.
-type document struct {
-	raw      []byte
-	root     value
+type Document struct {
+	Raw      []byte
+	Root     value.Value
 	draft    int // 4, 6, 7, 2019 or 2020
-	places   map[*value]*place
-	ids      map[string]*value // resources by URL
-	anchors  map[string]*value // by URL#name
-	dynamic  map[string][]*value
-	warnings []Fault
+	places   map[*value.Value]*place
+	ids      map[string]*value.Value // resources by URL
+	anchors  map[string]*value.Value // by URL#name
+	dynamic  map[string][]*value.Value
+	Warnings []Fault
 	library  *library
 }
 
@@ -26,7 +27,7 @@ type document struct {
 type place struct {
 	pointer string
 	base    string // URL
-	node    *node
+	node    *Node
 }
 
 const baseURL = "mem:///schema"
@@ -62,21 +63,21 @@ func schemaWords() []schemaWord {
 }
 
 // children calls f for each schema that stands right under v, which is one.
-func (d *document) children(v *value, pointer string, f func(child *value, pointer string)) {
+func (d *Document) children(v *value.Value, pointer string, f func(child *value.Value, pointer string)) {
 	for _, w := range schemaWords() {
-		m := v.member(w.word)
+		m := v.Member(w.word)
 		if m == nil || w.since > d.draft {
 			continue
 		}
 		at := pointer + "/" + w.word
 		switch {
-		case m.kind == kindArray && w.form&list != 0:
-			for i := range m.kids {
-				f(&m.kids[i], at+"/"+strconv.Itoa(i))
+		case m.Kind == value.Array && w.form&list != 0:
+			for i := range m.Kids {
+				f(&m.Kids[i], at+"/"+strconv.Itoa(i))
 			}
-		case m.kind == kindObject && w.form&named != 0:
-			for i := range m.kids {
-				f(&m.kids[i], at+"/"+jsonscan.EscapePointer(m.kids[i].name))
+		case m.Kind == value.Object && w.form&named != 0:
+			for i := range m.Kids {
+				f(&m.Kids[i], at+"/"+jsonscan.EscapePointer(m.Kids[i].Name))
 			}
 		case w.form&single != 0:
 			f(m, at)
@@ -85,8 +86,8 @@ func (d *document) children(v *value, pointer string, f func(child *value, point
 }
 
 // scan finds the identifiers and anchors of the schema v and those under it.
-func (d *document) scan(v *value, pointer, base string) *Fault {
-	if v.kind != kindObject || d.places[v] != nil {
+func (d *Document) scan(v *value.Value, pointer, base string) *Fault {
+	if v.Kind != value.Object || d.places[v] != nil {
 		return nil
 	}
 	if len(d.places) >= maxSchemas {
@@ -110,7 +111,7 @@ func (d *document) scan(v *value, pointer, base string) *Fault {
 	}
 	d.scanAnchors(v, base)
 	var err *Fault
-	d.children(v, pointer, func(child *value, pointer string) {
+	d.children(v, pointer, func(child *value.Value, pointer string) {
 		if err == nil {
 			err = d.scan(child, pointer, base)
 		}
@@ -118,39 +119,39 @@ func (d *document) scan(v *value, pointer, base string) *Fault {
 	return err
 }
 
-func (d *document) scanAnchors(v *value, base string) {
-	if a := v.member("$anchor"); a != nil && a.kind == kindString && d.draft >= 2019 {
-		d.anchors[base+"#"+a.text] = v
+func (d *Document) scanAnchors(v *value.Value, base string) {
+	if a := v.Member("$anchor"); a != nil && a.Kind == value.String && d.draft >= 2019 {
+		d.anchors[base+"#"+a.Text] = v
 	}
-	if a := v.member("$dynamicAnchor"); a != nil && a.kind == kindString && d.draft >= 2020 {
-		d.anchors[base+"#"+a.text] = v
-		d.dynamic[a.text] = append(d.dynamic[a.text], v)
+	if a := v.Member("$dynamicAnchor"); a != nil && a.Kind == value.String && d.draft >= 2020 {
+		d.anchors[base+"#"+a.Text] = v
+		d.dynamic[a.Text] = append(d.dynamic[a.Text], v)
 	}
-	if a := v.member("$recursiveAnchor"); a != nil && a.truth && d.draft == 2019 {
+	if a := v.Member("$recursiveAnchor"); a != nil && a.Truth && d.draft == 2019 {
 		d.dynamic[""] = append(d.dynamic[""], v)
 	}
 }
 
 // identifier returns the URL and the anchor that v's $id gives it.
-func (d *document) identifier(v *value) (id, anchor string) {
+func (d *Document) identifier(v *value.Value) (id, anchor string) {
 	word := "$id"
 	if d.draft == 4 {
 		word = "id"
 	}
-	if d.draft <= 7 && v.member("$ref") != nil {
+	if d.draft <= 7 && v.Member("$ref") != nil {
 		return "", ""
 	}
-	m := v.member(word)
-	if m == nil || m.kind != kindString {
+	m := v.Member(word)
+	if m == nil || m.Kind != value.String {
 		return "", ""
 	}
-	id, anchor, _ = strings.Cut(m.text, "#")
+	id, anchor, _ = strings.Cut(m.Text, "#")
 	return id, anchor
 }
 
 // find returns the schema that a reference made at base leads to. It is nil with foreign
 // set when the reference leaves the document.
-func (d *document) find(base, ref string) (v *value, pointer, newBase string, foreign bool) {
+func (d *Document) find(base, ref string) (v *value.Value, pointer, newBase string, foreign bool) {
 	full, ok := resolveURL(base, ref)
 	if !ok {
 		return nil, "", "", false
@@ -176,7 +177,7 @@ func (d *document) find(base, ref string) (v *value, pointer, newBase string, fo
 			return nil, "", "", false
 		}
 		token = jsonscan.UnescapePointer(token)
-		if v = v.child(token); v == nil {
+		if v = v.Child(token); v == nil {
 			return nil, "", "", false
 		}
 		pointer += "/" + jsonscan.EscapePointer(token)
@@ -187,7 +188,7 @@ func (d *document) find(base, ref string) (v *value, pointer, newBase string, fo
 	return v, pointer, newBase, false
 }
 
-func (d *document) pointerOf(v *value) string {
+func (d *Document) pointerOf(v *value.Value) string {
 	if p := d.places[v]; p != nil {
 		return p.pointer
 	}

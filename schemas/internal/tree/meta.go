@@ -1,4 +1,4 @@
-package schemas
+package tree
 
 import (
 	"bytes"
@@ -8,12 +8,15 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/plc-lang/plc/schemas/internal/pattern"
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
 // checkMeta holds a document against the meta-schema of its draft. A root that isOrdinary
 // needs no library for it.
 func (b *builder) checkMeta() (fault *Fault) {
-	if b.draft == 2020 && isOrdinary(&b.root) {
+	if b.draft == 2020 && isOrdinary(&b.Root) {
 		return nil
 	}
 	defer func() {
@@ -21,13 +24,13 @@ func (b *builder) checkMeta() (fault *Fault) {
 			fault = unusable("", r)
 		}
 	}()
-	v, err := parseValue(b.library.doc)
+	v, err := value.Parse(b.library.doc)
 	if err != nil {
 		return &Fault{"", err.Error()}
 	}
 	meta, err := metaSchemas[b.draft]()
 	if err == nil {
-		err = meta.Validate(v.plain())
+		err = meta.Validate(asAny(&v))
 	}
 	if err != nil {
 		return compileError("", err)
@@ -62,41 +65,41 @@ func newCompiler(doc []byte) (*jsonschema.Compiler, error) {
 // has no keywords but those that nearly all schemas of params are made of, and their values
 // are right. The meta-schema, which takes a millisecond for a few params, is asked about
 // all others.
-func isOrdinary(v *value) bool {
-	if v.kind == kindBoolean {
+func isOrdinary(v *value.Value) bool {
+	if v.Kind == value.Boolean {
 		return true
 	}
-	return v.kind == kindObject && all(v, func(m *value) bool { return isOrdinaryKeyword(m) })
+	return v.Kind == value.Object && all(v, func(m *value.Value) bool { return isOrdinaryKeyword(m) })
 }
 
-func isOrdinaryKeyword(m *value) bool {
-	switch m.name {
+func isOrdinaryKeyword(m *value.Value) bool {
+	switch m.Name {
 	case "title", "description", "$comment", "format":
-		return m.kind == kindString
+		return m.Kind == value.String
 	case "default", "const":
 		return true
 	case "nullable", "readOnly", "writeOnly", "deprecated", "uniqueItems":
-		return m.kind == kindBoolean
+		return m.Kind == value.Boolean
 	case "enum", "examples":
-		return m.kind == kindArray
+		return m.Kind == value.Array
 	case "type":
-		return isType(m) || m.kind == kindArray && len(m.kids) > 0 && all(m, isType) && allDifferent(m)
+		return isType(m) || m.Kind == value.Array && len(m.Kids) > 0 && all(m, isType) && allDifferent(m)
 	case "required":
-		return m.kind == kindArray && all(m, func(name *value) bool { return name.kind == kindString }) && allDifferent(m)
+		return m.Kind == value.Array && all(m, func(name *value.Value) bool { return name.Kind == value.String }) && allDifferent(m)
 	case "items", "additionalProperties":
 		return isOrdinary(m)
 	case "properties", "$defs":
-		return m.kind == kindObject && all(m, isOrdinary)
+		return m.Kind == value.Object && all(m, isOrdinary)
 	case "$ref":
-		return m.kind == kindString && isLocalPointer(m.text)
+		return m.Kind == value.String && isLocalPointer(m.Text)
 	case "pattern":
-		return m.kind == kindString && jsonschema.Formats["regex"](fromECMA(m.text))
+		return m.Kind == value.String && jsonschema.Formats["regex"](pattern.FromECMA(m.Text))
 	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
-		return m.kind == kindNumber && strings.Trim(m.text, "0123456789") == ""
+		return m.Kind == value.Number && strings.Trim(m.Text, "0123456789") == ""
 	case "anyOf", "oneOf", "allOf":
-		return m.kind == kindArray && len(m.kids) > 0 && all(m, isOrdinary)
+		return m.Kind == value.Array && len(m.Kids) > 0 && all(m, isOrdinary)
 	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
-		return m.kind == kindNumber
+		return m.Kind == value.Number
 	}
 	return false
 }
@@ -109,18 +112,18 @@ func isLocalPointer(ref string) bool {
 	})
 }
 
-func isType(v *value) bool {
-	switch v.text {
+func isType(v *value.Value) bool {
+	switch v.Text {
 	case "null", "boolean", "number", "integer", "string", "array", "object":
-		return v.kind == kindString
+		return v.Kind == value.String
 	}
 	return false
 }
 
 // all reports whether each element or member of a value is so.
-func all(v *value, is func(*value) bool) bool {
-	for i := range v.kids {
-		if !is(&v.kids[i]) {
+func all(v *value.Value, is func(*value.Value) bool) bool {
+	for i := range v.Kids {
+		if !is(&v.Kids[i]) {
 			return false
 		}
 	}
@@ -128,10 +131,10 @@ func all(v *value, is func(*value) bool) bool {
 }
 
 // allDifferent reports whether the strings of a list are all different.
-func allDifferent(v *value) bool {
-	seen := make(map[string]bool, len(v.kids))
-	for i := range v.kids {
-		seen[v.kids[i].text] = true
+func allDifferent(v *value.Value) bool {
+	seen := make(map[string]bool, len(v.Kids))
+	for i := range v.Kids {
+		seen[v.Kids[i].Text] = true
 	}
-	return len(seen) == len(v.kids)
+	return len(seen) == len(v.Kids)
 }

@@ -1,6 +1,12 @@
-package schemas
+package prover
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/plc-lang/plc/schemas/internal/pattern"
+	"github.com/plc-lang/plc/schemas/internal/tree"
+	"github.com/plc-lang/plc/schemas/internal/value"
+)
 
 // op tells literals apart.
 type op uint8
@@ -44,30 +50,30 @@ type literal struct {
 	op     op
 	neg    bool
 	strict bool
-	node   *node
-	value  *value
-	num    number
+	node   *tree.Node
+	value  *value.Value
+	num    value.Decimal
 	count  int
 	to     int // noEnd: to the end
 	text   string
-	pat    *pattern
+	pat    *pattern.Pattern
 	class  *class
-	told   *told
+	told   *tree.Told
 }
 
 const noEnd = 1 << 60
 
-func isNode(n *node, neg bool) literal { return literal{op: opNode, node: n, neg: neg} }
+func isNode(n *tree.Node, neg bool) literal { return literal{op: opNode, node: n, neg: neg} }
 
 // class is a set of names: one, those that a pattern matches, or all but some names
 // and those that some patterns match.
 type class struct {
 	single bool
 	name   string
-	match  *pattern
-	of     *node      // not its properties
-	names  []string   // nor these
-	pats   []*pattern // nor what these match
+	match  *pattern.Pattern
+	of     *tree.Node         // not its properties
+	names  []string           // nor these
+	pats   []*pattern.Pattern // nor what these match
 }
 
 func (c *class) contains(name string) bool {
@@ -75,13 +81,13 @@ func (c *class) contains(name string) bool {
 	case c.single:
 		return c.name == name
 	case c.match != nil:
-		return c.match.match(name) == yes
+		return c.match.Match(name) == value.Yes
 	}
-	if c.of != nil && c.of.property(name) != nil || slices.Contains(c.names, name) {
+	if c.of != nil && c.of.Property(name) != nil || slices.Contains(c.names, name) {
 		return false
 	}
 	for _, p := range c.pats {
-		if p.match(name) == yes {
+		if p.Match(name) == value.Yes {
 			return false
 		}
 	}
@@ -92,137 +98,137 @@ func (c *class) contains(name string) bool {
 func (c *class) cost() int { return 1 + len(c.names)/8 + 16*len(c.pats) }
 
 // holds decides a literal that is about a string, or a node, for one value.
-func (p *prover) holds(l *literal, v *value) verdict {
-	out := doubt
+func (p *Prover) holds(l *literal, v *value.Value) value.Verdict {
+	out := value.Doubt
 	switch l.op {
 	case opNode:
-		out = p.try(&p.work, l.node, v)
+		out = p.try(&p.Work, l.node, v)
 	case opMatch:
-		if !l.pat.unread() {
-			out = l.pat.match(v.text)
+		if !l.pat.Unread() {
+			out = l.pat.Match(v.Text)
 		}
 	case opNotValue:
-		return verdictOf(!l.value.equal(v))
+		return value.VerdictOf(!l.value.Equal(v))
 	}
 	if l.neg {
-		return out.not()
+		return out.Not()
 	}
 	return out
 }
 
 // assertions lists what n's own keywords say about values of a kind, as conjunction.
 // The schemas that n applies in place, enum and const are not in it.
-func (p *prover) assertions(n *node, k kind) (out []literal) {
+func (p *Prover) assertions(n *tree.Node, k value.Kind) (out []literal) {
 	switch k {
-	case kindNumber:
+	case value.Number:
 		return numberAssertions(n)
-	case kindString:
-		if n.minLength > 0 {
-			out = append(out, literal{op: opMinLength, count: n.minLength})
+	case value.String:
+		if n.MinLength > 0 {
+			out = append(out, literal{op: opMinLength, count: n.MinLength})
 		}
-		if n.maxLength >= 0 {
-			out = append(out, literal{op: opMaxLength, count: n.maxLength})
+		if n.MaxLength >= 0 {
+			out = append(out, literal{op: opMaxLength, count: n.MaxLength})
 		}
-		if n.pattern != nil {
-			out = append(out, literal{op: opMatch, pat: n.pattern})
+		if n.Pattern != nil {
+			out = append(out, literal{op: opMatch, pat: n.Pattern})
 		}
-	case kindArray:
+	case value.Array:
 		return arrayAssertions(n)
-	case kindObject:
+	case value.Object:
 		return p.objectAssertions(n)
 	}
 	return out
 }
 
-func numberAssertions(n *node) (out []literal) {
-	if n.integer {
-		out = append(out, literal{op: opMultiple, num: intNumber(1)})
+func numberAssertions(n *tree.Node) (out []literal) {
+	if n.Integer {
+		out = append(out, literal{op: opMultiple, num: value.Int(1)})
 	}
-	if n.lower.set {
-		out = append(out, literal{op: opLower, num: n.lower.number, strict: n.lower.strict})
+	if n.Lower.Set {
+		out = append(out, literal{op: opLower, num: n.Lower.Decimal, strict: n.Lower.Strict})
 	}
-	if n.upper.set {
-		out = append(out, literal{op: opUpper, num: n.upper.number, strict: n.upper.strict})
+	if n.Upper.Set {
+		out = append(out, literal{op: opUpper, num: n.Upper.Decimal, strict: n.Upper.Strict})
 	}
-	if n.multiple != nil {
-		out = append(out, literal{op: opMultiple, num: *n.multiple})
+	if n.Multiple != nil {
+		out = append(out, literal{op: opMultiple, num: *n.Multiple})
 	}
 	return out
 }
 
-func arrayAssertions(n *node) (out []literal) {
-	if n.minItems > 0 {
-		out = append(out, literal{op: opMinItems, count: n.minItems})
+func arrayAssertions(n *tree.Node) (out []literal) {
+	if n.MinItems > 0 {
+		out = append(out, literal{op: opMinItems, count: n.MinItems})
 	}
-	if n.maxItems >= 0 {
-		out = append(out, literal{op: opMaxItems, count: n.maxItems})
+	if n.MaxItems >= 0 {
+		out = append(out, literal{op: opMaxItems, count: n.MaxItems})
 	}
-	for i, c := range n.prefix {
-		if !admitsAll(c) {
+	for i, c := range n.Prefix {
+		if !tree.AdmitsAll(c) {
 			out = append(out, literal{op: opEach, count: i, to: i + 1, node: c})
 		}
 	}
-	if n.rest != nil && !admitsAll(n.rest) {
-		out = append(out, literal{op: opEach, count: len(n.prefix), to: noEnd, node: n.rest})
+	if n.Rest != nil && !tree.AdmitsAll(n.Rest) {
+		out = append(out, literal{op: opEach, count: len(n.Prefix), to: noEnd, node: n.Rest})
 	}
-	if n.contains != nil {
-		if n.minContains > 0 {
-			out = append(out, countMin(n.contains, n.minContains))
+	if n.Contains != nil {
+		if n.MinContains > 0 {
+			out = append(out, countMin(n.Contains, n.MinContains))
 		}
-		if n.maxContains >= 0 {
-			out = append(out, countMax(n.contains, n.maxContains))
+		if n.MaxContains >= 0 {
+			out = append(out, countMax(n.Contains, n.MaxContains))
 		}
 	}
-	if n.unique {
+	if n.Unique {
 		out = append(out, literal{op: opUnique})
 	}
 	return out
 }
 
 // countMin says that at least count elements meet n; count is more than 0.
-func countMin(n *node, count int) literal {
+func countMin(n *tree.Node, count int) literal {
 	if count == 1 {
 		return literal{op: opSome, to: noEnd, node: n}
 	}
 	return literal{op: opCountMin, node: n, count: count}
 }
 
-func countMax(n *node, count int) literal {
+func countMax(n *tree.Node, count int) literal {
 	if count == 0 {
 		return literal{op: opEach, to: noEnd, node: n, neg: true}
 	}
 	return literal{op: opCountMax, node: n, count: count}
 }
 
-func (p *prover) objectAssertions(n *node) (out []literal) {
-	if n.minProps > 0 {
-		out = append(out, literal{op: opMinProps, count: n.minProps})
+func (p *Prover) objectAssertions(n *tree.Node) (out []literal) {
+	if n.MinProps > 0 {
+		out = append(out, literal{op: opMinProps, count: n.MinProps})
 	}
-	if n.maxProps >= 0 {
-		out = append(out, literal{op: opMaxProps, count: n.maxProps})
+	if n.MaxProps >= 0 {
+		out = append(out, literal{op: opMaxProps, count: n.MaxProps})
 	}
-	for _, name := range n.required {
+	for _, name := range n.Required {
 		out = append(out, literal{op: opHas, text: name})
 	}
-	for i := range n.props {
-		if !admitsAll(n.props[i].node) {
-			out = append(out, literal{op: opAllMembers, class: p.classOf(n, i), node: n.props[i].node})
+	for i := range n.Props {
+		if !tree.AdmitsAll(n.Props[i].Node) {
+			out = append(out, literal{op: opAllMembers, class: p.classOf(n, i), node: n.Props[i].Node})
 		}
 	}
-	unread := n.unreadPatterns()
-	for i := range n.patterns {
-		if pp := &n.patterns[i]; !pp.pattern.unread() && !admitsAll(pp.node) {
-			out = append(out, literal{op: opAllMembers, class: &class{match: pp.pattern}, node: pp.node})
+	unread := n.UnreadPatterns()
+	for i := range n.Patterns {
+		if pp := &n.Patterns[i]; !pp.Pattern.Unread() && !tree.AdmitsAll(pp.Node) {
+			out = append(out, literal{op: opAllMembers, class: &class{match: pp.Pattern}, node: pp.Node})
 		}
 	}
 	switch {
 	case unread:
 		out = append(out, literal{op: opAtom, text: "patternProperties", node: n})
-	case n.additional != nil && !admitsAll(n.additional):
-		out = append(out, literal{op: opAllMembers, class: p.restClass(n), node: n.additional})
+	case n.Additional != nil && !tree.AdmitsAll(n.Additional):
+		out = append(out, literal{op: opAllMembers, class: p.restClass(n), node: n.Additional})
 	}
-	if n.names != nil && !admitsAll(n.names) {
-		out = append(out, literal{op: opAllNames, node: n.names})
+	if n.Names != nil && !tree.AdmitsAll(n.Names) {
+		out = append(out, literal{op: opAllNames, node: n.Names})
 	}
 	return out
 }
@@ -233,16 +239,16 @@ type classes struct {
 	rest  *class
 }
 
-func (p *prover) classesOf(n *node) *classes {
+func (p *Prover) classesOf(n *tree.Node) *classes {
 	c := p.classes[n]
 	if c == nil {
-		c = &classes{props: make([]class, len(n.props))}
-		for i := range n.props {
-			c.props[i] = class{single: true, name: n.props[i].name}
+		c = &classes{props: make([]class, len(n.Props))}
+		for i := range n.Props {
+			c.props[i] = class{single: true, name: n.Props[i].Name}
 		}
 		c.rest = &class{of: n}
-		for i := range n.patterns {
-			if pat := n.patterns[i].pattern; !pat.unread() {
+		for i := range n.Patterns {
+			if pat := n.Patterns[i].Pattern; !pat.Unread() {
 				c.rest.pats = append(c.rest.pats, pat)
 			}
 		}
@@ -251,8 +257,8 @@ func (p *prover) classesOf(n *node) *classes {
 	return c
 }
 
-func (p *prover) classOf(n *node, i int) *class { return &p.classesOf(n).props[i] }
-func (p *prover) restClass(n *node) *class      { return p.classesOf(n).rest }
+func (p *Prover) classOf(n *tree.Node, i int) *class { return &p.classesOf(n).props[i] }
+func (p *Prover) restClass(n *tree.Node) *class      { return p.classesOf(n).rest }
 
 // negated returns the negation of an assertion.
 func (l literal) negated() literal {

@@ -1,4 +1,4 @@
-package schemas
+package pattern
 
 import (
 	"regexp"
@@ -6,22 +6,24 @@ import (
 	"slices"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
 // runs reports whether the automaton of a pattern accepts a text.
 func runs(prog *syntax.Prog, neg bool, text string) bool {
 	free := func(int) bool { return true }
-	p := &pattern{prog: prog}
-	reps, _ := runeClasses([]*pattern{p}, []rune(text), free)
-	a := newAutomaton(p, neg, reps, free)
+	p := &Pattern{prog: prog}
+	reps, _ := Classes([]*Pattern{p}, []rune(text), free)
+	a := NewAutomaton(p, neg, reps, free)
 	state := int32(0)
 	for _, r := range text {
-		state = a.step(state, slices.Index(reps, r)) // each rune of the text is a class of its own
-		if a.dead(state) {
+		state = a.Step(state, slices.Index(reps, r)) // each rune of the text is a class of its own
+		if a.Dead(state) {
 			return false
 		}
 	}
-	return a.accepts(state)
+	return a.Accepts(state)
 }
 
 // The automaton of a pattern and the regexp package agree.
@@ -57,13 +59,13 @@ func FuzzAutomaton(f *testing.F) {
 // The automaton that matches long texts agrees with RE2.
 func TestAutomatonMatch(t *testing.T) {
 	for _, pattern := range []string{`^a+$`, `\bfoo\b`, `(?i)k+é`, `^$`, `x*$`, `(ab|a)(c|bcd)(d*)`, `[^\n]{3}\n`, `\w+\.`, `(?s).\z`, `^.{2,4}$`} {
-		p, err := compilePattern(pattern, maxInsts)
+		p, err := Compile(pattern, MaxInsts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range []string{"", "a", "aaa", "foo bar", "a foo", "KK\u00c9", "abcd", "x\n", "xyz\n", "a.b", "\U0001F600\u00e9\u00e9", "日本"} {
-			got, _ := p.matchSlowly(text)
-			if want := verdictOf(p.re.MatchString(text)); got != want {
+			got, _ := p.MatchSlowly(text)
+			if want := value.VerdictOf(p.re.MatchString(text)); got != want {
 				t.Errorf("%s on %q: %d, want %d", pattern, text, got, want)
 			}
 		}

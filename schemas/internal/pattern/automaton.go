@@ -1,4 +1,4 @@
-package schemas
+package pattern
 
 import (
 	"regexp/syntax"
@@ -7,10 +7,10 @@ import (
 	"unicode"
 )
 
-// automaton runs a regular expression as RE2 does, to know whether a string has a match
+// Automaton runs a regular expression as RE2 does, to know whether a string has a match
 // somewhere in it: a subset construction, made as far as it is asked for. The runes are
 // cut into classes that no machine of a search tells apart; a transition is by class.
-type automaton struct {
+type Automaton struct {
 	prog   *syntax.Prog
 	neg    bool // strings without a match are wanted
 	reps   []rune
@@ -28,15 +28,17 @@ type machineState struct {
 	next    []int32
 }
 
-func newAutomaton(p *pattern, neg bool, reps []rune, spend func(int) bool) *automaton {
-	a := &automaton{prog: p.prog, neg: neg, reps: reps, index: make(map[string]int32), spend: spend}
+// NewAutomaton returns the automaton of a pattern that RE2 can read, which starts in state 0. With
+// neg it wants the strings without a match. reps are the classes of runes; spend is told the work.
+func NewAutomaton(p *Pattern, neg bool, reps []rune, spend func(int) bool) *Automaton {
+	a := &Automaton{prog: p.prog, neg: neg, reps: reps, index: make(map[string]int32), spend: spend}
 	a.anchor = p.prog.StartCond()&syntax.EmptyBeginText != 0
 	a.state([]uint32{uint32(p.prog.Start)}, -1, false)
 	return a
 }
 
 // state returns the number of a state.
-func (a *automaton) state(pcs []uint32, prev rune, matched bool) int32 {
+func (a *Automaton) state(pcs []uint32, prev rune, matched bool) int32 {
 	if matched {
 		pcs, prev = nil, 0
 	} else if len(pcs) == 0 {
@@ -75,8 +77,8 @@ func sortOf(r rune) rune {
 	return ' '
 }
 
-// step returns the state after a rune of class c.
-func (a *automaton) step(from int32, c int) int32 {
+// Step returns the state after a rune of class c.
+func (a *Automaton) Step(from int32, c int) int32 {
 	s := a.states[from]
 	if s.matched || len(s.pcs) == 0 {
 		return from
@@ -103,8 +105,8 @@ func (a *automaton) step(from int32, c int) int32 {
 	return to
 }
 
-// accepts reports whether the string is one that is wanted if it ends here.
-func (a *automaton) accepts(i int32) bool {
+// Accepts reports whether the string is one that is wanted if it ends here.
+func (a *Automaton) Accepts(i int32) bool {
 	s := &a.states[i]
 	if s.accept < 0 {
 		matched := s.matched
@@ -119,14 +121,14 @@ func (a *automaton) accepts(i int32) bool {
 	return s.accept == 1
 }
 
-// dead reports whether no wanted string goes on from here.
-func (a *automaton) dead(i int32) bool {
+// Dead reports whether no wanted string goes on from here.
+func (a *Automaton) Dead(i int32) bool {
 	s := &a.states[i]
 	return a.neg && s.matched || !a.neg && !s.matched && len(s.pcs) == 0
 }
 
 // closure follows the instructions that read nothing, given what stands around.
-func (a *automaton) closure(pcs []uint32, flags syntax.EmptyOp) (runes []uint32, matched bool) {
+func (a *Automaton) closure(pcs []uint32, flags syntax.EmptyOp) (runes []uint32, matched bool) {
 	seen := make([]bool, len(a.prog.Inst))
 	stack := slices.Clone(pcs)
 	for len(stack) > 0 {
@@ -156,10 +158,10 @@ func (a *automaton) closure(pcs []uint32, flags syntax.EmptyOp) (runes []uint32,
 	return runes, matched
 }
 
-// runeClasses cuts the runes that a JSON string may hold into classes that the
+// Classes cuts the runes that a JSON string may hold into classes that the
 // programs do not tell apart, nor whether a rune is one of some. Each is given by a
 // rune of it, a readable one if there is one. ok is false when it is too much work.
-func runeClasses(pats []*pattern, runes []rune, spend func(int) bool) (reps []rune, ok bool) {
+func Classes(pats []*Pattern, runes []rune, spend func(int) bool) (reps []rune, ok bool) {
 	insts, cuts := cutRunes(pats, runes)
 	if !spend(len(cuts) * (len(insts) + 1) / 16) {
 		return nil, false
@@ -204,7 +206,7 @@ func bit(b bool) byte {
 
 // cutRunes lists the instructions that read runes, one of each sort, and the runes at
 // which one of them, or the sort of a rune, may change.
-func cutRunes(pats []*pattern, runes []rune) (insts []*syntax.Inst, cuts []rune) {
+func cutRunes(pats []*Pattern, runes []rune) (insts []*syntax.Inst, cuts []rune) {
 	cuts = []rune{0, '\n', '\n' + 1, '0', '9' + 1, 'A', 'Z' + 1, '_', '_' + 1, 'a', 'z' + 1, 0xD800, 0xE000}
 	seen := make(map[string]bool)
 	for _, p := range pats {

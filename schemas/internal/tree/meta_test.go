@@ -1,10 +1,12 @@
-package schemas
+package tree
 
 import (
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
 // ordinarySchemas are such as params have.
@@ -31,13 +33,13 @@ var faultySchemas = []string{
 
 func TestOrdinary(t *testing.T) {
 	for _, text := range ordinarySchemas {
-		if v, err := parseValue([]byte(text)); err != nil || !isOrdinary(&v) {
+		if v, err := value.Parse([]byte(text)); err != nil || !isOrdinary(&v) {
 			t.Errorf("%s is not ordinary (%v)", text, err)
 		}
 		sameAsMeta(t, text)
 	}
 	for _, text := range faultySchemas {
-		if _, err := compile([]byte(text), ""); err == nil {
+		if _, err := Compile([]byte(text), ""); err == nil {
 			t.Errorf("%s is a schema", text)
 		}
 		sameAsMeta(t, text)
@@ -50,7 +52,7 @@ func TestOrdinary(t *testing.T) {
 // sameAsMeta fails when the meta-schema refuses what is ordinary.
 func sameAsMeta(t *testing.T, text string) {
 	t.Helper()
-	v, err := parseValue([]byte(text))
+	v, err := value.Parse([]byte(text))
 	if err != nil || !isOrdinary(&v) {
 		return
 	}
@@ -58,7 +60,7 @@ func sameAsMeta(t *testing.T, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := meta.Validate(v.plain()); err != nil {
+	if err := meta.Validate(asAny(&v)); err != nil {
 		t.Errorf("%s is ordinary, but %v", text, err)
 	}
 }
@@ -89,7 +91,7 @@ func suiteSchemas(t testing.TB) (all []string) {
 func TestOrdinarySchemasAreCheap(t *testing.T) {
 	doc := json.RawMessage(ordinarySchemas[2])
 	allocs := testing.AllocsPerRun(10, func() {
-		if _, err := compile(doc, ""); err != nil {
+		if _, err := Compile(doc, ""); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -110,7 +112,7 @@ func FuzzOrdinary(f *testing.F) {
 
 // Nothing is relative to a URL without a path.
 func TestIdentifierBelowOpaque(t *testing.T) {
-	if _, err := compile([]byte(`{"$id":"urn:x","$defs":{"a":{"$id":"0"}}}`), ""); err == nil {
+	if _, err := Compile([]byte(`{"$id":"urn:x","$defs":{"a":{"$id":"0"}}}`), ""); err == nil {
 		t.Error("the id is taken")
 	}
 }

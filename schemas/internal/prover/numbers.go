@@ -1,30 +1,34 @@
-package schemas
+package prover
 
 import (
 	"math/big"
 	"slices"
+	"strconv"
+
+	"github.com/plc-lang/plc/schemas/internal/tree"
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
 // solveNumber looks for a number that meets the facts. Numbers are the finite decimals.
 // The multiples that it must be are one lattice, the multiples of their least common
 // multiple m: so with it only finitely many numbers matter, and without it a range that
 // is more than a point always holds one that is no multiple of some others.
-func (b *branch) solveNumber() result {
+func (b *branch) solveNumber() Result {
 	var s numberSolver
 	for i := range b.facts {
 		s.add(&b.facts[i])
 	}
-	return s.solve(b.prover)
+	return s.solve(b.Prover)
 }
 
-func (s *numberSolver) solve(p *prover) result {
-	if s.lower.set && s.upper.set {
-		c := s.lower.cmp(s.upper.number)
-		if c > 0 || c == 0 && (s.lower.strict || s.upper.strict) {
-			return result{}
+func (s *numberSolver) solve(p *Prover) Result {
+	if s.lower.Set && s.upper.Set {
+		c := s.lower.Cmp(s.upper.Decimal)
+		if c > 0 || c == 0 && (s.lower.Strict || s.upper.Strict) {
+			return Result{}
 		}
 		if c == 0 {
-			return s.try(s.lower.rat())
+			return s.try(s.lower.Rat())
 		}
 	}
 	if s.step == nil {
@@ -34,7 +38,7 @@ func (s *numberSolver) solve(p *prover) result {
 }
 
 type numberSolver struct {
-	lower, upper bound
+	lower, upper tree.Bound
 	step         *big.Rat   // nil: any number
 	not          []*big.Rat // not a multiple of these
 	except       []*big.Rat
@@ -43,26 +47,26 @@ type numberSolver struct {
 func (s *numberSolver) add(f *literal) {
 	switch f.op {
 	case opLower:
-		s.lower = narrower(s.lower, bound{number: f.num, set: true, strict: f.strict}, -1)
+		s.lower = narrower(s.lower, tree.Bound{Decimal: f.num, Set: true, Strict: f.strict}, -1)
 	case opUpper:
-		s.upper = narrower(s.upper, bound{number: f.num, set: true, strict: f.strict}, 1)
+		s.upper = narrower(s.upper, tree.Bound{Decimal: f.num, Set: true, Strict: f.strict}, 1)
 	case opMultiple:
-		s.step = commonMultiple(s.step, f.num.rat())
+		s.step = commonMultiple(s.step, f.num.Rat())
 	case opNotMultiple:
-		s.not = append(s.not, f.num.rat())
+		s.not = append(s.not, f.num.Rat())
 	case opNotValue:
-		if f.value.kind == kindNumber {
-			s.except = append(s.except, numberOf(f.value.text).rat())
+		if f.value.Kind == value.Number {
+			s.except = append(s.except, value.DecimalOf(f.value.Text).Rat())
 		}
 	}
 }
 
 // narrower picks the lower of two upper bounds (sign 1) or the upper of two lower ones.
-func narrower(a, b bound, sign int) bound {
-	if !a.set {
+func narrower(a, b tree.Bound, sign int) tree.Bound {
+	if !a.Set {
 		return b
 	}
-	if c := b.cmp(a.number) * sign; c < 0 || c == 0 && b.strict {
+	if c := b.Cmp(a.Decimal) * sign; c < 0 || c == 0 && b.Strict {
 		return b
 	}
 	return a
@@ -82,8 +86,8 @@ func commonMultiple(a, b *big.Rat) *big.Rat {
 }
 
 func (s *numberSolver) admits(x *big.Rat) bool {
-	n := ratNumber(new(big.Rat).Set(x))
-	if !s.lower.admits(n, 1) || !s.upper.admits(n, -1) {
+	n := value.DecimalOfRat(new(big.Rat).Set(x))
+	if !s.lower.Admits(n, 1) || !s.upper.Admits(n, -1) {
 		return false
 	}
 	if s.step != nil && !new(big.Rat).Quo(x, s.step).IsInt() {
@@ -97,39 +101,39 @@ func (s *numberSolver) admits(x *big.Rat) bool {
 	return !slices.ContainsFunc(s.except, func(e *big.Rat) bool { return e.Cmp(x) == 0 })
 }
 
-func (s *numberSolver) try(x *big.Rat) result {
+func (s *numberSolver) try(x *big.Rat) Result {
 	if !s.admits(x) {
-		return result{}
+		return Result{}
 	}
-	return result{found, numberValue(x)}
+	return Result{Found, numberValue(x)}
 }
 
-func numberValue(x *big.Rat) *value {
-	return &value{kind: kindNumber, text: ratNumber(new(big.Rat).Set(x)).String()}
+func numberValue(x *big.Rat) *value.Value {
+	return &value.Value{Kind: value.Number, Text: value.DecimalOfRat(new(big.Rat).Set(x)).String()}
 }
 
 // dense looks in a range with an inside and no step, where there always is a number:
 // small integers are tried, then numbers next to an end of the range. Of that end and
 // all of s.not, g is the greatest common divisor: then end + g/2, g/4 … are no
 // multiples of any.
-func (s *numberSolver) dense() result {
+func (s *numberSolver) dense() Result {
 	for _, i := range [...]int64{0, 1, -1, 2, 3, 10} {
 		if x := new(big.Rat).SetInt64(i); s.admits(x) {
-			return result{found, numberValue(x)}
+			return Result{Found, numberValue(x)}
 		}
 	}
-	if s.lower.set && s.upper.set {
-		middle := new(big.Rat).Add(s.lower.rat(), s.upper.rat())
+	if s.lower.Set && s.upper.Set {
+		middle := new(big.Rat).Add(s.lower.Rat(), s.upper.Rat())
 		if middle.Mul(middle, big.NewRat(1, 2)); s.admits(middle) {
-			return result{found, numberValue(middle)}
+			return Result{Found, numberValue(middle)}
 		}
 	}
 	end, sign := new(big.Rat), int64(1)
 	switch {
-	case s.lower.set:
-		end = s.lower.rat()
-	case s.upper.set:
-		end, sign = s.upper.rat(), -1
+	case s.lower.Set:
+		end = s.lower.Rat()
+	case s.upper.Set:
+		end, sign = s.upper.Rat(), -1
 	}
 	g := new(big.Rat).SetInt64(1)
 	for _, m := range append(slices.Clone(s.not), end) {
@@ -140,11 +144,11 @@ func (s *numberSolver) dense() result {
 	g.Mul(g, big.NewRat(sign, 2))
 	for range maxHalvings {
 		if x := new(big.Rat).Add(end, g); s.admits(x) {
-			return result{found, numberValue(x)}
+			return Result{Found, numberValue(x)}
 		}
 		g.Mul(g, big.NewRat(1, 2))
 	}
-	return result{status: unknown}
+	return Result{Status: Unknown}
 }
 
 // maxHalvings is more than the digits that numbers may have allow.
@@ -162,10 +166,10 @@ const maxLatticeTries = 4096
 
 // lattice looks among the multiples of step, from the end of the range that is
 // nearest to 0.
-func (s *numberSolver) lattice(p *prover) result {
+func (s *numberSolver) lattice(p *Prover) Result {
 	for _, m := range s.not {
 		if new(big.Rat).Quo(s.step, m).IsInt() {
-			return result{} // every multiple of step is one of m
+			return Result{} // every multiple of step is one of m
 		}
 	}
 	first, last, down := s.ends()
@@ -175,13 +179,13 @@ func (s *numberSolver) lattice(p *prover) result {
 	}
 	for k, tries := first, 0; ; tries++ {
 		if last != nil && k.Cmp(last)*one.Sign() > 0 {
-			return result{}
+			return Result{}
 		}
 		if tries > maxLatticeTries || tries%16 == 15 && !p.spend(1) {
-			return result{status: unknown}
+			return Result{Status: Unknown}
 		}
 		if x := new(big.Rat).Mul(new(big.Rat).SetInt(k), s.step); s.admits(x) {
-			return result{found, numberValue(x)}
+			return Result{Found, numberValue(x)}
 		}
 		k = new(big.Int).Add(k, one)
 	}
@@ -191,11 +195,11 @@ func (s *numberSolver) lattice(p *prover) result {
 // direction.
 func (s *numberSolver) ends() (first, last *big.Int, down bool) {
 	var low, high *big.Int
-	if s.lower.set {
-		low = floor(new(big.Rat).Quo(s.lower.rat(), s.step))
+	if s.lower.Set {
+		low = floor(new(big.Rat).Quo(s.lower.Rat(), s.step))
 	}
-	if s.upper.set {
-		high = floor(new(big.Rat).Quo(s.upper.rat(), s.step))
+	if s.upper.Set {
+		high = floor(new(big.Rat).Quo(s.upper.Rat(), s.step))
 	}
 	switch {
 	case low == nil && high == nil:
@@ -215,31 +219,31 @@ func floor(x *big.Rat) *big.Int {
 	return q
 }
 
-// numberNear returns a number that meets what schemas themselves say of numbers: an integer that
+// NumberNear returns a number that meets what schemas themselves say of numbers: an integer that
 // is drawn, as a distance from 0 or from the lower end, where that will do, and 0 where there is
 // none.
-func numberNear(nodes []*node, draw func() int64) value {
+func NumberNear(nodes []*tree.Node, draw func() int64) value.Value {
 	var s numberSolver
 	for _, n := range nodes {
 		for _, l := range numberAssertions(n) {
 			s.add(&l)
 		}
 	}
-	low := number{}
-	if s.lower.set && low.cmp(s.lower.number) < 0 {
-		low = s.lower.number
+	low := value.Decimal{}
+	if s.lower.Set && low.Cmp(s.lower.Decimal) < 0 {
+		low = s.lower.Decimal
 	}
 	for range 8 {
-		i := floor(low.rat()).Int64() + draw()
+		i := floor(low.Rat()).Int64() + draw()
 		if s.step != nil && s.step.IsInt() && s.step.Num().IsInt64() {
 			i -= i % s.step.Num().Int64()
 		}
-		if x := new(big.Rat).SetInt64(i); s.admits(x) {
-			return *numberValue(x)
+		if s.admits(new(big.Rat).SetInt64(i)) {
+			return value.Value{Kind: value.Number, Text: strconv.FormatInt(i, 10)}
 		}
 	}
-	if r := s.solve(newProver(1000, nil)); r.witness != nil {
-		return *r.witness
+	if r := s.solve(New(1000, nil)); r.Witness != nil {
+		return *r.Witness
 	}
-	return value{kind: kindNumber, text: "0"}
+	return value.Value{Kind: value.Number, Text: "0"}
 }

@@ -1,4 +1,4 @@
-package schemas
+package tree
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 // TestTagsAreFew compiles definitions that each refer twice to the next one.
 func TestTagsAreFew(t *testing.T) {
 	tags := partsOf(200, func(i int) string { return fmt.Sprintf(`"t%d":{"const":%[1]d}`, i) })
-	n, fault := compile([]byte(`{"$ref":"#/$defs/d0","$defs":{`+partsOf(10, func(i int) string {
+	n, fault := Compile([]byte(`{"$ref":"#/$defs/d0","$defs":{`+partsOf(10, func(i int) string {
 		return fmt.Sprintf(`"d%d":{"allOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%[2]d"}]}`, i, i+1)
 	})+`,"d10":{"properties":{`+tags+`},"required":[`+partsOf(200, func(i int) string { return fmt.Sprintf(`"t%d"`, i) })+`]}}}`), "")
 	if fault != nil {

@@ -1,4 +1,4 @@
-package schemas
+package pattern
 
 import (
 	"errors"
@@ -6,39 +6,37 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"slices"
+
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-// Patterns come from documents and servers. RE2 takes time linear in the text, but also in the
-// program of the pattern, and a few bytes make a large one: x{1000}. So programs are bounded when a
-// schema is compiled, and a long text is matched by an automaton whose states are counted.
-
-// pattern is a regular expression. When RE2 cannot read it, re and prog are nil and
-// it is not enforced.
-type pattern struct {
-	text string
-	re   *regexp.Regexp
+// Pattern is a regular expression. One that RE2 cannot read is not enforced.
+type Pattern struct {
+	Text string
+	re   *regexp.Regexp // nil when it cannot be read, as is prog
 	prog *syntax.Prog
 }
 
-// maxInsts is the maximum number of instructions in the program of one pattern, and maxAllInsts
+// MaxInsts is the maximum number of instructions in the program of one pattern, and maxAllInsts
 // that of all patterns of a document.
 const (
-	maxInsts    = 10_000
-	maxAllInsts = 50_000
+	MaxInsts    = 10_000
+	MaxAllInsts = 50_000
 )
 
-var errLargePattern = errors.New("too large")
+// ErrLarge says that the program of a pattern has too many instructions.
+var ErrLarge = errors.New("too large")
 
-// compilePattern compiles a pattern whose program has at most so many instructions.
-func compilePattern(text string, most int) (*pattern, error) {
-	p := &pattern{text: text}
-	text = fromECMA(text)
+// Compile compiles a pattern whose program has at most so many instructions.
+func Compile(text string, most int) (*Pattern, error) {
+	p := &Pattern{Text: text}
+	text = FromECMA(text)
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		return p, err
 	}
 	if instructions(tree) > most {
-		return p, errLargePattern
+		return p, ErrLarge
 	}
 	if p.re, err = regexp.Compile(text); err == nil {
 		p.prog, _ = syntax.Compile(tree.Simplify())
@@ -46,14 +44,14 @@ func compilePattern(text string, most int) (*pattern, error) {
 	return p, err
 }
 
-// unread reports whether RE2 cannot read the pattern.
-func (p *pattern) unread() bool { return p.re == nil }
+// Unread reports whether RE2 cannot read the pattern.
+func (p *Pattern) Unread() bool { return p.re == nil }
 
-// instructions returns how many instructions its program has.
-func (p *pattern) instructions() int { return len(p.prog.Inst) }
+// Instructions returns how many instructions its program has.
+func (p *Pattern) Instructions() int { return len(p.prog.Inst) }
 
-// matchBytes reports whether RE2 finds a match, however long that takes.
-func (p *pattern) matchBytes(text []byte) bool { return p.re.Match(text) }
+// MatchBytes reports whether RE2 finds a match, however long that takes.
+func (p *Pattern) MatchBytes(text []byte) bool { return p.re.Match(text) }
 
 // instructions returns about how many instructions a pattern comes to, and a large number for very
 // many.
@@ -80,8 +78,8 @@ const (
 	maxMatchRoom  = 4 << 20
 )
 
-// slow reports whether matching a text of so many bytes is more than RE2 should do.
-func (p *pattern) slow(bytes int) bool {
+// Slow reports whether matching a text of so many bytes is more than RE2 should do.
+func (p *Pattern) Slow(bytes int) bool {
 	return p.prog != nil && bytes > maxPlainMatch/len(p.prog.Inst)
 }
 
@@ -92,60 +90,60 @@ const (
 	slowPerStep = 4
 )
 
-// work returns what matching a text of so many bytes costs that is not slow, in steps; 0 for a
+// Work returns what matching a text of so many bytes costs that is not slow, in steps; 0 for a
 // short one.
-func (p *pattern) work(bytes int) int {
+func (p *Pattern) Work(bytes int) int {
 	if p.prog == nil {
 		return 0
 	}
 	return len(p.prog.Inst) * bytes / workPerStep
 }
 
-// count takes what the library needs for matching a text, which has no automaton.
-func (p *pattern) count(text string, left *int) {
-	if p.slow(len(text)) {
+// Count takes what the library needs for matching a text, which has no automaton.
+func (p *Pattern) Count(text string, left *int) {
+	if p.Slow(len(text)) {
 		*left = -1
 	} else {
-		*left -= p.work(len(text))
+		*left -= p.Work(len(text))
 	}
 }
 
-// match tells whether a text has a match. It is in doubt when that takes too much work. A pattern
+// Match tells whether a text has a match. It is in doubt when that takes too much work. A pattern
 // that is not enforced matches everything.
-func (p *pattern) match(text string) verdict {
+func (p *Pattern) Match(text string) value.Verdict {
 	switch {
 	case p.re == nil:
-		return yes
-	case !p.slow(len(text)):
-		return verdictOf(p.re.MatchString(text))
+		return value.Yes
+	case !p.Slow(len(text)):
+		return value.VerdictOf(p.re.MatchString(text))
 	}
-	out, _ := p.matchSlowly(text)
+	out, _ := p.MatchSlowly(text)
 	return out
 }
 
-// matchSlowly does what match does, by the automaton. It also returns how many
+// MatchSlowly does what Match does, by the automaton. It also returns how many
 // steps of an evaluation that took.
-func (p *pattern) matchSlowly(text string) (out verdict, took int) {
+func (p *Pattern) MatchSlowly(text string) (out value.Verdict, took int) {
 	steps, room := maxMatchSteps, maxMatchRoom
 	defer func() { took = (maxMatchSteps - max(0, steps) + len(text)/8) / slowPerStep }()
 	reps, class := distinctRunes(text)
-	a := newAutomaton(p, false, reps, func(n int) bool { steps -= n; return steps >= 0 })
+	a := NewAutomaton(p, false, reps, func(n int) bool { steps -= n; return steps >= 0 })
 	state, known := int32(0), 0
 	for _, r := range text {
-		state = a.step(state, int(class[r]))
+		state = a.Step(state, int(class[r]))
 		if s := &a.states[state]; s.matched {
-			return yes, 0
+			return value.Yes, 0
 		} else if len(s.pcs) == 0 {
-			return no, 0
+			return value.No, 0
 		} else if int(state) >= known {
 			known = int(state) + 1
 			room -= len(s.pcs) + len(reps)
 		}
 		if steps < 0 || room < 0 {
-			return doubt, 0
+			return value.Doubt, 0
 		}
 	}
-	return verdictOf(a.accepts(state)), 0
+	return value.VerdictOf(a.Accepts(state)), 0
 }
 
 // distinctRunes lists the runes of a text, and gives each its place in the list.

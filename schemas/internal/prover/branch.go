@@ -1,21 +1,26 @@
-package schemas
+package prover
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/plc-lang/plc/schemas/internal/tree"
+	"github.com/plc-lang/plc/schemas/internal/value"
+)
 
 // branch is a conjunction in the making: facts that a solver for its kind understands,
 // and choices that are still to be made.
 type branch struct {
-	*prover
-	kind     kind
+	*Prover
+	kind     value.Kind
 	root     []literal // the question, for trying values
-	nodes    []signed  // what was taken apart already
+	nodes    []Part    // what was taken apart already
 	facts    []literal
 	todo     []pending
-	finite   []value // when set, the only values there can be
-	listed   bool    // finite is set
+	finite   []value.Value // when set, the only values there can be
+	listed   bool          // finite is set
 	facted   *factIndex
-	affirmed []*node // of nodes, those that hold
-	denied   []*told // of which none holds, which is put off until more is known
+	affirmed []*tree.Node // of nodes, those that hold
+	denied   []*tree.Told // of which none holds, which is put off until more is known
 }
 
 // choice is a disjunction of conjunctions.
@@ -37,29 +42,29 @@ func (b *branch) assert(l literal) bool {
 		b.denied = append(b.denied, l.told)
 		return true
 	case opNotValue:
-		if b.kind == kindArray || b.kind == kindObject {
+		if b.kind == value.Array || b.kind == value.Object {
 			return b.decide(b.differs(l.value))
 		}
 	}
 	switch b.known(&l) {
-	case no:
+	case value.No:
 		return false
-	case doubt:
+	case value.Doubt:
 		b.facts = append(b.facts, l)
 	}
 	return true
 }
 
-func (b *branch) assertNode(n *node, neg bool) bool {
+func (b *branch) assertNode(n *tree.Node, neg bool) bool {
 	b.charge(len(b.nodes) + len(b.affirmed))
-	no, all := n.may, n.full
+	no, all := n.May, n.Full
 	if neg {
-		no, all = ^n.full, ^n.may
+		no, all = ^n.Full, ^n.May
 	}
-	if no.excludes(b.kind) {
+	if no.Excludes(b.kind) {
 		return false
 	}
-	if all.has(b.kind) {
+	if all.Has(b.kind) {
 		return true
 	}
 	for _, s := range b.nodes {
@@ -70,7 +75,7 @@ func (b *branch) assertNode(n *node, neg bool) bool {
 	if b.apart(n) {
 		return neg
 	}
-	b.nodes = append(b.nodes, signed{n, neg})
+	b.nodes = append(b.nodes, Part{n, neg})
 	if neg {
 		return b.decide(b.refutations(n))
 	}
@@ -79,8 +84,8 @@ func (b *branch) assertNode(n *node, neg bool) bool {
 }
 
 // apart reports whether it is plain that no value of the branch meets n.
-func (b *branch) apart(n *node) bool {
-	return slices.ContainsFunc(b.affirmed, func(a *node) bool { return disjoint(a, n, b.kind) })
+func (b *branch) apart(n *tree.Node) bool {
+	return slices.ContainsFunc(b.affirmed, func(a *tree.Node) bool { return tree.Disjoint(a, n, b.kind) })
 }
 
 // decide adds a choice.
@@ -107,30 +112,30 @@ func (b *branch) all(list []literal) bool {
 }
 
 // affirm adds what n says.
-func (b *branch) affirm(n *node) bool {
-	if n.konst != nil && !b.listed {
-		b.finite, b.listed = []value{*n.konst}, true
-	} else if n.hasEnum && !b.listed {
-		b.finite, b.listed = n.enum, true
+func (b *branch) affirm(n *tree.Node) bool {
+	if n.Const != nil && !b.listed {
+		b.finite, b.listed = []value.Value{*n.Const}, true
+	} else if n.HasEnum && !b.listed {
+		b.finite, b.listed = n.Enum, true
 	}
 	if b.listed {
 		return true // only these can be: nothing else is needed
 	}
-	if n.opaque != "" && !b.assert(atom(n)) {
+	if n.Opaque != "" && !b.assert(atom(n)) {
 		return false
 	}
 	if !b.all(b.assertions(n, b.kind)) {
 		return false
 	}
-	if n.ref != nil && !b.assertNode(n.ref, false) {
+	if n.Ref != nil && !b.assertNode(n.Ref, false) {
 		return false
 	}
-	for _, c := range n.allOf {
+	for _, c := range n.AllOf {
 		if !b.assertNode(c, false) {
 			return false
 		}
 	}
-	if n.not != nil && !b.assertNode(n.not, true) {
+	if n.Not != nil && !b.assertNode(n.Not, true) {
 		return false
 	}
 	for _, c := range unions(n) {
@@ -147,55 +152,55 @@ func (b *branch) affirm(n *node) bool {
 }
 
 // atom says that an opaque n holds. A meta-schema is the same for all.
-func atom(n *node) literal {
-	if n.foreign {
-		return literal{op: opAtom, text: n.opaque}
+func atom(n *tree.Node) literal {
+	if n.Foreign {
+		return literal{op: opAtom, text: n.Opaque}
 	}
-	return literal{op: opAtom, text: n.opaque, node: n}
+	return literal{op: opAtom, text: n.Opaque, node: n}
 }
 
 // unions returns the choices between schemas in what n says.
-func unions(n *node) (out []choice) {
-	if len(n.anyOf) > 0 {
+func unions(n *tree.Node) (out []choice) {
+	if len(n.AnyOf) > 0 {
 		var c choice
-		for _, child := range n.anyOf {
+		for _, child := range n.AnyOf {
 			c = append(c, []literal{isNode(child, false)})
 		}
 		out = append(out, c)
 	}
-	if len(n.oneOf) > 0 {
+	if len(n.OneOf) > 0 {
 		var c choice
-		for i := range n.oneOf {
-			if n.oneTold != nil {
-				c = append(c, []literal{isNode(n.oneOf[i], false)})
+		for i := range n.OneOf {
+			if n.OneTold != nil {
+				c = append(c, []literal{isNode(n.OneOf[i], false)})
 			} else {
-				c = append(c, onlyOne(n.oneOf, i))
+				c = append(c, onlyOne(n.OneOf, i))
 			}
 		}
 		out = append(out, c)
 	}
-	if n.cond != nil {
+	if n.If != nil {
 		out = append(out, choice{
-			branchOf(n.cond, false, n.then, false),
-			branchOf(n.cond, true, n.els, false),
+			branchOf(n.If, false, n.Then, false),
+			branchOf(n.If, true, n.Else, false),
 		})
 	}
 	return out
 }
 
 // conditions returns the other choices in what n says.
-func (b *branch) conditions(n *node) (out []choice) {
-	if b.kind == kindObject {
-		for i := range n.dependents {
-			d := &n.dependents[i]
+func (b *branch) conditions(n *tree.Node) (out []choice) {
+	if b.kind == value.Object {
+		for i := range n.Dependents {
+			d := &n.Dependents[i]
 			with := []literal{}
-			for _, name := range d.names {
+			for _, name := range d.Names {
 				with = append(with, literal{op: opHas, text: name})
 			}
-			if d.node != nil {
-				with = append(with, isNode(d.node, false))
+			if d.Node != nil {
+				with = append(with, isNode(d.Node, false))
 			}
-			out = append(out, choice{{{op: opHas, text: d.name, neg: true}}, with})
+			out = append(out, choice{{{op: opHas, text: d.Name, neg: true}}, with})
 		}
 	}
 	if rest := unevaluated(n, b.kind); rest != nil {
@@ -205,7 +210,7 @@ func (b *branch) conditions(n *node) (out []choice) {
 }
 
 // onlyOne says that of a list one holds and the others do not.
-func onlyOne(list []*node, i int) []literal {
+func onlyOne(list []*tree.Node, i int) []literal {
 	out := []literal{isNode(list[i], false)}
 	for j := range list {
 		if j != i {
@@ -217,7 +222,7 @@ func onlyOne(list []*node, i int) []literal {
 
 // branchOf says that cond holds, or does not, and then n or its negation; a nil n
 // always holds.
-func branchOf(cond *node, condNeg bool, n *node, neg bool) []literal {
+func branchOf(cond *tree.Node, condNeg bool, n *tree.Node, neg bool) []literal {
 	out := []literal{isNode(cond, condNeg)}
 	if n != nil {
 		out = append(out, isNode(n, neg))
@@ -226,18 +231,18 @@ func branchOf(cond *node, condNeg bool, n *node, neg bool) []literal {
 }
 
 // refutations returns the ways in which a value breaks n.
-func (b *branch) refutations(n *node) (out choice) {
-	if n.opaque != "" {
+func (b *branch) refutations(n *tree.Node) (out choice) {
+	if n.Opaque != "" {
 		out = append(out, []literal{atom(n).negated()})
 	}
-	if n.konst != nil {
-		out = append(out, []literal{{op: opNotValue, value: n.konst}})
+	if n.Const != nil {
+		out = append(out, []literal{{op: opNotValue, value: n.Const}})
 	}
-	if n.hasEnum {
+	if n.HasEnum {
 		var all []literal
-		for i := range n.enum {
-			if n.enum[i].kind == b.kind {
-				all = append(all, literal{op: opNotValue, value: &n.enum[i]})
+		for i := range n.Enum {
+			if n.Enum[i].Kind == b.kind {
+				all = append(all, literal{op: opNotValue, value: &n.Enum[i]})
 			}
 		}
 		out = append(out, all)
@@ -245,54 +250,54 @@ func (b *branch) refutations(n *node) (out choice) {
 	for _, l := range b.assertions(n, b.kind) {
 		out = append(out, []literal{l.negated()})
 	}
-	if n.ref != nil {
-		out = append(out, []literal{isNode(n.ref, true)})
+	if n.Ref != nil {
+		out = append(out, []literal{isNode(n.Ref, true)})
 	}
-	for _, c := range n.allOf {
+	for _, c := range n.AllOf {
 		out = append(out, []literal{isNode(c, true)})
 	}
-	if n.not != nil {
-		out = append(out, []literal{isNode(n.not, false)})
+	if n.Not != nil {
+		out = append(out, []literal{isNode(n.Not, false)})
 	}
 	return b.refuteChoices(n, out)
 }
 
-func (b *branch) refuteChoices(n *node, out choice) choice {
-	if n.anyTold != nil {
-		out = append(out, []literal{{op: opNone, told: n.anyTold}})
-	} else if len(n.anyOf) > 0 {
-		out = append(out, none(n.anyOf))
+func (b *branch) refuteChoices(n *tree.Node, out choice) choice {
+	if n.AnyTold != nil {
+		out = append(out, []literal{{op: opNone, told: n.AnyTold}})
+	} else if len(n.AnyOf) > 0 {
+		out = append(out, none(n.AnyOf))
 	}
-	if n.oneTold != nil {
-		out = append(out, []literal{{op: opNone, told: n.oneTold}})
-	} else if len(n.oneOf) > 0 {
-		out = append(out, none(n.oneOf))
-		for i := range n.oneOf {
+	if n.OneTold != nil {
+		out = append(out, []literal{{op: opNone, told: n.OneTold}})
+	} else if len(n.OneOf) > 0 {
+		out = append(out, none(n.OneOf))
+		for i := range n.OneOf {
 			for j := range i {
 				// Most alternatives exclude each other, which is found out once.
-				if !disjoint(n.oneOf[i], n.oneOf[j], b.kind) && b.solve(signed{n.oneOf[j], false}, signed{n.oneOf[i], false}).status != empty {
-					out = append(out, []literal{isNode(n.oneOf[j], false), isNode(n.oneOf[i], false)})
+				if !tree.Disjoint(n.OneOf[i], n.OneOf[j], b.kind) && b.Solve(Part{n.OneOf[j], false}, Part{n.OneOf[i], false}).Status != Empty {
+					out = append(out, []literal{isNode(n.OneOf[j], false), isNode(n.OneOf[i], false)})
 				}
 			}
 		}
 	}
-	if n.cond != nil {
-		if n.then != nil {
-			out = append(out, branchOf(n.cond, false, n.then, true))
+	if n.If != nil {
+		if n.Then != nil {
+			out = append(out, branchOf(n.If, false, n.Then, true))
 		}
-		if n.els != nil {
-			out = append(out, branchOf(n.cond, true, n.els, true))
+		if n.Else != nil {
+			out = append(out, branchOf(n.If, true, n.Else, true))
 		}
 	}
-	if b.kind == kindObject {
-		for i := range n.dependents {
-			d := &n.dependents[i]
-			has := literal{op: opHas, text: d.name}
-			for _, name := range d.names {
+	if b.kind == value.Object {
+		for i := range n.Dependents {
+			d := &n.Dependents[i]
+			has := literal{op: opHas, text: d.Name}
+			for _, name := range d.Names {
 				out = append(out, []literal{has, {op: opHas, text: name, neg: true}})
 			}
-			if d.node != nil {
-				out = append(out, []literal{has, isNode(d.node, true)})
+			if d.Node != nil {
+				out = append(out, []literal{has, isNode(d.Node, true)})
 			}
 		}
 	}
@@ -302,7 +307,7 @@ func (b *branch) refuteChoices(n *node, out choice) choice {
 	return out
 }
 
-func none(list []*node) (out []literal) {
+func none(list []*tree.Node) (out []literal) {
 	for _, c := range list {
 		out = append(out, isNode(c, true))
 	}
@@ -310,43 +315,43 @@ func none(list []*node) (out []literal) {
 }
 
 // differs returns the ways in which an array or object differs from v.
-func (b *branch) differs(v *value) (out choice) {
-	if v.kind != b.kind {
+func (b *branch) differs(v *value.Value) (out choice) {
+	if v.Kind != b.kind {
 		return choice{nil}
 	}
-	if v.kind == kindArray {
-		out = append(out, []literal{{op: opMinItems, count: len(v.kids) + 1}})
-		if len(v.kids) > 0 {
-			out = append(out, []literal{{op: opMaxItems, count: len(v.kids) - 1}})
+	if v.Kind == value.Array {
+		out = append(out, []literal{{op: opMinItems, count: len(v.Kids) + 1}})
+		if len(v.Kids) > 0 {
+			out = append(out, []literal{{op: opMaxItems, count: len(v.Kids) - 1}})
 		}
-		for i := range v.kids {
-			out = append(out, []literal{{op: opSome, count: i, to: i + 1, neg: true, node: b.constOf(&v.kids[i])}})
+		for i := range v.Kids {
+			out = append(out, []literal{{op: opSome, count: i, to: i + 1, neg: true, node: b.constOf(&v.Kids[i])}})
 		}
 		return out
 	}
 	others := &class{}
-	for i := range v.kids {
-		name := v.kids[i].name
+	for i := range v.Kids {
+		name := v.Kids[i].Name
 		others.names = append(others.names, name)
 		out = append(out, []literal{{op: opHas, text: name, neg: true}},
-			[]literal{{op: opSomeMember, class: &class{single: true, name: name}, neg: true, node: b.constOf(&v.kids[i])}})
+			[]literal{{op: opSomeMember, class: &class{single: true, name: name}, neg: true, node: b.constOf(&v.Kids[i])}})
 	}
 	return append(out, []literal{{op: opSomeMember, class: others}})
 }
 
 // known tells whether the facts entail a literal (yes) or exclude it (no). It finds
 // the simple cases only.
-func (b *branch) known(l *literal) verdict {
+func (b *branch) known(l *literal) value.Verdict {
 	switch l.op {
 	case opHas:
 		b.charge(1 + len(b.facts) - b.index().upto)
-		if has := b.index().has(b.facts, l.text); has != doubt {
-			return verdictOf((has == yes) != l.neg)
+		if has := b.index().has(b.facts, l.text); has != value.Doubt {
+			return value.VerdictOf((has == value.Yes) != l.neg)
 		}
 	case opAtom:
 		return b.said(l, func(f *literal) bool { return f.text == l.text && f.node == l.node })
 	case opMatch:
-		return b.said(l, func(f *literal) bool { return f.pat.text == l.pat.text })
+		return b.said(l, func(f *literal) bool { return f.pat.Text == l.pat.Text })
 	case opUnique:
 		return b.said(l, func(*literal) bool { return true })
 	case opMinItems, opMinProps, opMinLength:
@@ -354,134 +359,134 @@ func (b *branch) known(l *literal) verdict {
 	case opMaxItems, opMaxProps, opMaxLength:
 		return b.knownCount(l, l.op-1, -1)
 	}
-	return doubt
+	return value.Doubt
 }
 
 // said tells whether a fact says the same as a literal, or the opposite.
-func (b *branch) said(l *literal, same func(f *literal) bool) verdict {
+func (b *branch) said(l *literal, same func(f *literal) bool) value.Verdict {
 	b.charge(1 + len(b.facts))
 	for i := range b.facts {
 		if f := &b.facts[i]; f.op == l.op && same(f) {
-			return verdictOf(f.neg == l.neg)
+			return value.VerdictOf(f.neg == l.neg)
 		}
 	}
-	return doubt
+	return value.Doubt
 }
 
 // knownCount compares a lower (sign 1) or upper (-1) bound with those of the facts.
-func (b *branch) knownCount(l *literal, opposite op, sign int) verdict {
+func (b *branch) knownCount(l *literal, opposite op, sign int) value.Verdict {
 	if sign > 0 && l.count <= 0 {
-		return yes
+		return value.Yes
 	}
 	if sign < 0 && l.count < 0 {
-		return no
+		return value.No
 	}
 	b.charge(1 + len(b.facts))
 	for i := range b.facts {
 		f := &b.facts[i]
 		if f.op == opposite && (l.count-f.count)*sign > 0 {
-			return no
+			return value.No
 		}
 		if f.op == l.op && (l.count-f.count)*sign <= 0 {
-			return yes
+			return value.Yes
 		}
 	}
-	return doubt
+	return value.Doubt
 }
 
 // status tells whether an alternative is certain or impossible, looking into members.
-func (b *branch) status(list []literal) verdict {
-	out := yes
+func (b *branch) status(list []literal) value.Verdict {
+	out := value.Yes
 	for i := range list {
-		if out = min(out, b.glance(&list[i])); out == no {
+		if out = min(out, b.glance(&list[i])); out == value.No {
 			break
 		}
 	}
 	return out
 }
 
-func (b *branch) glance(l *literal) verdict {
+func (b *branch) glance(l *literal) value.Verdict {
 	switch l.op {
 	case opNode:
 		return b.glanceNode(l.node, l.neg)
 	case opNotValue:
-		if b.kind == kindArray || b.kind == kindObject {
-			return doubt
+		if b.kind == value.Array || b.kind == value.Object {
+			return value.Doubt
 		}
 	case opSomeMember:
-		if l.class.single && b.kind == kindObject {
+		if l.class.single && b.kind == value.Object {
 			return b.glanceMember(l)
 		}
 	case opSome:
-		if l.to == l.count+1 && b.kind == kindArray {
+		if l.to == l.count+1 && b.kind == value.Array {
 			return b.glanceElement(l)
 		}
 	}
 	return b.known(l)
 }
 
-func (b *branch) glanceNode(n *node, neg bool) verdict {
+func (b *branch) glanceNode(n *tree.Node, neg bool) value.Verdict {
 	b.charge(1 + len(b.nodes) + len(b.affirmed))
-	no, all := n.may, n.full
+	no, all := n.May, n.Full
 	if neg {
-		no, all = ^n.full, ^n.may
+		no, all = ^n.Full, ^n.May
 	}
 	switch {
-	case no.excludes(b.kind):
-		return verdictOf(false)
-	case all.has(b.kind):
-		return yes
+	case no.Excludes(b.kind):
+		return value.VerdictOf(false)
+	case all.Has(b.kind):
+		return value.Yes
 	}
 	for _, s := range b.nodes {
 		if s.node == n {
-			return verdictOf(s.neg == neg)
+			return value.VerdictOf(s.neg == neg)
 		}
 	}
 	if b.apart(n) {
-		return verdictOf(neg)
+		return value.VerdictOf(neg)
 	}
-	return doubt
+	return value.Doubt
 }
 
 // glanceMember asks whether a member may break, or must break, a schema. What the
 // facts say of it so far is enough to exclude or entail.
-func (b *branch) glanceMember(l *literal) verdict {
+func (b *branch) glanceMember(l *literal) value.Verdict {
 	has := b.known(&literal{op: opHas, text: l.class.name})
-	if has == no {
-		return no
+	if has == value.No {
+		return value.No
 	}
 	goal := b.memberGoal(l.class.name)
-	if l.node != nil && b.solve(append(goal, signed{l.node, l.neg})...).status == empty {
-		return no
+	if l.node != nil && b.Solve(append(goal, Part{l.node, l.neg})...).Status == Empty {
+		return value.No
 	}
-	if has == yes && (l.node == nil || b.solve(append(slices.Clip(goal), signed{l.node, !l.neg})...).status == empty) {
-		return yes
+	if has == value.Yes && (l.node == nil || b.Solve(append(slices.Clip(goal), Part{l.node, !l.neg})...).Status == Empty) {
+		return value.Yes
 	}
-	return doubt
+	return value.Doubt
 }
 
 // glanceElement asks whether the element at an index may break, or meet, a schema.
-func (b *branch) glanceElement(l *literal) verdict {
-	var goal []signed
+func (b *branch) glanceElement(l *literal) value.Verdict {
+	var goal []Part
 	for i := range b.facts {
 		if f := &b.facts[i]; f.op == opEach && f.count <= l.count && l.count < f.to {
-			goal = append(goal, signed{f.node, f.neg})
+			goal = append(goal, Part{f.node, f.neg})
 		}
 	}
-	if b.spend(len(b.facts)/32) && b.solve(append(goal, signed{l.node, l.neg})...).status == empty {
-		return no
+	if b.spend(len(b.facts)/32) && b.Solve(append(goal, Part{l.node, l.neg})...).Status == Empty {
+		return value.No
 	}
-	return doubt
+	return value.Doubt
 }
 
 // memberGoal returns what the facts say of a member.
-func (b *branch) memberGoal(name string) (goal []signed) {
+func (b *branch) memberGoal(name string) (goal []Part) {
 	ix := b.index()
 	goal = append(goal, ix.singles[name]...)
 	for i := range ix.wide {
 		f := &ix.wide[i]
 		if b.charge(f.class.cost()); f.class.contains(name) {
-			goal = append(goal, signed{f.node, f.neg})
+			goal = append(goal, Part{f.node, f.neg})
 		}
 	}
 	for i := ix.upto; i < len(b.facts); i++ {
@@ -490,7 +495,7 @@ func (b *branch) memberGoal(name string) (goal []signed) {
 			continue
 		}
 		if b.charge(f.class.cost()); f.class.contains(name) {
-			goal = append(goal, signed{f.node, f.neg})
+			goal = append(goal, Part{f.node, f.neg})
 		}
 	}
 	return slices.Clip(goal)
@@ -500,7 +505,7 @@ func (b *branch) memberGoal(name string) (goal []signed) {
 // branches share it.
 type factIndex struct {
 	upto    int
-	singles map[string][]signed
+	singles map[string][]Part
 	wide    []literal // about more than one name
 	present map[string]bool
 }
@@ -514,14 +519,14 @@ func (b *branch) index() *factIndex {
 	if len(b.facts) < few+2*b.facted.upto {
 		return b.facted
 	}
-	ix := &factIndex{upto: len(b.facts), singles: make(map[string][]signed), present: make(map[string]bool)}
+	ix := &factIndex{upto: len(b.facts), singles: make(map[string][]Part), present: make(map[string]bool)}
 	for _, f := range b.facts {
 		switch {
 		case f.op == opHas:
 			ix.present[f.text] = !f.neg
 		case f.op != opAllMembers:
 		case f.class.single:
-			ix.singles[f.class.name] = append(ix.singles[f.class.name], signed{f.node, f.neg})
+			ix.singles[f.class.name] = append(ix.singles[f.class.name], Part{f.node, f.neg})
 		default:
 			ix.wide = append(ix.wide, f)
 		}
@@ -531,20 +536,20 @@ func (b *branch) index() *factIndex {
 }
 
 // has tells whether the facts say that a member is there.
-func (ix *factIndex) has(facts []literal, name string) verdict {
+func (ix *factIndex) has(facts []literal, name string) value.Verdict {
 	if has, said := ix.present[name]; said {
-		return verdictOf(has)
+		return value.VerdictOf(has)
 	}
 	for i := ix.upto; i < len(facts); i++ {
 		if f := &facts[i]; f.op == opHas && f.text == name {
-			return verdictOf(!f.neg)
+			return value.VerdictOf(!f.neg)
 		}
 	}
-	return doubt
+	return value.Doubt
 }
 
 // search makes the choices, first unions, then those with the fewest alternatives.
-func (b *branch) search() result {
+func (b *branch) search() Result {
 	if b.listed {
 		return b.among(b.root, b.finite, b.kind)
 	}
@@ -559,7 +564,7 @@ func (b *branch) search() result {
 		}
 	}
 	if !ok {
-		return result{}
+		return Result{}
 	}
 	if b.listed {
 		return b.among(b.root, b.finite, b.kind)
@@ -569,17 +574,17 @@ func (b *branch) search() result {
 	}
 	c := b.todo[next].choice
 	b.todo = slices.Delete(slices.Clone(b.todo), next, next+1)
-	out := result{}
+	out := Result{}
 	for _, alternative := range c {
 		if !b.spend(1) {
-			return out.or(result{status: unknown})
+			return out.or(Result{Status: Unknown})
 		}
 		child := *b
 		b.charge(len(b.nodes) + len(b.facts) + len(b.todo))
 		child.nodes, child.facts, child.todo = slices.Clip(b.nodes), slices.Clip(b.facts), slices.Clone(b.todo)
 		child.affirmed, child.denied = slices.Clip(b.affirmed), slices.Clip(b.denied)
 		if child.all(alternative) {
-			if out = out.or(child.search()); out.status == found {
+			if out = out.or(child.search()); out.Status == Found {
 				break
 			}
 		}
@@ -595,11 +600,11 @@ func (b *branch) deny(all bool) (said, ok bool) {
 	denied := b.denied
 	b.denied = nil
 	for _, t := range denied {
-		list := t.list
-		if i := slices.IndexFunc(b.affirmed, func(a *node) bool { _, asks := t.asked(a); return asks }); i >= 0 {
+		list := t.List
+		if i := slices.IndexFunc(b.affirmed, func(a *tree.Node) bool { _, asks := t.Asked(a); return asks }); i >= 0 {
 			list = nil
-			if c, _ := t.asked(b.affirmed[i]); c != nil {
-				list = []*node{c}
+			if c, _ := t.Asked(b.affirmed[i]); c != nil {
+				list = []*tree.Node{c}
 			}
 		} else if !all {
 			b.denied = append(b.denied, t)
@@ -658,9 +663,9 @@ func (b *branch) reduce(c choice) (left choice, made bool) {
 	kept := c
 	for i, alternative := range c {
 		switch b.status(alternative) {
-		case yes:
+		case value.Yes:
 			return nil, true
-		case no:
+		case value.No:
 			if len(kept) == len(c) {
 				kept = slices.Clone(c[:i])
 			}
@@ -674,23 +679,23 @@ func (b *branch) reduce(c choice) (left choice, made bool) {
 }
 
 // theory asks the solver for the kind.
-func (b *branch) theory() result {
+func (b *branch) theory() Result {
 	if !b.spend(1 + len(b.facts)/32) {
-		return result{status: unknown}
+		return Result{Status: Unknown}
 	}
-	var r result
+	var r Result
 	switch b.kind {
-	case kindNumber:
+	case value.Number:
 		r = b.solveNumber()
-	case kindString:
+	case value.String:
 		r = b.solveString()
-	case kindArray:
+	case value.Array:
 		r = b.solveArray()
 	default:
 		r = b.solveObject()
 	}
-	if r.status == found && slices.ContainsFunc(b.facts, func(f literal) bool { return f.op == opAtom || f.op == opMatch && f.pat.unread() }) {
-		r.status = shaky
+	if r.Status == Found && slices.ContainsFunc(b.facts, func(f literal) bool { return f.op == opAtom || f.op == opMatch && f.pat.Unread() }) {
+		r.Status = Shaky
 	}
 	return r
 }

@@ -1,24 +1,27 @@
-package schemas
+package prover
 
 import (
 	"encoding/binary"
 	"strings"
+
+	"github.com/plc-lang/plc/schemas/internal/pattern"
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
 // solveString looks for the shortest string that meets the facts: a search, breadth
 // first, through the product of the automata of all patterns, of a tree of the strings
 // that are excluded, and of the length as far as it matters.
-func (b *branch) solveString() result {
-	s := stringSolver{prover: b.prover, high: -1}
+func (b *branch) solveString() Result {
+	s := stringSolver{Prover: b.Prover, high: -1}
 	for i := range b.facts {
 		s.add(&b.facts[i])
 	}
 	if s.high >= 0 && s.low > s.high {
-		return result{}
+		return Result{}
 	}
-	if s.low > maxWitnessLength {
+	if s.low > MaxWitnessLength {
 		if len(s.pats) == 0 {
-			return s.hugeOne(found, kindString)
+			return s.hugeOne(Found, value.String)
 		}
 		return s.tooLarge()
 	}
@@ -29,14 +32,14 @@ func (b *branch) solveString() result {
 }
 
 type stringSolver struct {
-	*prover
+	*Prover
 	low, high int // high -1: no limit
-	pats      []*pattern
+	pats      []*pattern.Pattern
 	neg       []bool
 	except    []string
 }
 
-const maxWitnessLength = 4096
+const MaxWitnessLength = 4096
 
 func (s *stringSolver) add(f *literal) {
 	switch f.op {
@@ -47,19 +50,19 @@ func (s *stringSolver) add(f *literal) {
 			s.high = f.count
 		}
 	case opMatch:
-		if !f.pat.unread() {
+		if !f.pat.Unread() {
 			s.pats, s.neg = append(s.pats, f.pat), append(s.neg, f.neg)
 		}
 	case opNotValue:
-		if f.value.kind == kindString {
-			s.except = append(s.except, f.value.text)
+		if f.value.Kind == value.String {
+			s.except = append(s.except, f.value.Text)
 		}
 	}
 }
 
 // plain looks without any pattern: strings of a, b, c … until one is not excluded. Of
 // length 0 there is one string, of any other a million and more.
-func (s *stringSolver) plain() result {
+func (s *stringSolver) plain() Result {
 	excluded := make(map[string]bool, len(s.except))
 	for _, e := range s.except {
 		excluded[e] = true
@@ -67,17 +70,17 @@ func (s *stringSolver) plain() result {
 	for length := s.low; s.high < 0 || length <= s.high; length++ {
 		for r := 'a'; ; r++ {
 			if text := strings.Repeat(string(r), length); !excluded[text] {
-				return result{found, &value{kind: kindString, text: text}}
+				return Result{Found, &value.Value{Kind: value.String, Text: text}}
 			}
 			if length == 0 {
 				break
 			}
 			if r > 0x3000 {
-				return result{status: unknown}
+				return Result{Status: Unknown}
 			}
 		}
 	}
-	return result{}
+	return Result{}
 }
 
 // trie is the tree of the excluded strings.
@@ -122,25 +125,25 @@ type stringSpot struct {
 	by     rune
 }
 
-func (s *stringSolver) search() result {
+func (s *stringSolver) search() Result {
 	root, runes := s.excluded()
-	reps, ok := runeClasses(s.pats, runes, s.spend)
+	reps, ok := pattern.Classes(s.pats, runes, s.spend)
 	if !ok {
-		return result{status: unknown}
+		return Result{Status: Unknown}
 	}
-	machines := make([]*automaton, len(s.pats))
+	machines := make([]*pattern.Automaton, len(s.pats))
 	first := stringSpot{states: make([]int32, len(s.pats)), out: root, from: -1}
 	for i, p := range s.pats {
-		machines[i] = newAutomaton(p, s.neg[i], reps, s.spend)
+		machines[i] = pattern.NewAutomaton(p, s.neg[i], reps, s.spend)
 	}
 	seen := make(map[string]bool)
 	spots := []stringSpot{first}
 	for at := 0; at < len(spots); at++ {
 		if !s.spend(1 + len(reps)/8) {
-			return result{status: unknown}
+			return Result{Status: Unknown}
 		}
 		if s.accepts(machines, &spots[at]) {
-			return result{found, &value{kind: kindString, text: read(spots, at)}}
+			return Result{Found, &value.Value{Kind: value.String, Text: read(spots, at)}}
 		}
 		if s.high >= 0 && spots[at].length >= s.high {
 			continue
@@ -157,26 +160,26 @@ func (s *stringSolver) search() result {
 			}
 		}
 	}
-	return result{}
+	return Result{}
 }
 
-func (s *stringSolver) accepts(machines []*automaton, at *stringSpot) bool {
+func (s *stringSolver) accepts(machines []*pattern.Automaton, at *stringSpot) bool {
 	if at.length < s.low || at.out != nil && at.out.end {
 		return false
 	}
 	for i, m := range machines {
-		if !m.accepts(at.states[i]) {
+		if !m.Accepts(at.states[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-func (s *stringSolver) follow(machines []*automaton, at *stringSpot, c int, r rune) (next stringSpot, alive bool) {
+func (s *stringSolver) follow(machines []*pattern.Automaton, at *stringSpot, c int, r rune) (next stringSpot, alive bool) {
 	next = stringSpot{states: make([]int32, len(machines)), length: at.length + 1}
 	for i, m := range machines {
-		next.states[i] = m.step(at.states[i], c)
-		if m.dead(next.states[i]) {
+		next.states[i] = m.Step(at.states[i], c)
+		if m.Dead(next.states[i]) {
 			return next, false
 		}
 	}

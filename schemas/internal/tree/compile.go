@@ -1,19 +1,24 @@
-package schemas
+package tree
 
 import (
 	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/plc-lang/plc/schemas/internal/pattern"
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-func compile(raw json.RawMessage, pointer string) (*node, *Fault) {
-	root, err := parseValue(raw)
+// Compile compiles a schema document, an object or a boolean, and returns the schema in it that a
+// JSON Pointer leads to.
+func Compile(raw json.RawMessage, pointer string) (*Node, *Fault) {
+	root, err := value.Parse(raw)
 	if err != nil {
 		return nil, &Fault{"", err.Error()}
 	}
-	if root.kind != kindObject && root.kind != kindBoolean {
-		return nil, &Fault{"", "a schema is an object or a boolean, not " + article(root.kind.String())}
+	if root.Kind != value.Object && root.Kind != value.Boolean {
+		return nil, &Fault{"", "a schema is an object or a boolean, not " + article(root.Kind.String())}
 	}
 	b, fault := newBuilder(raw, root)
 	if fault != nil {
@@ -40,26 +45,26 @@ func compile(raw json.RawMessage, pointer string) (*node, *Fault) {
 	return n, nil
 }
 
-func newBuilder(raw []byte, root value) (*builder, *Fault) {
-	d := &document{
-		raw: raw, root: root, draft: 2020, places: make(map[*value]*place),
-		ids: make(map[string]*value), anchors: make(map[string]*value), dynamic: make(map[string][]*value),
+func newBuilder(raw []byte, root value.Value) (*builder, *Fault) {
+	d := &Document{
+		Raw: raw, Root: root, draft: 2020, places: make(map[*value.Value]*place),
+		ids: make(map[string]*value.Value), anchors: make(map[string]*value.Value), dynamic: make(map[string][]*value.Value),
 	}
-	if s := root.member("$schema"); s != nil {
-		if d.draft = draftOf(s.text); s.kind != kindString || d.draft == 0 {
-			return nil, &Fault{"/$schema", fmt.Sprintf("%s is no draft that is known here: these are 2020-12, 2019-09, draft-07, draft-06 and draft-04 of json-schema.org", s.appendJSON(nil))}
+	if s := root.Member("$schema"); s != nil {
+		if d.draft = draftOf(s.Text); s.Kind != value.String || d.draft == 0 {
+			return nil, &Fault{"/$schema", fmt.Sprintf("%s is no draft that is known here: these are 2020-12, 2019-09, draft-07, draft-06 and draft-04 of json-schema.org", s.AppendJSON(nil))}
 		}
 	}
-	d.ids[baseURL] = &d.root
-	if err := d.scan(&d.root, "", baseURL); err != nil {
+	d.ids[baseURL] = &d.Root
+	if err := d.scan(&d.Root, "", baseURL); err != nil {
 		return nil, err
 	}
-	return &builder{document: d, patterns: make(map[string]*pattern), weights: make(map[*node]int)}, nil
+	return &builder{Document: d, patterns: make(map[string]*pattern.Pattern), weights: make(map[*Node]int)}, nil
 }
 
 // base returns the URL of the root.
-func (d *document) base() string {
-	if p := d.places[&d.root]; p != nil {
+func (d *Document) base() string {
+	if p := d.places[&d.Root]; p != nil {
 		return p.base
 	}
 	return baseURL
@@ -67,7 +72,7 @@ func (d *document) base() string {
 
 // release lets go of what only compiling needs.
 func (b *builder) release() {
-	b.document.places, b.ids, b.anchors, b.dynamic = nil, nil, nil, nil
+	b.Document.places, b.ids, b.anchors, b.dynamic = nil, nil, nil, nil
 }
 
 // draftOf returns the draft that a $schema names, 0 if none.

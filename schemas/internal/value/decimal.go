@@ -1,40 +1,40 @@
-package schemas
+package value
 
 import (
 	"math/big"
 	"strings"
 )
 
-// number is an exact decimal. Nearly all are small integers, which need no memory.
-type number struct {
+// Decimal is an exact decimal. Nearly all are small integers, which need no memory.
+type Decimal struct {
 	small int64
 	big   *big.Rat // nil for the small ones
 }
 
-// intNumber returns an integer.
-func intNumber(n int64) number { return number{small: n} }
+// Int returns an integer.
+func Int(n int64) Decimal { return Decimal{small: n} }
 
-// int returns a, which is an integer that fits.
-func (a number) int() int64 { return a.small }
+// Int returns a, which is an integer that fits.
+func (a Decimal) Int() int64 { return a.small }
 
-// numberOf reads the text of a JSON number that parseValue let through.
-func numberOf(text string) number {
+// DecimalOf reads the text of a JSON number that Parse let through.
+func DecimalOf(text string) Decimal {
 	if n, ok := smallInt(text); ok {
-		return number{small: n}
+		return Decimal{small: n}
 	}
 	r, ok := new(big.Rat).SetString(text)
 	if !ok {
 		panic("schemas: not a number: " + text)
 	}
-	return ratNumber(r)
+	return DecimalOfRat(r)
 }
 
-// ratNumber takes r over.
-func ratNumber(r *big.Rat) number {
+// DecimalOfRat returns r, which it takes over.
+func DecimalOfRat(r *big.Rat) Decimal {
 	if r.IsInt() && r.Num().IsInt64() {
-		return number{small: r.Num().Int64()}
+		return Decimal{small: r.Num().Int64()}
 	}
-	return number{big: r}
+	return Decimal{big: r}
 }
 
 // smallInt reads an integer of at most 18 digits without fraction and exponent.
@@ -55,7 +55,8 @@ func smallInt(text string) (n int64, ok bool) {
 	return n, true
 }
 
-func (a number) cmp(b number) int {
+// Cmp compares two numbers: the result is negative when a is less.
+func (a Decimal) Cmp(b Decimal) int {
 	if a.big == nil && b.big == nil {
 		switch {
 		case a.small < b.small:
@@ -65,31 +66,32 @@ func (a number) cmp(b number) int {
 		}
 		return 0
 	}
-	return a.rat().Cmp(b.rat())
+	return a.Rat().Cmp(b.Rat())
 }
 
-// rat returns a new big.Rat for small numbers, the shared one for others: read only.
-func (a number) rat() *big.Rat {
+// Rat returns a new big.Rat for small numbers, the shared one for others: read only.
+func (a Decimal) Rat() *big.Rat {
 	if a.big != nil {
 		return a.big
 	}
 	return new(big.Rat).SetInt64(a.small)
 }
 
-func (a number) isInt() bool { return a.big == nil || a.big.IsInt() }
+// IsInt reports whether a is an integer.
+func (a Decimal) IsInt() bool { return a.big == nil || a.big.IsInt() }
 
-// multipleOf reports whether a is an integer times b, which is not 0.
-func (a number) multipleOf(b number) bool {
+// MultipleOf reports whether a is an integer times b, which is not 0.
+func (a Decimal) MultipleOf(b Decimal) bool {
 	if a.big == nil && b.big == nil {
 		return a.small%b.small == 0
 	}
-	return new(big.Rat).Quo(a.rat(), b.rat()).IsInt()
+	return new(big.Rat).Quo(a.Rat(), b.Rat()).IsInt()
 }
 
 // String returns the number as JSON. Every number here has a finite decimal expansion, as
 // sums, products and common multiples of decimals do; others are cut.
-func (a number) String() string {
-	r := a.rat()
+func (a Decimal) String() string {
+	r := a.Rat()
 	if r.IsInt() {
 		return r.Num().String()
 	}

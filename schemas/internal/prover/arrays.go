@@ -1,8 +1,11 @@
-package schemas
+package prover
 
 import (
 	"encoding/binary"
 	"slices"
+
+	"github.com/plc-lang/plc/schemas/internal/tree"
+	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
 // solveArray looks for an array that meets the facts.
@@ -13,13 +16,13 @@ import (
 // lose one. The search goes from element to element and chooses which of those facts
 // the element meets; where it stands, and how many of each are met, is all that
 // matters for the rest, so a state is visited once.
-func (b *branch) solveArray() result {
+func (b *branch) solveArray() Result {
 	a := &arraySolver{branch: b, high: -1, seen: make(map[string]bool), same: [2]int{-1, -1}}
 	for i := range b.facts {
 		a.add(&b.facts[i])
 	}
 	if a.high >= 0 && a.low > a.high {
-		return result{}
+		return Result{}
 	}
 	if !a.unique && !a.twins && len(a.somes)+len(a.counts) == 0 {
 		return a.uniform()
@@ -31,13 +34,13 @@ func (b *branch) solveArray() result {
 	if a.high >= 0 {
 		a.limit = min(a.limit, a.high)
 	}
-	if a.limit > maxSearched || len(a.somes) > 16 {
+	if a.limit > MaxSearched || len(a.somes) > 16 {
 		return a.tooLong()
 	}
 	if a.twins {
 		return a.withTwins()
 	}
-	return a.next(nil, 0, make([]int, len(a.counts)), found)
+	return a.next(nil, 0, make([]int, len(a.counts)), Found)
 }
 
 type arraySolver struct {
@@ -56,14 +59,14 @@ type arraySolver struct {
 
 // counted is a schema of which the elements that meet it are counted.
 type counted struct {
-	node      *node
+	node      *tree.Node
 	low, high int // high -1: no limit
 }
 
 // element is one of the array in the making.
 type element struct {
-	goal []signed
-	value
+	goal []Part
+	value.Value
 }
 
 func (a *arraySolver) add(f *literal) {
@@ -100,7 +103,7 @@ func (a *arraySolver) spread(f *literal) {
 	}
 }
 
-func (a *arraySolver) counted(n *node) *counted {
+func (a *arraySolver) counted(n *tree.Node) *counted {
 	for i := range a.counts {
 		if a.counts[i].node == n {
 			return &a.counts[i]
@@ -110,92 +113,92 @@ func (a *arraySolver) counted(n *node) *counted {
 	return &a.counts[len(a.counts)-1]
 }
 
-// maxSearched is up to which length arrays are searched for.
-const maxSearched = 256
+// MaxSearched is up to which length arrays are searched for.
+const MaxSearched = 256
 
 // uniform returns the shortest array when there is nothing to choose: all elements that it
 // must have are there, each as any at its place.
-func (a *arraySolver) uniform() result {
-	v, sure, size := value{kind: kindArray}, found, 0
+func (a *arraySolver) uniform() Result {
+	v, sure, size := value.Value{Kind: value.Array}, Found, 0
 	for i := range a.low {
-		e := value{}
-		if i > a.lone && len(v.kids) > 0 && i <= maxWitnessLength { // as the one before
-			e = v.kids[len(v.kids)-1]
+		e := value.Value{}
+		if i > a.lone && len(v.Kids) > 0 && i <= MaxWitnessLength { // as the one before
+			e = v.Kids[len(v.Kids)-1]
 		} else {
 			r := a.element(i, nil)
-			if r.status <= unknown {
+			if r.Status <= Unknown {
 				return r
 			}
-			sure, e = min(sure, r.status), *r.witness
+			sure, e = min(sure, r.Status), *r.Witness
 		}
-		size += e.bytes()
-		switch huge := size > maxMade || i > maxWitnessLength; {
+		size += e.Bytes()
+		switch huge := size > MaxMade || i > MaxWitnessLength; {
 		case huge && i > a.lone: // the others are as this one
-			return a.hugeOne(sure, kindArray)
-		case i > maxWitnessLength:
+			return a.hugeOne(sure, value.Array)
+		case i > MaxWitnessLength:
 			return a.tooLarge()
 		case !huge:
-			v.kids = append(v.kids, e)
+			v.Kids = append(v.Kids, e)
 		}
 	}
-	if size > maxMade {
-		return a.hugeOne(sure, kindArray)
+	if size > MaxMade {
+		return a.hugeOne(sure, value.Array)
 	}
 	return a.made(sure, v)
 }
 
 // tooLong returns the answer when arrays are too long to search for: it may still be that
 // no element is possible early on.
-func (a *arraySolver) tooLong() result {
+func (a *arraySolver) tooLong() Result {
 	for i := range min(a.low, a.lone+1, 64) {
-		if r := a.element(i, nil); r.status == empty {
-			return result{}
+		if r := a.element(i, nil); r.Status == Empty {
+			return Result{}
 		}
 	}
 	return a.tooLarge()
 }
 
 // goalAt returns what each element at an index meets.
-func (a *arraySolver) goalAt(i int) (goal []signed) {
+func (a *arraySolver) goalAt(i int) (goal []Part) {
 	for _, f := range a.eaches {
 		if f.count <= i && i < f.to {
-			goal = append(goal, signed{f.node, f.neg})
+			goal = append(goal, Part{f.node, f.neg})
 		}
 	}
 	return slices.Clip(goal)
 }
 
 // element answers whether there can be an element at an index that meets more.
-func (a *arraySolver) element(i int, more []signed) result {
+func (a *arraySolver) element(i int, more []Part) Result {
 	goal := append(a.goalAt(i), more...)
 	if len(goal) == 0 {
-		return result{found, &value{kind: kindNull}}
+		return Result{Found, &value.Value{Kind: value.Null}}
 	}
-	return a.solve(goal...)
+	return a.Solve(goal...)
 }
 
 // withTwins tries all pairs of places for two elements that are equal.
-func (a *arraySolver) withTwins() result {
+func (a *arraySolver) withTwins() Result {
 	if a.unique {
-		return result{}
+		return Result{}
 	}
 	a.limit = max(a.limit, a.low, a.lone) + 2
 	if a.high >= 0 {
 		a.limit = min(a.limit, a.high)
 	}
-	out := result{}
+	out := Result{}
 	last := min(a.limit, a.lone+2+len(a.somes))
 	for j := 1; j < last; j++ {
 		for i := range j {
 			if !a.spend(1) {
-				return out.or(result{status: unknown})
+				return out.or(Result{Status: Unknown})
 			}
 			a.same = [2]int{i, j}
 			clear(a.seen)
 			low := a.low
 			a.low = max(a.low, j+1)
-			out = out.or(a.next(nil, 0, make([]int, len(a.counts)), found))
-			if a.low = low; out.status == found {
+			out = out.or(a.next(nil, 0, make([]int, len(a.counts)), Found))
+			if a.low = low; out.Status == Found {
 				return out
 			}
 		}
@@ -205,16 +208,16 @@ func (a *arraySolver) withTwins() result {
 
 // next goes on with an array of some elements. met has a bit for each fact "some
 // element" that is met.
-func (a *arraySolver) next(elements []element, met uint64, counts []int, sure status) result {
+func (a *arraySolver) next(elements []element, met uint64, counts []int, sure Status) Result {
 	if !a.spend(1 + len(elements)/16) {
-		return result{status: unknown}
+		return Result{Status: Unknown}
 	}
 	if !a.visit(elements, met, counts, sure) {
-		return result{}
+		return Result{}
 	}
-	out := result{}
+	out := Result{}
 	if len(elements) >= a.low && met == 1<<len(a.somes)-1 && a.enough(counts) {
-		if out = a.finish(elements, sure); out.status == found {
+		if out = a.finish(elements, sure); out.Status == Found {
 			return out
 		}
 	}
@@ -235,16 +238,16 @@ func (a *arraySolver) next(elements []element, met uint64, counts []int, sure st
 			continue
 		}
 		r := a.elementOrTwin(elements, i, step)
-		if r.status == empty {
+		if r.Status == Empty {
 			continue
 		}
-		if r.witness == nil {
-			out = out.or(result{status: unknown})
+		if r.Witness == nil {
+			out = out.or(Result{Status: Unknown})
 			continue
 		}
-		e := element{append(a.goalAt(i), step...), *r.witness}
-		out = out.or(a.next(append(slices.Clip(elements), e), now, counted, min(sure, r.status)))
-		if out.status == found {
+		e := element{append(a.goalAt(i), step...), *r.Witness}
+		out = out.or(a.next(append(slices.Clip(elements), e), now, counted, min(sure, r.Status)))
+		if out.Status == Found {
 			break
 		}
 	}
@@ -253,18 +256,18 @@ func (a *arraySolver) next(elements []element, met uint64, counts []int, sure st
 
 // step returns what the element at i meets in one of the ways to choose from the open facts
 // and the counted schemas; counted is nil when too many would be counted.
-func (a *arraySolver) step(i, ways int, open []int, met uint64, counts []int) (goal []signed, now uint64, counted []int) {
+func (a *arraySolver) step(i, ways int, open []int, met uint64, counts []int) (goal []Part, now uint64, counted []int) {
 	now = met
 	for bit, s := range open {
 		if ways&(1<<bit) != 0 {
 			now |= 1 << s
-			goal = append(goal, signed{a.somes[s].node, a.somes[s].neg})
+			goal = append(goal, Part{a.somes[s].node, a.somes[s].neg})
 		}
 	}
 	counted = append(make([]int, 0, len(counts)), counts...)
 	for c := range a.counts {
 		meets := ways&(1<<(len(open)+c)) != 0
-		goal = append(goal, signed{a.counts[c].node, !meets})
+		goal = append(goal, Part{a.counts[c].node, !meets})
 		if meets {
 			counted[c]++
 			if high := a.counts[c].high; high >= 0 && counted[c] > high {
@@ -277,7 +280,7 @@ func (a *arraySolver) step(i, ways int, open []int, met uint64, counts []int) (g
 
 // elementOrTwin does what element does, but at the second of two places that must be equal it
 // answers for both.
-func (a *arraySolver) elementOrTwin(elements []element, i int, goal []signed) result {
+func (a *arraySolver) elementOrTwin(elements []element, i int, goal []Part) Result {
 	if i == a.same[1] {
 		goal = append(slices.Clip(goal), elements[a.same[0]].goal...)
 	}
@@ -295,7 +298,7 @@ func (a *arraySolver) enough(counts []int) bool {
 
 // visit reports whether a state is new. Where elements must be different, or equal,
 // the state is the whole past.
-func (a *arraySolver) visit(elements []element, met uint64, counts []int, sure status) bool {
+func (a *arraySolver) visit(elements []element, met uint64, counts []int, sure Status) bool {
 	if a.unique || a.same[1] >= 0 {
 		return true
 	}
@@ -313,18 +316,18 @@ func (a *arraySolver) visit(elements []element, met uint64, counts []int, sure s
 	return true
 }
 
-func (a *arraySolver) finish(elements []element, sure status) result {
-	v := value{kind: kindArray}
+func (a *arraySolver) finish(elements []element, sure Status) Result {
+	v := value.Value{Kind: value.Array}
 	for i := range elements {
-		v.kids = append(v.kids, elements[i].value)
+		v.Kids = append(v.Kids, elements[i].Value)
 	}
 	if i, j := a.same[0], a.same[1]; j >= 0 {
-		v.kids[i] = v.kids[j]
+		v.Kids[i] = v.Kids[j]
 	}
-	if v = v.made(); a.unique && huge(&v) {
+	if v = v.Made(); a.unique && Huge(&v) {
 		return a.tooLarge()
 	}
-	if !a.unique || allDistinct(v.kids) {
+	if !a.unique || value.AllDistinct(v.Kids) {
 		return a.made(sure, v)
 	}
 	return a.different(elements, sure)
@@ -335,42 +338,42 @@ const maxDifferent = 24
 // different looks for elements that meet their goals and are all different. An element
 // that has as many values to choose from as there are elements can wait until all
 // others have theirs; of one that has fewer, all values are known.
-func (a *arraySolver) different(elements []element, sure status) result {
+func (a *arraySolver) different(elements []element, sure Status) Result {
 	if len(elements) > maxDifferent {
 		return a.tooLarge()
 	}
-	lists := make([][]value, len(elements))
+	lists := make([][]value.Value, len(elements))
 	for i := range elements {
 		list, status := a.several(elements[i].goal, len(elements))
-		if status == unknown {
-			return result{status: unknown}
+		if status == Unknown {
+			return Result{Status: Unknown}
 		}
 		lists[i], sure = list, min(sure, status)
 	}
-	chosen := make([]*value, len(elements))
+	chosen := make([]*value.Value, len(elements))
 	for i := range lists {
 		if !assign(lists, chosen, i, make(map[string]bool)) {
-			return result{}
+			return Result{}
 		}
 	}
-	v := value{kind: kindArray}
+	v := value.Value{Kind: value.Array}
 	for _, c := range chosen {
-		v.kids = append(v.kids, *c)
+		v.Kids = append(v.Kids, *c)
 	}
 	return a.made(sure, v)
 }
 
 // assign gives the i-th element a value, moving others to other values where that
 // helps: a step of the search for a matching.
-func assign(lists [][]value, chosen []*value, i int, tried map[string]bool) bool {
+func assign(lists [][]value.Value, chosen []*value.Value, i int, tried map[string]bool) bool {
 	for j := range lists[i] {
 		v := &lists[i][j]
-		key := string(v.appendCanonical(nil))
+		key := string(v.AppendCanonical(nil))
 		if tried[key] {
 			continue
 		}
 		tried[key] = true
-		holder := slices.IndexFunc(chosen, func(c *value) bool { return c != nil && c.equal(v) })
+		holder := slices.IndexFunc(chosen, func(c *value.Value) bool { return c != nil && c.Equal(v) })
 		if holder < 0 || assign(lists, chosen, holder, tried) {
 			chosen[i] = v
 			return true
@@ -381,23 +384,23 @@ func assign(lists [][]value, chosen []*value, i int, tried map[string]bool) bool
 
 // several lists up to n different values that meet a goal; fewer only if there are no
 // more.
-func (a *arraySolver) several(goal []signed, n int) (list []value, status status) {
-	status = found
+func (a *arraySolver) several(goal []Part, n int) (list []value.Value, status Status) {
+	status = Found
 	goal = slices.Clip(goal)
 	for len(list) < n {
-		r := result{found, &value{kind: kindNull}}
+		r := Result{Found, &value.Value{Kind: value.Null}}
 		if len(goal) > 0 {
-			r = a.solve(goal...)
+			r = a.Solve(goal...)
 		}
-		if r.status == empty {
+		if r.Status == Empty {
 			break
 		}
-		if r.witness == nil || huge(r.witness) {
-			return nil, unknown
+		if r.Witness == nil || Huge(r.Witness) {
+			return nil, Unknown
 		}
-		status = min(status, r.status)
-		list = append(list, *r.witness)
-		goal = append(goal, signed{a.constOf(r.witness), true})
+		status = min(status, r.Status)
+		list = append(list, *r.Witness)
+		goal = append(goal, Part{a.constOf(r.Witness), true})
 	}
 	return list, status
 }

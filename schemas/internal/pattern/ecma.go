@@ -1,4 +1,4 @@
-package schemas
+package pattern
 
 import (
 	"regexp"
@@ -32,8 +32,8 @@ const (
 // dotAll is the flag of RE2 with which . leaves out nothing.
 var dotAll = regexp.MustCompile(`\(\?[imU]*s`)
 
-// fromECMA translates a regular expression of ECMA-262 into one of RE2.
-func fromECMA(text string) string {
+// FromECMA translates a regular expression of ECMA-262 into one of RE2.
+func FromECMA(text string) string {
 	if !strings.ContainsAny(text, `\.[`) {
 		return text
 	}

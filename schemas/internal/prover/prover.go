@@ -1,0 +1,349 @@
+package prover
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/plc-lang/plc/schemas/internal/tree"
+	"github.com/plc-lang/plc/schemas/internal/value"
+)
+
+// Status says whether a value exists that meets a goal. The order matters: of alternatives the
+// highest counts.
+type Status uint8
+
+// The statuses.
+const (
+	Empty   Status = iota // there is no value
+	Unknown               // no telling
+	Shaky                 // there is a value, if what could not be decided goes well
+	Found                 // there is a value
+)
+
+// Result is the answer to a goal.
+type Result struct {
+	Status  Status
+	Witness *value.Value // of Found and Shaky; see Huge
+}
+
+// or returns the result of a union.
+func (r Result) or(s Result) Result {
+	if s.Status > r.Status {
+		return s
+	}
+	return r
+}
+
+// Part is one part of a goal: a schema that a value meets, or with neg does not.
+type Part struct {
+	node *tree.Node
+	neg  bool
+}
+
+// Meets says that a value meets a schema.
+func Meets(n *tree.Node) Part { return Part{n, false} }
+
+// Breaks says that a value does not meet a schema.
+func Breaks(n *tree.Node) Part { return Part{n, true} }
+
+// Try decides whether a value meets a schema by evaluating it, with the steps that are left for
+// that.
+type Try func(left *int, n *tree.Node, v *value.Value) value.Verdict
+
+// Prover answers goals. What it may take is set before it is asked, and is taken from by all goals
+// together. It is used by one goroutine.
+type Prover struct {
+	Steps int  // left; below 0 when they did not suffice
+	Room  int  // left for what values are made of, in bytes
+	Work  int  // left for trying values, in steps of evaluations
+	Large bool // something was not looked at because the values would be too large
+
+	try     Try
+	small   int // work that is less than a step
+	ids     map[*tree.Node]uint32
+	memo    map[string]*entry
+	depth   int
+	low     int // the outermost open goal on which the current one relied
+	pending []*entry
+	classes map[*tree.Node]*classes
+	names   map[string]Result
+	unions  map[string]*tree.Node
+	consts  map[*value.Value]*tree.Node
+	key     []byte
+}
+
+// What a question may make: values of at most MaxMade bytes, since a value shares its parts and
+// its text can be larger than memory; of all of them, and in trying them, at most MaxRoom bytes and
+// MaxTried steps of evaluation.
+const (
+	MaxMade  = 64 << 10
+	MaxRoom  = 16 << 20
+	MaxTried = 4 << 20
+)
+
+// makes takes the room for the parts of a value; it reports false when there is none left.
+func (p *Prover) makes(parts int) bool {
+	const each = 64 // bytes of a value
+	p.Room -= parts * each
+	return p.Room >= 0
+}
+
+// made returns the answer with a list or object that was made, unless that is too large.
+func (p *Prover) made(sure Status, v value.Value) Result {
+	if v = v.Made(); Huge(&v) {
+		return p.hugeOne(sure, v.Kind)
+	} else if !p.makes(len(v.Kids)) {
+		return p.tooLarge()
+	}
+	return Result{sure, &v}
+}
+
+// hugeOne returns the answer that there is a value, which is too large to be made: one without
+// content stands for it, that makes what it becomes a part of huge as well.
+func (p *Prover) hugeOne(sure Status, k value.Kind) Result {
+	p.Large = true
+	return Result{sure, value.Sized(k, MaxMade+1)}
+}
+
+// Huge reports whether a value is, or has a part that is, one that was not made.
+func Huge(v *value.Value) bool { return v.Bytes() > MaxMade }
+
+// tooLarge returns the answer when values would be too large to look for.
+func (p *Prover) tooLarge() Result {
+	p.Large = true
+	return Result{Status: Unknown}
+}
+
+// entry is a goal in the memo. While it is open it counts as empty: see the essay on
+// recursion.
+type entry struct {
+	Result
+	low int // relied on open goals from this depth on; closed: for good
+}
+
+const (
+	closed  = 1 << 30
+	dropped = -1 // no longer holds
+)
+
+// New returns a prover that may take so many steps, MaxRoom and MaxTried.
+func New(steps int, try Try) *Prover {
+	return &Prover{
+		try: try, Steps: steps, Room: MaxRoom, Work: MaxTried, low: closed, ids: make(map[*tree.Node]uint32), memo: make(map[string]*entry),
+		classes: make(map[*tree.Node]*classes), unions: make(map[string]*tree.Node), consts: make(map[*value.Value]*tree.Node),
+	}
+}
+
+// spend takes steps; it reports false when there are none left.
+func (p *Prover) spend(n int) bool {
+	p.Steps -= n
+	return p.Steps >= 0
+}
+
+// charge takes a step for every 64 small things that were looked at or copied.
+func (p *Prover) charge(n int) {
+	p.small += n
+	p.Steps -= p.small / 64
+	p.small %= 64
+}
+
+func (p *Prover) id(n *tree.Node) uint32 {
+	id, ok := p.ids[n]
+	if !ok {
+		id = uint32(len(p.ids))
+		p.ids[n] = id
+	}
+	return id
+}
+
+// goalKey identifies a goal, whatever the order of its parts.
+func (p *Prover) goalKey(goal []Part) []byte {
+	var space [8]uint32
+	ids := space[:0]
+	for _, s := range goal {
+		id := p.id(s.node) << 1
+		if s.neg {
+			id |= 1
+		}
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	p.key = p.key[:0]
+	for i, id := range ids {
+		if i == 0 || id != ids[i-1] {
+			p.key = binary.AppendUvarint(p.key, uint64(id))
+		}
+	}
+	return p.key
+}
+
+const maxGoals = 200 // nested
+
+// Solve answers whether a value meets all parts of a goal. Empty and Found are proved.
+func (p *Prover) Solve(goal ...Part) Result {
+	if r, done := p.trivial(goal); done {
+		return r
+	}
+	if !p.spend(1) || p.depth >= maxGoals {
+		return Result{Status: Unknown}
+	}
+	key := p.goalKey(goal)
+	if e := p.memo[string(key)]; e != nil && e.low != dropped {
+		p.low = min(p.low, e.low)
+		return e.Result
+	}
+	e := &entry{low: p.depth}
+	p.memo[string(key)] = e
+	outer, first := p.low, len(p.pending)
+	p.low = closed
+	p.depth++
+	r := p.kinds(goal)
+	p.depth--
+	e.Result = r
+	p.settle(e, first)
+	p.low = min(outer, e.low)
+	return r
+}
+
+// settle decides how long the answer for a goal that is no longer open holds. That
+// a value exists, or that nothing is known, holds for good; but then whoever relied
+// on the goal being empty must be asked again.
+func (p *Prover) settle(e *entry, first int) {
+	e.low = closed
+	switch {
+	case e.Status != Empty:
+		for _, inner := range p.pending[first:] {
+			inner.low = dropped
+		}
+		p.pending = p.pending[:first]
+	case p.low >= p.depth: // it relied on nothing outside of itself
+		for _, inner := range p.pending[first:] {
+			inner.low = closed
+		}
+		p.pending = p.pending[:first]
+	default:
+		e.low = p.low
+		p.pending = append(p.pending, e)
+	}
+}
+
+// trivial answers goals that the types of their parts decide.
+func (p *Prover) trivial(goal []Part) (Result, bool) {
+	if kindsOfGoal(goal) == value.NoTypes {
+		return Result{}, true
+	}
+	for i, s := range goal {
+		for _, t := range goal[:i] {
+			if s.node == t.node && s.neg != t.neg {
+				return Result{}, true
+			}
+		}
+	}
+	return Result{}, false
+}
+
+// kindsOfGoal returns the types of the values that may meet a goal.
+func kindsOfGoal(goal []Part) value.Types {
+	types := value.AllTypes
+	for _, s := range goal {
+		if s.neg {
+			types &^= s.node.Full
+		} else {
+			types &= s.node.May
+		}
+	}
+	return types
+}
+
+// kinds answers a goal type by type.
+func (p *Prover) kinds(goal []Part) Result {
+	out := Result{}
+	types := kindsOfGoal(goal)
+	root := make([]literal, len(goal))
+	for i, s := range goal {
+		root[i] = isNode(s.node, s.neg)
+	}
+	for k := range value.Kinds {
+		if types.Excludes(k) {
+			continue
+		}
+		if out = out.or(p.literals(k, root)); out.Status == Found {
+			break
+		}
+	}
+	return out
+}
+
+// literals answers whether a value of a kind makes all of some literals true.
+func (p *Prover) literals(k value.Kind, root []literal) Result {
+	switch k {
+	case value.Null:
+		return p.among(root, []value.Value{{Kind: value.Null}}, k)
+	case value.Boolean:
+		return p.among(root, []value.Value{{Kind: value.Boolean}, {Kind: value.Boolean, Truth: true}}, k)
+	}
+	b := &branch{Prover: p, kind: k, root: root}
+	for i := range root {
+		if !b.assert(root[i]) {
+			return Result{}
+		}
+	}
+	return b.search()
+}
+
+// among answers by trying each of finitely many values.
+func (p *Prover) among(root []literal, values []value.Value, k value.Kind) Result {
+	out := Result{}
+	for i := range values {
+		v := &values[i]
+		if v.Kind != k {
+			continue
+		}
+		if !p.spend(1) {
+			return out.or(Result{Status: Unknown})
+		}
+		verdict := value.Yes
+		for j := range root {
+			if verdict = min(verdict, p.holds(&root[j], v)); verdict == value.No {
+				break
+			}
+		}
+		switch verdict {
+		case value.Yes:
+			return Result{Found, v}
+		case value.Doubt:
+			out = out.or(Result{Shaky, v})
+		}
+	}
+	return out
+}
+
+// constOf returns the schema of one value.
+func (p *Prover) constOf(v *value.Value) *tree.Node {
+	n := p.consts[v]
+	if n == nil {
+		n = tree.Const(v)
+		p.consts[v] = n
+	}
+	return n
+}
+
+// anyOf returns the union of some schemas, the same for the same ones.
+func (p *Prover) anyOf(list []*tree.Node) *tree.Node {
+	if len(list) == 1 {
+		return list[0]
+	}
+	goal := make([]Part, len(list))
+	for i, n := range list {
+		goal[i] = Meets(n)
+	}
+	key := p.goalKey(goal)
+	n := p.unions[string(key)]
+	if n == nil {
+		n = tree.New(value.AllTypes)
+		n.AnyOf = list
+		n.Complete()
+		p.unions[string(key)] = n
+	}
+	return n
+}
