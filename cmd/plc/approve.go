@@ -103,6 +103,9 @@ func (env *environment) approveFile(ctx context.Context, name string, f *answerF
 	if f.ofCall() || f.all {
 		return errors.New("--params, --result, --skip, --instance and --all are for calls of a run, and this is a file")
 	}
+	if f.reason != "" {
+		return errors.New("--reason is not kept in an approved file; it is for plc reject, and for calls of a run")
+	}
 	as := f.as
 	var key ed25519.PrivateKey
 	if f.key != "" {
