@@ -475,7 +475,7 @@ func (r *testRun) again(t *testedFile, res *plc.PlanTestResult, faults []plantes
 		words = append(words, "--fault", f.String())
 	}
 	for i, w := range words {
-		words[i] = shellWord(w)
+		words[i] = display.ShellWord(w)
 	}
 	return strings.Join(words, " ")
 }
@@ -557,16 +557,6 @@ func faultNames(faults []plantest.Fault) string {
 		names = append(names, f.String())
 	}
 	return strings.Join(names, " + ")
-}
-
-// shellWord quotes a word for a shell if it has to be.
-func shellWord(s string) string {
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("@%+=:,./_-", r))
-	}) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // newPlanTest writes a test file from a recorded run.

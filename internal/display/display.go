@@ -57,6 +57,16 @@ func Quote(s string) Text {
 
 var quoteEscapes = strings.NewReplacer(`"`, `\"`, `\`, `\\`)
 
+// ShellWord returns s as one word for a POSIX shell, in single quotes if it needs them.
+func ShellWord(s string) string {
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("@%+=:,./_-", r))
+	}) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
 // Name returns the name of something as it is when that is a plain word, and quoted
 // otherwise, so that it can't be taken for words of the program's own.
 func Name(s string) Text {

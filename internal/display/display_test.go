@@ -16,3 +16,14 @@ func TestSums(t *testing.T) {
 		}
 	}
 }
+
+// ShellWord quotes all that a shell would not take for one plain word.
+func TestShellWord(t *testing.T) {
+	for word, want := range map[string]string{
+		"pay/each[0]": `'pay/each[0]'`, "a.b-c": "a.b-c", "": "''", "it's": `'it'\''s'`, "$(rm x); `y`": "'$(rm x); `y`'",
+	} {
+		if got := ShellWord(word); got != want {
+			t.Errorf("%q: %s, want %s", word, got, want)
+		}
+	}
+}

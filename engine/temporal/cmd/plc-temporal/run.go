@@ -230,7 +230,7 @@ func (p *program) writeInstances(ctx context.Context, o *temporal.Outcome) error
 
 // watch shows the questions of a run while it waits, and approves them if that is wanted.
 func (p *program) watch(ctx context.Context, run string, yes bool) {
-	shown := map[string]bool{}
+	shown := map[[3]string]bool{}
 	for {
 		select {
 		case <-ctx.Done():
@@ -250,14 +250,14 @@ func (p *program) watch(ctx context.Context, run string, yes bool) {
 				}
 				p.say("plc-temporal: %s\n", err)
 			}
-			if !shown[q.Digest] {
-				shown[q.Digest] = true
+			if at := [3]string{q.Instance, q.Path, q.Digest}; !shown[at] {
+				shown[at] = true
 				p.ask(q)
 				instance := ""
 				if q.Instance != "" {
-					instance = " --instance " + q.Instance
+					instance = " --instance " + display.ShellWord(q.Instance)
 				}
-				p.say("plc temporal approve %s %s%s approves it\n", run, q.Path, instance)
+				p.say("plc temporal approve %s %s%s approves it\n", run, display.ShellWord(q.Path), instance)
 			}
 		}
 	}

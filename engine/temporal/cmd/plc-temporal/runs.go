@@ -68,7 +68,7 @@ func counts(calls map[exec.Status]int) string {
 // ask shows a question.
 func (p *program) ask(q *temporal.Question) {
 	if q.Instance != "" {
-		p.say("instance %s: ", q.Instance)
+		p.say("instance %s: ", display.Name(q.Instance))
 	}
 	p.say("%s: %s, %s\n", q.Path, string(q.Kind), q.Reason)
 	text, err := json.Marshal(q.Terms)
