@@ -27,7 +27,7 @@ type activities struct {
 	programs   *programs
 	bundle     func(context.Context) (string, error) // of the run of an activity
 	middleware []tool.Middleware
-	ended      func(ctx context.Context, id, execution string) (*groupOutcome, error) // what came of a workflow
+	ended      func(ctx context.Context, id, execution string) (*groupOutcome, error) // the result of the workflow of a group
 }
 
 // attempt is the activity: it makes one attempt of a call of the run with this bundle. An error

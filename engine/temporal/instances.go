@@ -35,7 +35,7 @@ const (
 	groupInstances = 100
 	groupBytes     = 256 << 10
 	mostGroups     = 8
-	// mostTold is of how many instances that did not complete a group says why.
+	// mostTold is the maximum number of instances that did not complete in a groupEnd.
 	mostTold = 20
 )
 
@@ -46,7 +46,7 @@ type shares struct {
 	Sizes     []int                 `json:"sizes,omitempty"`
 }
 
-// group is what a workflow is told of the group that it runs.
+// group describes the group of instances that a workflow runs.
 type group struct {
 	Name     string `json:"name"`
 	Number   int    `json:"number"`
@@ -76,7 +76,7 @@ type InstanceEnd struct {
 	Reason   string      `json:"reason,omitempty"`
 }
 
-// groupOutcome is what the workflow of a group ends with.
+// groupOutcome is the result of the workflow of a group.
 type groupOutcome struct {
 	End   groupEnd      `json:"end"`
 	Lines []string      `json:"lines"`
@@ -157,7 +157,7 @@ func (w *activities) past(ctx context.Context, id, execution string) (json.RawMe
 	return json.Marshal(o.Past)
 }
 
-// groupOutcome returns what came of the workflow of a group.
+// groupOutcome returns the result of the workflow of a group.
 func (c *Client) groupOutcome(ctx context.Context, id, execution string) (*groupOutcome, error) {
 	var text json.RawMessage
 	if err := c.GetWorkflow(ctx, id, execution).Get(ctx, &text); err != nil {
@@ -234,7 +234,7 @@ type feeder struct {
 	next    int
 	going   map[int]string // the workflows of groups that go on
 	cancel  map[int]workflow.CancelFunc
-	stopped exec.Status // why no group is begun any more; "" if they are
+	stopped exec.Status // the status with which the run ends; "" while groups are begun
 	reason  string
 	told    bool // those that go on were told to end
 }
@@ -302,7 +302,7 @@ func (f *feeder) more() bool {
 	return false
 }
 
-// stop has no group begun any more.
+// stop makes drive begin no more groups.
 func (f *feeder) stop(s exec.Status, reason string) { f.stopped, f.reason = s, reason }
 
 // beginGroup begins the workflow of a group; at is how many go on at once.
@@ -442,7 +442,7 @@ func (f *feeder) count(e *groupEnd) {
 	}
 }
 
-// template fills in what there is of a run of a template.
+// template reads the fields of an Outcome that only the run of a template has.
 func (o *Outcome) template() error {
 	o.Template = o.lines != nil || o.groups != nil
 	for _, line := range o.lines {

@@ -114,46 +114,51 @@ func TestManyInstances(t *testing.T) {
 	t.Logf("%d instances in %s, %d workflows, %d events in the last", *manyInstances, took.Round(100*time.Millisecond), len(all), len(h.Events))
 }
 
-// A run that is cancelled while instances ask goes on with those that did not complete.
-func TestInstancesAskAndGoOn(t *testing.T) {
-	t.Parallel()
-	c := needServer(t).dial(t, Options{Queue: t.Name()})
-	w := &world{}
+// askingInstance begins a run of 12 instances in groups of each, and waits until the sixth asks.
+func askingInstance(t *testing.T, each int) (c *Client, w *world, run string, q Question) {
+	t.Helper()
+	c, w = needServer(t).dial(t, Options{Queue: t.Name()}), &world{}
 	serve(t, c, WorkerOptions{Config: plc.Config{Tools: w.tools()}})
 	plan := strings.Replace(ofInstance, `]}]`, `, {"_tool": "wipe", "_id": "w", "_when": "†input.ask", "text": "all"}]}]`, 1)
 	b := bundleOf(t, plan, withLines(12))
 	in := inputOf(t, b)
-	in.Shares.Sizes = sized(12, 4)
+	in.Shares.Sizes = sized(12, each)
 	beginWith(t, c, b, in)
-	q := asked(t, c, b.Run)
+	return c, w, b.Run, asked(t, c, b.Run)
+}
+
+// A run that is cancelled while instances ask goes on with those that did not complete.
+func TestInstancesAskAndGoOn(t *testing.T) {
+	t.Parallel()
+	c, w, run, q := askingInstance(t, 4)
 	if q.Instance != "6" || q.Path != "w" {
 		t.Fatalf("%+v", q)
 	}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		if v, err := c.Show(t.Context(), b.Run); err == nil && v.Instances[exec.Completed] == 10 {
+		if v, err := c.Show(t.Context(), run); err == nil && v.Instances[exec.Completed] == 10 {
 			break
 		}
 		if time.Now().After(deadline) {
 			t.Fatal("the other instances do not go on")
 		}
 	}
-	if err := c.Cancel(t.Context(), b.Run); err != nil {
+	if err := c.Cancel(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
-	if o := wait(t, c, b.Run); o.Status != exec.Cancelled {
+	if o := wait(t, c, run); o.Status != exec.Cancelled {
 		t.Fatalf("%+v", o)
 	}
-	if err := c.Resume(t.Context(), b.Run, Limits{Steps: 3}); err == nil || !strings.Contains(err.Error(), "share a budget") {
+	if err := c.Resume(t.Context(), run, Limits{Steps: 3}); err == nil || !strings.Contains(err.Error(), "share a budget") {
 		t.Error(err)
 	}
-	if err := c.Resume(t.Context(), b.Run, Limits{}); err != nil {
+	if err := c.Resume(t.Context(), run, Limits{}); err != nil {
 		t.Fatal(err)
 	}
-	q = asked(t, c, b.Run)
-	if err := c.Answer(t.Context(), b.Run, Answer{Path: "w", Instance: "6", Answer: exec.Answer{Approved: true, Digest: q.Digest}}); err != nil {
+	q = asked(t, c, run)
+	if err := c.Answer(t.Context(), run, Answer{Path: "w", Instance: "6", Answer: exec.Answer{Approved: true, Digest: q.Digest}}); err != nil {
 		t.Fatal(err)
 	}
-	o := wait(t, c, b.Run)
+	o := wait(t, c, run)
 	if o.Status != exec.Failed || o.Reason != "1 of 12 instances failed" || len(w.sent) != 11 {
 		t.Errorf("%s: %s, sent %v", o.Status, o.Reason, w.sent)
 	}
@@ -163,34 +168,20 @@ func TestInstancesAskAndGoOn(t *testing.T) {
 // have failed, and are not run again.
 func TestGroupLost(t *testing.T) {
 	t.Parallel()
-	c := needServer(t).dial(t, Options{Queue: t.Name()})
-	w := &world{}
-	serve(t, c, WorkerOptions{Config: plc.Config{Tools: w.tools()}})
-	plan := strings.Replace(ofInstance, `]}]`, `, {"_tool": "wipe", "_id": "w", "_when": "†input.ask", "text": "all"}]}]`, 1)
-	b := bundleOf(t, plan, withLines(12))
-	in := inputOf(t, b)
-	in.Shares.Sizes = sized(12, 3)
-	beginWith(t, c, b, in)
-	q := asked(t, c, b.Run) // of the second group
+	c, w, run, q := askingInstance(t, 3) // of the second group
 	if err := c.TerminateWorkflow(t.Context(), q.Workflow, "", "a test"); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if o := wait(t, c, b.Run); o.Status != exec.Failed || o.Reason != "3 of 12 instances failed" {
+		if o := wait(t, c, run); o.Status != exec.Failed || o.Reason != "3 of 12 instances failed" {
 			t.Fatalf("%s %s", o.Status, o.Reason)
 		}
-		if err := c.Resume(t.Context(), b.Run, Limits{}); err != nil {
+		if err := c.Resume(t.Context(), run, Limits{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	wait(t, c, b.Run)
-	sent := map[string]bool{}
-	for _, s := range w.sent {
-		if sent[s] {
-			t.Errorf("%s was sent twice", s)
-		}
-		sent[s] = true
-	}
+	wait(t, c, run)
+	w.sentOnce(t)
 }
 
 // With FailFast the first failure ends the run, whichever workflow it is in.

@@ -186,13 +186,7 @@ func TestPartLost(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sent := map[string]bool{}
-	for _, s := range w.sent {
-		if sent[s] {
-			t.Errorf("%s was sent twice", s)
-		}
-		sent[s] = true
-	}
+	w.sentOnce(t)
 }
 
 // A loop over very many items.

@@ -84,7 +84,7 @@ type input struct {
 
 	Shares shares      `json:"shares,omitzero"`  // the instances of a template
 	Group  *group      `json:"group,omitempty"`  // of a group of instances
-	Groups []*groupEnd `json:"groups,omitempty"` // what came of groups: of a run that shares its instances out
+	Groups []*groupEnd `json:"groups,omitempty"` // how groups have ended, in a run that shares its instances out
 }
 
 // Limits replace those with which a run was begun. 0 leaves a limit as it is.
@@ -108,7 +108,7 @@ type outcome struct {
 	Output bool          `json:"output"`         // the plan has an output
 	Past   *exec.History `json:"past,omitempty"` // of a run that did not complete
 
-	Lines  []string    `json:"lines,omitempty"`  // of a template: what came of its instances, as JSON
+	Lines  []string    `json:"lines,omitempty"`  // of a template: the results of its instances, as JSON
 	Groups []*groupEnd `json:"groups,omitempty"` // the same where they were shared out
 }
 

@@ -39,6 +39,18 @@ func (w *world) called(key string) int {
 	return w.calls[key]
 }
 
+// sentOnce reports texts that were sent more than once.
+func (w *world) sentOnce(t *testing.T) {
+	t.Helper()
+	sent := map[string]bool{}
+	for _, s := range w.sent {
+		if sent[s] {
+			t.Errorf("%s was sent twice", s)
+		}
+		sent[s] = true
+	}
+}
+
 type text struct {
 	Text string `json:"text"`
 }
