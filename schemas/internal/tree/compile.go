@@ -108,7 +108,7 @@ func isMetaSchema(base, ref string) bool {
 	return ok && draftOf(u) != 0
 }
 
-// Fault says what is wrong with a schema document.
+// A Fault is an error in a schema document.
 type Fault struct {
 	Pointer string // into the document
 	Message string

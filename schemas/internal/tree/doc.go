@@ -4,9 +4,9 @@
 // Compile reads a document: document.go finds what it names, build.go reads the keywords of each
 // schema into a Node, and Complete derives what they come to. Everything else in schemas works on
 // nodes, which are never changed once they are built. Behind a document stands the library that has
-// the last word about its values (library.go). It gets a document without what it can not read or
-// should not assert, and compiles that when it is first asked. meta.go holds documents against the
-// meta-schema of their draft.
+// the last word about its values (library.go). It gets the document without what it can't read or
+// should not assert, and compiles it when it is first asked. meta.go validates documents against
+// the meta-schema of their draft.
 //
-// Schemas of which no document knows are made of others by New, Const, Both and Either.
+// New, Const, Both and Either make schemas that are in no document.
 package tree

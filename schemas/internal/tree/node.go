@@ -526,14 +526,13 @@ func (n *Node) PropertyNamed(name []byte) *Node {
 	return nil
 }
 
-// Scanning says what the scanner can do with a node.
+// A Scanning tells the scanner (scan.go of package schemas) how to read values of a node.
 type Scanning uint8
 
-// What the scanner can do.
 const (
-	Unscanned Scanning = iota // nothing
+	Unscanned Scanning = iota // the scanner can't decide it
 	Plain                     // its keywords are about the value itself, its members and elements
-	Through                   // it says nothing but what one list of others in place says
+	Through                   // its only keyword is one of $ref, allOf, anyOf and oneOf
 )
 
 // scanning returns what the scanner can do with n.

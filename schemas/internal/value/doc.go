@@ -1,6 +1,6 @@
-// Package value has JSON values, as they are read to be held against schemas, and exact decimals.
+// Package value has the JSON values that are validated against schemas, and exact decimals.
 //
-// What is read is bounded (Parse), so that nothing that is done with it recurses without end or
-// calculates for long. Whoever makes values of others makes them share their parts, and asks for
-// Bytes: the text of such a value may be far larger than the memory that it takes.
+// Parse bounds the nesting and the numbers of what it reads, so that work on values neither
+// recurses too deeply nor calculates for long. Values that are made of others share their parts, so
+// their text may be far larger than the memory that they take: ask Bytes before you write one.
 package value
