@@ -160,7 +160,7 @@ var layers = map[string]layer{
 	"cmd/plc/internal/oidc":          {own: "diag lang/yaml", libraries: []string{jwt}},
 	"cmd/plc/internal/oidc/oidctest": {libraries: []string{jwt}},
 	"cmd/plc/internal/server":        {own: ". cmd/plc/internal/oidc cmd/plc/internal/runner compile compile/flow cmd/plc/internal/server/html dag/draw diag exec exec/forecast exec/undo internal/display journal lang state tool"},
-	"cmd/plc/internal/webhook":       {own: ". cmd/plc/internal/runner diag exec internal/display journal lang/yaml tool tool/http"},
+	"cmd/plc/internal/webhook":       {own: ". cmd/plc/internal/runner diag exec internal/display internal/lazyregexp journal lang/yaml tool tool/http"},
 
 	// Programs.
 	"cmd/plc/internal/lsp/protocol":     {},

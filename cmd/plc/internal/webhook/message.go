@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/internal/lazyregexp"
 	"github.com/plc-lang/plc/journal"
 )
 
@@ -125,10 +125,10 @@ func reasonToAsk(e *exec.Event) string {
 	return short(e.Reason)
 }
 
-var failedCall = regexp.MustCompile(`^("(?:[^"\\]|\\.)*" failed: [a-z][a-z0-9_.-]{0,40})(?:: |$)`)
+var failedCall = lazyregexp.New(`^("(?:[^"\\]|\\.)*" failed: [a-z][a-z0-9_.-]{0,40})(?:: |$)`)
 
-// failure returns which call failed, and the code of its error: its text may quote params and
-// results. It returns "" for a run that failed for another reason.
+// failure returns which call failed and the code of its error, without the text of the error, which
+// may quote params and results. It returns "" if the run failed for another reason.
 func failure(reason string) string {
 	if m := failedCall.FindStringSubmatch(reason); m != nil {
 		return short(m[1])
