@@ -127,7 +127,7 @@ func (s *Server) aguiResume(r *http.Request, answers []aguiAnswer) (run string, 
 	return run, after, nil
 }
 
-// decision returns what a person has decided. It takes nothing but an explicit "approve" for a yes.
+// decision returns what a person has decided. Only an explicit "approve" approves.
 func (a *aguiAnswer) decision() (*Decision, error) {
 	d := &Decision{Decision: "refuse"}
 	switch {

@@ -15,7 +15,7 @@ import (
 // maxSimulated is the maximum number of runs that a request simulates.
 const maxSimulated = 5000
 
-// simulateTime is the maximum time of a simulation. One that takes longer covers fewer runs.
+// simulateTime is the maximum time of a simulation, after which it reports the runs made so far.
 const simulateTime = 10 * time.Second
 
 // Simulated is a plan that is simulated, and what is assumed of its tools.
@@ -51,13 +51,13 @@ func (s *Server) simulate(w http.ResponseWriter, r *http.Request) {
 	}
 	var sim *plc.Simulation
 	if err == nil {
-		ctx, cancel := context.WithTimeout(r.Context(), simulateTime)
+		ctx, cancel := context.WithTimeout(r.Context(), s.simulateTime)
 		defer cancel()
 		sim, err = p.Simulate(ctx, &plc.SimulateOptions{Runs: in.Runs, Seed: in.Seed, Fails: in.Fails, Takes: in.Takes})
 	}
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) && r.Context().Err() == nil {
-			err = badf(http.StatusUnprocessableEntity, "not even one run was simulated in %s", simulateTime)
+			err = badf(http.StatusUnprocessableEntity, "not even one run was simulated in %s", s.simulateTime)
 		}
 		fail(w, r, err)
 		return

@@ -67,15 +67,16 @@ type Server struct {
 	// Findings are warnings about the tool files and MCP servers at the start.
 	Findings diag.List
 
-	opts     Options
-	tools    *tool.Catalogue
-	runs     *runner.Runner
-	codes    codes
-	uploads  uploads
-	approved approvals
-	slots    chan struct{} // of requests that compile a plan
-	large    chan struct{} // of requests whose bodies are large
-	handler  http.Handler
+	opts         Options
+	tools        *tool.Catalogue
+	runs         *runner.Runner
+	codes        codes
+	uploads      uploads
+	approved     approvals
+	slots        chan struct{} // of requests that compile a plan
+	simulateTime time.Duration
+	large        chan struct{} // of requests whose bodies are large
+	handler      http.Handler
 }
 
 // New returns a server, which resumes the runs that the one before it left in the store. The error
@@ -91,7 +92,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if err := tools.Err(); err != nil {
 		return nil, err
 	}
-	s := &Server{Findings: tools.Findings, slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))), large: make(chan struct{}, maxLarge), opts: o, tools: tools.Catalogue}
+	s := &Server{Findings: tools.Findings, slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))), large: make(chan struct{}, maxLarge), simulateTime: simulateTime, opts: o, tools: tools.Catalogue}
 	s.uploads.dir, s.uploads.most = o.Uploads, cmp.Or(o.MaxUpload, DefaultMaxUpload)
 	mux := http.NewServeMux()
 	for pattern, h := range s.routes() {

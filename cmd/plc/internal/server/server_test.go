@@ -256,6 +256,16 @@ func init() {
 	openapi3filter.RegisterBodyDecoder("image/svg+xml", text)
 }
 
+// token makes a token with some roles.
+func (g *rig) token(name string, roles ...Role) string {
+	g.t.Helper()
+	made, err := g.tokens.Make(Token{Name: name, Roles: roles})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return made
+}
+
 // want sends a request as ada, and wants a status.
 func (g *rig) want(status int, method, path string, body any) object {
 	g.t.Helper()
@@ -581,10 +591,7 @@ func TestQueueIsBounded(t *testing.T) {
 func TestCallerIsBounded(t *testing.T) {
 	g := newRig(t, Options{Running: 1, Queued: 5, PerCaller: 1})
 	defer close(g.gate)
-	other, err := g.tokens.Make(Token{Name: "bob", Roles: []Role{Read, Run}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := g.token("bob", Read, Run)
 	slow := object{"plan": []object{{"_tool": "slow"}}}
 	g.want(201, "POST", "/v1/runs", slow)
 	status, header, _ := g.send(g.admin, "POST", "/v1/runs", slow)
@@ -599,10 +606,7 @@ func TestCallerIsBounded(t *testing.T) {
 // Nobody gets in without a token, from another host, from another site, or beyond the roles.
 func TestWhoMay(t *testing.T) {
 	g := newRig(t, Options{OthersApprove: true})
-	reader, err := g.tokens.Make(Token{Name: "bob", Roles: []Role{Read}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := g.token("bob", Read)
 	body := object{"plan": []object{{"_tool": "wipe", "what": "x"}}}
 	status := func(want int, token, method, path string, headers ...string) {
 		t.Helper()
@@ -643,14 +647,7 @@ func TestWhoMay(t *testing.T) {
 // params, or gave a result before.
 func TestOthersApprove(t *testing.T) {
 	g := newRig(t, Options{OthersApprove: true})
-	token := func(name string, roles ...Role) string {
-		made, err := g.tokens.Make(Token{Name: name, Roles: roles})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return made
-	}
-	alice, bob := token("alice", Read, Run), token("bob", Read, Approve)
+	alice, bob := g.token("alice", Read, Run), g.token("bob", Read, Approve)
 	start := func(path string, body object) (run string) {
 		t.Helper()
 		by := alice
@@ -735,14 +732,7 @@ func TestOthersApprove(t *testing.T) {
 // With OthersApprove, whoever gave a result does not approve the plan of a fork, which has it.
 func TestOthersApprovePlans(t *testing.T) {
 	g := newRig(t, Options{Spec: plc.Spec{Lazy: true}, OthersApprove: true})
-	token := func(name string, roles ...Role) string {
-		made, err := g.tokens.Make(Token{Name: name, Roles: roles})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return made
-	}
-	carol, bob := token("carol", Read, Run), token("bob", Read, Approve)
+	carol, bob := g.token("carol", Read, Run), g.token("bob", Read, Approve)
 	begin := func(path string, body object) string {
 		t.Helper()
 		status, _, text := g.send(carol, "POST", path, body)
@@ -910,10 +900,7 @@ func TestFaultsOfCallers(t *testing.T) {
 	if fail(w, httptest.NewRequest("POST", "/v1/plan", nil), fmt.Errorf("%w: too large", forecast.ErrGivenUp)); w.Code != 422 {
 		t.Errorf("a plan that is too large to be tried: status %d", w.Code)
 	}
-	bob, err := g.tokens.Make(Token{Name: "bob", Roles: []Role{Read}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bob := g.token("bob", Read)
 	for _, c := range []struct {
 		end    func() error // of the body
 		status int
@@ -1014,10 +1001,7 @@ func TestBounded(t *testing.T) {
 // A stream of events ends when its token is revoked.
 func TestRevokedStream(t *testing.T) {
 	g := newRig(t, Options{})
-	reader, err := g.tokens.Make(Token{Name: "bob", Roles: []Role{Read}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := g.token("bob", Read)
 	run := g.want(201, "POST", "/v1/runs", object{"plan": []object{{"_tool": "wipe", "what": "x"}}})["run"].(string)
 	g.until(run, "runPaused", 0)
 	req, _ := http.NewRequestWithContext(t.Context(), "GET", g.http.URL+"/v1/runs/"+run+"/events", nil)
@@ -1053,6 +1037,9 @@ func TestForesees(t *testing.T) {
 		t.Errorf("succeeded %v", ok)
 	}
 	g.want(422, "POST", "/v1/simulate", object{"plan": plan, "runs": maxSimulated + 1})
+	g.server.simulateTime = 1 // too short for one run
+	g.want(422, "POST", "/v1/simulate", object{"plan": plan, "runs": 100})
+	g.server.simulateTime = simulateTime
 	g.want(422, "POST", "/v1/simulate", object{"plan": plan, "fails": []string{"wype=1"}})
 	g.want(422, "POST", "/v1/simulate", object{"plan": []object{{"_tool": "wype"}}})
 	g.want(422, "POST", "/v1/simulate", object{"plan": plan, "instances": `{"what": "x"}`})
@@ -1095,10 +1082,7 @@ func TestUndoesRun(t *testing.T) {
 	g := newRig(t, Options{})
 	run := g.want(201, "POST", "/v1/runs", object{"plan": []object{{"_tool": "put", "what": "x"}}, "labels": object{"team": "a"}})["run"].(string)
 	g.until(run, "runFinished", 0)
-	bob, err := g.tokens.Make(Token{Name: "bob", Roles: []Role{Read, Run}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bob := g.token("bob", Read, Run)
 	if u := g.want(200, "GET", "/v1/runs/"+run+"/undo", nil); len(u["calls"].([]any)) != 1 || u["before"] != nil {
 		t.Errorf("%v", u)
 	}
