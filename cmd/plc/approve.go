@@ -104,7 +104,7 @@ func (env *environment) approveFile(ctx context.Context, name string, f *answerF
 		return errors.New("--params, --result, --skip, --instance and --all are for calls of a run, and this is a file")
 	}
 	if f.reason != "" {
-		return errors.New("--reason is not kept in an approved file; it is for plc reject, and for calls of a run")
+		return errors.New("--reason is for plc reject and for calls of a run; an approved file keeps no reason")
 	}
 	as := f.as
 	var key ed25519.PrivateKey
