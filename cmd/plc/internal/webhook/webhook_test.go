@@ -57,11 +57,16 @@ func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: http.NoBody}, nil
 }
 
-// kinds returns what the service was told, in order.
-func (s *service) kinds() (all []string) {
+// requests returns the requests that the service got, in order.
+func (s *service) requests() []*request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, q := range s.got {
+	return slices.Clone(s.got)
+}
+
+// kinds returns what the service was told, in order.
+func (s *service) kinds() (all []string) {
+	for _, q := range s.requests() {
 		all = append(all, string(q.body.Type)+" "+string(q.body.Data.Status))
 	}
 	return all
@@ -120,8 +125,9 @@ func TestTells(t *testing.T) {
 		if got, want := s.kinds(), []string{"run.question paused", "run.question paused", "run.question paused"}; !slices.Equal(got, want) {
 			t.Fatalf("told %q, want %q", got, want)
 		}
-		first := s.got[0]
-		if s.got[1].id != first.id || s.got[2].id != first.id {
+		all := s.requests()
+		first := all[0]
+		if all[1].id != first.id || all[2].id != first.id {
 			t.Errorf("the id changes")
 		}
 		if d := first.body.Data; d.Run != res.Run || d.Link != page(res.Run, true) || d.Asked != 1 || d.Questions[0].Call != "a" || d.Questions[0].Tool != "wipe" || d.Labels["team"] != "a" {
@@ -130,7 +136,7 @@ func TestTells(t *testing.T) {
 		if strings.Contains(string(first.text), `"x"`) {
 			t.Errorf("a param is sent: %s", first.text)
 		}
-		for _, q := range s.got {
+		for _, q := range s.requests() {
 			for i, key := range [][]byte{keyA, keyB} {
 				if want := (&Hook{Keys: [][]byte{key}}).sign(q.id, q.at, q.text); strings.Split(q.signature, " ")[i] != want {
 					t.Errorf("signature %q, want %q", q.signature, want)
@@ -149,7 +155,7 @@ func TestTells(t *testing.T) {
 		}
 		begin(t, e, `[{"_tool": "wipe", "what": "", "where": "cellar"}]`, plc.ApproveNone)
 		time.Sleep(time.Minute)
-		for _, q := range s.got {
+		for _, q := range s.requests() {
 			if q.body.Type != Failed {
 				continue
 			}
