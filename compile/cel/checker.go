@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/plc-lang/plc/compile"
@@ -27,10 +28,15 @@ const (
 type Checker struct {
 	functions map[string]*function
 	basics    []basic
+
+	mu    sync.Mutex
+	kinds map[*schemas.Schema]int // the indexes in basics of schemas that were looked at; see typing.kind
 }
 
 // New makes a Checker: one serves any number of plans.
-func New() *Checker { return &Checker{functions: functions(), basics: basics()} }
+func New() *Checker {
+	return &Checker{functions: functions(), basics: basics(), kinds: map[*schemas.Schema]int{}}
+}
 
 // names returns the names of all functions, without the operators.
 func (c *Checker) names() iter.Seq[string] {

@@ -2,6 +2,7 @@ package cel
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/plc-lang/plc/schemas"
 )
@@ -61,25 +62,55 @@ func (c *Checker) newTyping(vars map[string]*schemas.Schema, m *schemas.Meter) *
 
 // shape returns the type of the values of a schema; of those that may be of several it is dyn.
 func (t *typing) shape(s *schemas.Schema) *shape {
-	dyn := &shape{typ: dynType}
-	if s == nil || t.relation.Assignable(s, schemas.Nothing()).Verdict == schemas.Yes {
-		return dyn
+	i := -1
+	if s != nil {
+		i = t.kind(s)
 	}
-	for _, b := range t.checker.basics {
-		if t.relation.Assignable(s, b.schema).Verdict != schemas.Yes {
-			continue
-		}
-		switch b.typ {
-		case nil:
-			return t.object(s)
-		case anyList:
-			elem, _ := s.At(schemas.Step{Kind: schemas.Every})
-			e := t.shape(elem)
-			return &shape{typ: listOf(e.typ), elem: e}
-		}
+	if i < 0 {
+		return &shape{typ: dynType}
+	}
+	switch b := t.checker.basics[i]; b.typ {
+	case nil:
+		return t.object(s)
+	case anyList:
+		elem, _ := s.At(schemas.Step{Kind: schemas.Every})
+		e := t.shape(elem)
+		return &shape{typ: listOf(e.typ), elem: e}
+	default:
 		return &shape{typ: b.typ}
 	}
-	return dyn
+}
+
+// maxKinds is the maximum number of schemas whose types a Checker remembers.
+const maxKinds = 1000
+
+// kind returns the index in Checker.basics of the type of the values of a schema; -1 if they may be
+// of several. The Checker remembers it, since policies have many conditions over few schemas.
+func (t *typing) kind(s *schemas.Schema) int {
+	c := t.checker
+	c.mu.Lock()
+	i, ok := c.kinds[s]
+	c.mu.Unlock()
+	if ok {
+		return i
+	}
+	if i = t.findKind(s); t.relation.Meter.Err() != nil { // it was not looked at to the end
+		return i
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.kinds) >= maxKinds {
+		clear(c.kinds)
+	}
+	c.kinds[s] = i
+	return i
+}
+
+func (t *typing) findKind(s *schemas.Schema) int {
+	if t.relation.Assignable(s, schemas.Nothing()).Verdict == schemas.Yes {
+		return -1
+	}
+	return slices.IndexFunc(t.checker.basics, func(b basic) bool { return t.relation.Assignable(s, b.schema).Verdict == schemas.Yes })
 }
 
 // object returns the type of an object. Its name, which findings show, is the schema in short.

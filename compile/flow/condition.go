@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -121,15 +122,25 @@ func (c *preparer) declared(said *label.Condition, vars map[string]*schemas.Sche
 		if t.Tool == nil || len(t.Definition.Param) == 0 {
 			continue
 		}
-		var fields []schemas.Field
-		for _, name := range slices.Sorted(maps.Keys(t.Definition.Param)) {
-			fields = append(fields, schemas.Field{Name: name, Schema: t.Definition.Param[name], Optional: true})
+		s := c.only[t]
+		if s == nil {
+			s = declaredParams(t)
+			c.only[t] = s
 		}
-		only[variable] = schemas.Object(fields...)
+		only[variable] = s
 	}
 	if _, err := c.predicates.Check(said.Text, only, nil); err != nil {
 		c.errorf(diag.BadPolicy, said.Loc, "the condition %q does not fit the params that are declared: %s", said.Text, err)
 	}
+}
+
+// declaredParams returns the schema of params that has those which a tool declares and no others.
+func declaredParams(t *named) *schemas.Schema {
+	var fields []schemas.Field
+	for _, name := range slices.Sorted(maps.Keys(t.Definition.Param)) {
+		fields = append(fields, schemas.Field{Name: name, Schema: t.Definition.Param[name], Optional: true})
+	}
+	return schemas.Object(fields...)
 }
 
 // pairs does the same for a condition about two calls.
@@ -193,6 +204,9 @@ func (c *preparer) want(t *label.Tool, w *label.Want) {
 
 // selected returns the tools that a selector means.
 func (c *preparer) selected(s label.Selector) (all []*named) {
+	if _, ok := s.Annotation(); !ok && !strings.Contains(s.Text, "*") {
+		return c.byName[s.Text]
+	}
 	for _, t := range c.tools {
 		if selects(s, t.names, effectsOf(t)) {
 			all = append(all, t)
@@ -241,39 +255,75 @@ func (c *preparer) list(w *label.Want) *list {
 
 // contradictions reports rules that forbid a tool altogether.
 func (c *preparer) contradictions() {
-	first := map[string][]*rule{} // the "before" rules, by the tools that come later
+	order := &circles{before: map[string][]string{}, visits: map[string]int{}, circle: map[string]int{}}
+	first := map[[2]string]*rule{} // the first "before" rule for two tools
 	for _, r := range c.policy.rules {
-		if r.Kind == label.Before {
-			first[r.Other.Text] = append(first[r.Other.Text], r)
+		if r.Kind != label.Before {
+			continue
+		}
+		pair := [2]string{r.Tools.Text, r.Other.Text}
+		if first[pair] == nil {
+			first[pair] = r
+			order.before[r.Other.Text] = append(order.before[r.Other.Text], r.Tools.Text)
 		}
 	}
 	for _, r := range c.policy.rules {
 		switch {
-		case r.Kind == label.Before && comesBefore(first, r.Tools.Text, r.Other.Text):
+		case r.Kind == label.Before && order.of(r.Tools.Text) == order.of(r.Other.Text):
 			c.errorf(diag.BadPolicy, r.Loc, "%q would have to come before itself, so it could never be called: %s", r.Other.Text, r.Text)
 		case r.Kind == label.Never && r.If == nil:
-			for _, b := range first[r.Tools.Text] {
-				if b.Tools.Text == r.Other.Text {
-					c.errorf(diag.BadPolicy, r.Loc, "%q must come after %q and also never after it, so it could never be called: %s", r.Tools.Text, r.Other.Text, r.Text)
-					c.findings[len(c.findings)-1].Related = []diag.Related{{Loc: b.Loc, Message: fmt.Sprintf("%s is here", b.Text)}}
-				}
+			if b := first[[2]string{r.Other.Text, r.Tools.Text}]; b != nil {
+				c.errorf(diag.BadPolicy, r.Loc, "%q must come after %q and also never after it, so it could never be called: %s", r.Tools.Text, r.Other.Text, r.Text)
+				c.findings[len(c.findings)-1].Related = []diag.Related{{Loc: b.Loc, Message: fmt.Sprintf("%s is here", b.Text)}}
 			}
 		}
 	}
 }
 
-// comesBefore reports whether the tool earlier is the tool later, or has to come before it.
-func comesBefore(first map[string][]*rule, later, earlier string) bool {
-	seen := []string{later}
-	for todo := seen; len(todo) > 0; todo = todo[1:] {
-		if todo[0] == earlier {
-			return true
-		}
-		for _, r := range first[todo[0]] {
-			if !slices.Contains(seen, r.Tools.Text) {
-				seen, todo = append(seen, r.Tools.Text), append(todo, r.Tools.Text)
-			}
-		}
-	}
-	return false
+// circles finds the tools that would have to come before each other: these are in one circle. It is
+// Tarjan's algorithm, and takes time linear in the rules.
+type circles struct {
+	before map[string][]string // the tools that have to come before a tool
+	visits map[string]int      // in which order tools were visited, from 1
+	circle map[string]int      // the number of the circle of a tool
+	open   []string            // the tools whose circles are not known yet
 }
+
+// of returns the number of the circle of a tool.
+func (c *circles) of(tool string) int {
+	if c.visits[tool] == 0 {
+		c.visit(tool)
+	}
+	return c.circle[tool]
+}
+
+// visit returns the first visit to a tool in the same circle that is known so far.
+func (c *circles) visit(tool string) (first int) {
+	own := len(c.visits) + 1
+	first, c.visits[tool] = own, own
+	c.open = append(c.open, tool)
+	for _, b := range c.before[tool] {
+		v := c.visits[b]
+		if v == 0 {
+			v = c.visit(b)
+		} else if c.circle[b] > 0 {
+			continue
+		}
+		first = min(first, v)
+	}
+	if first < own {
+		return first
+	}
+	at := len(c.open) - 1
+	for c.open[at] != tool {
+		at--
+	}
+	for _, t := range c.open[at:] {
+		c.circle[t] = own
+	}
+	c.open = c.open[:at]
+	return maxVisit
+}
+
+// maxVisit is later than any visit.
+const maxVisit = math.MaxInt

@@ -67,7 +67,12 @@ func Prepare(said *label.Policy, cat *tool.Catalogue, predicates compile.Predica
 		p.index[name] = i
 	}
 	p.best, p.plan = p.lab(said.Best()), p.lab(said.OfPlan())
-	c := &preparer{policy: p, cat: cat, tools: toolsOf(cat), predicates: predicates}
+	c := &preparer{policy: p, cat: cat, tools: toolsOf(cat), byName: map[string][]*named{}, only: map[*named]*schemas.Schema{}, predicates: predicates}
+	for _, t := range c.tools {
+		for _, name := range slices.Compact(slices.Sorted(slices.Values(t.names))) {
+			c.byName[name] = append(c.byName[name], t)
+		}
+	}
 	c.tables()
 	for i := range said.Tools {
 		c.tool(&said.Tools[i])
@@ -84,6 +89,8 @@ type preparer struct {
 	policy     *Policy
 	cat        *tool.Catalogue // nil: tools are not known, and nothing is checked against them
 	tools      []*named
+	byName     map[string][]*named        // in the order of tools
+	only       map[*named]*schemas.Schema // see declared
 	predicates compile.Predicates
 	findings   diag.List
 }
