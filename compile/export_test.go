@@ -35,3 +35,17 @@ func CompileMetered(doc *lang.Document, opts *Options) (prog *Program, found dia
 	prog, found, _ = c.compile()
 	return prog, found, c.delegates.meter.Used(), meterSteps + meterStepsPerByte*len(doc.File.Text)
 }
+
+// Types compiles a document as far as its types, and returns a function that checks them, once.
+func Types(doc *lang.Document, opts *Options) func() {
+	c := newUnit(doc, opts, newDelegates(doc, opts))
+	p := readContext(c)
+	t := newTemplates(p)
+	low := lower(t)
+	lazy := checkModes(p, low)
+	board := newBoard(p)
+	order := findOrder(board, low)
+	bound := bind(c, low, order)
+	prog := newProgram(board, low, order, bound, lazy)
+	return func() { checkTypes(t, low, board, prog, order.cyclic) }
+}

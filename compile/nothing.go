@@ -57,7 +57,7 @@ func (c *unbound) reportNothing(d *draft, r *ref, p state.Path) {
 	if f = f.inside(d, r.expr.read.Span); !f.kept() {
 		return // what follows costs the number of paths
 	}
-	if later := c.index.writersOf(p, d.Place+1, maxPlace); !d.isOutput() && len(later) > 0 {
+	if later := c.index.writersOf(p, d.Place+1, maxPlace, &frontier{}); !d.isOutput() && len(later) > 0 {
 		f.Message = fmt.Sprintf("nobody writes %s before this call; an || does not wait for a later writer", said)
 		f.related(c.calls[later[0]-1].writeLoc(c.reporter, p), "written here")
 		return

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/plc-lang/plc/state"
 )
@@ -258,12 +259,15 @@ func (t *pathIndex) up(n int32) int32 {
 	return t.nodes.at(n).parent
 }
 
+// frontiers are reused by Program.Writers.
+var frontiers = sync.Pool{New: func() any { return &frontier{} }}
+
 // writersOf returns the places in [since, before) of calls that may write a path
-// that overlaps p, ascending. It is safe for goroutines.
-func (t *pathIndex) writersOf(p state.Path, since, before state.Place) []state.Place {
-	var f frontier
-	above, at := t.overlapping(p, &f)
-	var places []state.Place
+// that overlaps p, ascending. It is safe for goroutines that each have a frontier; the slice is
+// good until the frontier is used again.
+func (t *pathIndex) writersOf(p state.Path, since, before state.Place, f *frontier) []state.Place {
+	above, at := t.overlapping(p, f)
+	places := f.places[:0]
 	collect := func(n int32) {
 		w := t.nodes.at(n).writers
 		i, _ := slices.BinarySearch(w, since)
@@ -273,7 +277,7 @@ func (t *pathIndex) writersOf(p state.Path, since, before state.Place) []state.P
 	for _, n := range above {
 		collect(n)
 	}
-	stack := slices.Clone(at)
+	stack := append(f.stack[:0], at...)
 	for len(stack) > 0 {
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
@@ -284,6 +288,7 @@ func (t *pathIndex) writersOf(p state.Path, since, before state.Place) []state.P
 		stack = t.appendKids(stack, n)
 	}
 	slices.Sort(places)
+	f.stack, f.places = stack, places
 	return slices.Compact(places)
 }
 

@@ -231,7 +231,9 @@ func (p *Program) Call(id string) (*Call, bool) {
 // [since, before), in plan order.
 func (p *Program) Writers(path state.Path, since, before state.Place) iter.Seq[*Call] {
 	return func(yield func(*Call) bool) {
-		for _, w := range p.paths.writersOf(path, since, before) {
+		f := frontiers.Get().(*frontier)
+		defer frontiers.Put(f)
+		for _, w := range p.paths.writersOf(path, since, before, f) {
 			if !yield(&p.Calls[w-1]) {
 				return
 			}

@@ -94,9 +94,9 @@ func (w *walk) inputOf(t *taken, items, initial *val, last *mark) *val {
 	case compile.ForEach:
 		return w.asInput(w.element(items, nil))
 	case compile.Reduce:
-		return w.object(w.says, part{"item", w.element(items, nil)}, part{"result", leaf(w.join(initial.all, last))})
+		return w.object(w.says, part{"item", w.element(items, nil)}, part{"result", w.leaf(w.join(initial.all, last))})
 	case compile.Repeat:
-		return leaf(w.join(initial.all, last))
+		return w.leaf(w.join(initial.all, last))
 	}
 	in := &val{own: w.says}
 	for _, p := range t.params {
@@ -117,11 +117,11 @@ func (w *walk) gathered(loop compile.Loop, out view, items, initial *val, collec
 	case compile.ForEach:
 		own, elem := items.own, out.val
 		if collects { // the list holds errors, or has holes for them
-			own, elem = w.join(own, out.shaped), w.either(elem, leaf(out.shaped))
+			own, elem = w.join(own, out.shaped), w.either(elem, w.leaf(out.shaped))
 		}
 		out.val = w.listOf(w.join(own, out.wrote), elem)
 	case compile.Reduce:
-		out.val = w.either(initial, leaf(out.val.all))
+		out.val = w.either(initial, w.leaf(out.val.all))
 		out.wrote = w.join(out.wrote, items.own)
 	}
 	return out
@@ -152,8 +152,8 @@ func (w *walk) document(prog *compile.Program, g given) view {
 		if len(ctx.done) >= 2*maxContexts {
 			ctx.wider = w.everything()
 		}
-		g.input, g.decides, g.survives, g.foreign = leaf(ctx.wider), ctx.wider, true, true
-		g.scopes, g.params = []scope{{nil, leaf(ctx.wider)}}, nil
+		g.input, g.decides, g.survives, g.foreign = w.leaf(ctx.wider), ctx.wider, true, true
+		g.scopes, g.params = []scope{{nil, w.leaf(ctx.wider)}}, nil
 		if key = g.key(); len(ctx.done) > 0 {
 			if v, ok := ctx.done[key]; ok {
 				return v
@@ -197,13 +197,13 @@ func (w *walk) givenBy(g given) func(path state.Path) (*val, *mark) {
 			shape = w.says
 		}
 		if w.prog.Holds(path) {
-			v = leaf(w.says)
+			v = w.leaf(w.says)
 		}
 		for _, s := range copied {
 			switch {
 			case !s.path.Overlaps(path):
 			case len(s.path) > len(path):
-				v = w.either(v, leaf(s.val.all))
+				v = w.either(v, w.leaf(s.val.all))
 			default:
 				sub, in := w.at(s.val, path[len(s.path):])
 				v, shape = w.either(v, sub), w.join(shape, in)

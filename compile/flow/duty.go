@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
@@ -70,6 +72,18 @@ type site struct {
 	params []lang.Member
 	always bool // it is made unless something fails
 	many   bool // it may be made more than once
+
+	kind   int       // the index of the target in sites.targets
+	values []written // of the params
+	whole  *written  // all params; nil if nobody has asked
+}
+
+// written is a value that may be written out in a plan, as rules look at it.
+type written struct {
+	known, literal bool
+	json           json.RawMessage
+	canonical      string
+	number         number
 }
 
 func (s *site) loc() diag.Loc { return s.prog.Loc(s.call.Source.ToolNode.Span()) }
@@ -77,38 +91,85 @@ func (s *site) loc() diag.Loc { return s.prog.Loc(s.call.Source.ToolNode.Span())
 // literal returns the value of a param that is written out; nil if there is no such param, and
 // false if it holds a reference.
 func (s *site) literal(name string) (json.RawMessage, bool) {
-	for _, m := range s.params {
-		if m.Name != name {
-			continue
+	v := s.value(name)
+	return v.json, v.literal
+}
+
+// absent is a param that is not there. Rules about values take it for null.
+var absent = &written{known: true, literal: true, canonical: "null", number: number{not: true}}
+
+// value returns the value of a param, found once.
+func (s *site) value(name string) *written {
+	for i := range s.params {
+		if s.params[i].Name == name {
+			return s.valueAt(i)
 		}
-		for range m.Value.TextNodes() {
-			return nil, false
-		}
-		return m.Value.AppendJSON(nil), true
 	}
-	return nil, true
+	return absent
+}
+
+func (s *site) valueAt(i int) *written {
+	if s.values == nil {
+		s.values = make([]written, len(s.params))
+	}
+	v := &s.values[i]
+	if v.known {
+		return v
+	}
+	v.known = true
+	for range s.params[i].Value.TextNodes() {
+		return v
+	}
+	v.json, v.literal = s.params[i].Value.AppendJSON(nil), true
+	v.number = numberIn(v.json)
+	return v
 }
 
 // literals returns the params as an object, if all are written out.
 func (s *site) literals() (json.RawMessage, bool) {
+	if s.whole == nil {
+		s.whole = s.object()
+	}
+	return s.whole.json, s.whole.literal
+}
+
+func (s *site) object() *written {
 	out := []byte{'{'}
-	for i, m := range s.params {
-		v, ok := s.literal(m.Name)
-		if !ok {
-			return nil, false
+	for i := range s.params {
+		v := s.valueAt(i)
+		if !v.literal {
+			return v
 		}
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(append(jsonscan.AppendQuoted(out, m.Name), ':'), v...)
+		out = append(append(jsonscan.AppendQuoted(out, s.params[i].Name), ':'), v.json...)
 	}
-	return append(out, '}'), true
+	return &written{known: true, literal: true, json: append(out, '}')}
 }
 
 // sites finds the calls of a program and of the documents that it delegates to.
 type sites struct {
 	all  []*site
 	docs map[*compile.Program][]*site // the sites of each, those of its documents included
+
+	kinds   map[*compile.Target]int // the indexes of targets
+	targets []*compile.Target
+	some    map[string][]*site // the sites that selectors mean, by their text
+	made    block[site]
+}
+
+// kind returns the index of a target.
+func (x *sites) kind(t *compile.Target) int {
+	i, ok := x.kinds[t]
+	if !ok {
+		if x.kinds == nil {
+			x.kinds = map[*compile.Target]int{}
+		}
+		i = len(x.targets)
+		x.kinds[t], x.targets = i, append(x.targets, t)
+	}
+	return i
 }
 
 func (x *sites) add(prog *compile.Program, always, many bool) (own []*site) {
@@ -124,7 +185,8 @@ func (x *sites) add(prog *compile.Program, always, many bool) (own []*site) {
 		if c.Target == nil || c.Rare != nil && c.Result != nil {
 			continue
 		}
-		s := &site{call: c, prog: prog, target: c.Target, params: c.Source.Params, always: always && isAlways(prog, c), many: many}
+		s := x.made.next()
+		*s = site{call: c, prog: prog, target: c.Target, kind: x.kind(c.Target), params: c.Source.Params, always: always && isAlways(prog, c), many: many}
 		x.all, own = append(x.all, s), append(own, s)
 		if c.Rare == nil {
 			continue
@@ -138,7 +200,7 @@ func (x *sites) add(prog *compile.Program, always, many bool) (own []*site) {
 			if f.Params != nil && c.Source.Rest.Fallback != nil {
 				params = c.Source.Rest.Fallback.Params
 			}
-			s := &site{call: c, prog: prog, target: f.Target, params: params, many: many}
+			s := &site{call: c, prog: prog, target: f.Target, kind: x.kind(f.Target), params: params, many: many}
 			x.all, own = append(x.all, s), append(own, s)
 		}
 	}
@@ -180,26 +242,29 @@ func (a *analysis) duties(prog *compile.Program) (all []*Duty) {
 	}
 	x := &sites{docs: map[*compile.Program][]*site{}}
 	x.add(prog, true, prog.Template) // a template runs once for each instance
+	input := sync.OnceValue(func() json.RawMessage { return a.policy.inputOf(prog) })
+	calls := map[string][]*compile.Call{} // of the sites that selectors mean, by their text
 	for _, r := range a.policy.rules {
 		d := &Duty{Rule: r.Rule, Verdict: Depends, policy: a.policy}
-		about := matching(x.all, r.about())
+		about := x.matching(r.about())
 		if len(about) == 0 {
 			continue
 		}
-		for _, s := range about {
-			if !slices.Contains(d.Calls, s.call) {
-				d.Calls = append(d.Calls, s.call)
-			}
+		own, ok := calls[r.about().Text]
+		if !ok {
+			own = callsOf(about)
+			calls[r.about().Text] = own
 		}
+		d.Calls = own
 		switch r.Kind {
 		case label.Sum, label.Count, label.Distinct:
-			d.quantity(about, prog)
+			d.quantity(about, input())
 		case label.Never:
-			d.never(about, matching(x.all, r.Other))
+			d.never(about, x.matching(r.Other))
 		case label.Before:
-			d.before(about, matching(x.all, r.Tools))
+			d.before(about, x.matching(r.Tools))
 		case label.OnlyIf:
-			d.onlyIf(r, about, prog)
+			d.onlyIf(r, about, input())
 		}
 		if d.fault != nil {
 			d.Verdict = violated(r.Violation)
@@ -217,39 +282,61 @@ func (r *rule) about() label.Selector {
 	return r.Tools
 }
 
-func matching(all []*site, s label.Selector) (some []*site) {
-	for _, x := range all {
-		if selects(s, namesOf(x.target), x.target.Effects) {
-			some = append(some, x)
+// callsOf returns the calls of sites, each once, in the order of the sites.
+func callsOf(about []*site) []*compile.Call {
+	all, seen := make([]*compile.Call, 0, len(about)), make(map[*compile.Call]bool, len(about))
+	for _, s := range about {
+		if !seen[s.call] {
+			seen[s.call], all = true, append(all, s.call)
 		}
 	}
+	return slices.Clip(all)
+}
+
+// matching returns the sites of the tools that a selector means.
+func (x *sites) matching(s label.Selector) []*site {
+	some, ok := x.some[s.Text]
+	if ok {
+		return some
+	}
+	means := make([]bool, len(x.targets))
+	for i, t := range x.targets {
+		means[i] = selects(s, namesOf(t), t.Effects)
+	}
+	for _, s := range x.all {
+		if means[s.kind] {
+			some = append(some, s)
+		}
+	}
+	if x.some == nil {
+		x.some = map[string][]*site{}
+	}
+	x.some[s.Text] = some
 	return some
 }
 
 // quantity decides a rule about a sum, a count or different values.
-func (d *Duty) quantity(about []*site, prog *compile.Program) {
-	most, known := amountIn(d.Rule.Most, d.policy.inputOf(prog))
+func (d *Duty) quantity(about []*site, input json.RawMessage) {
+	most, known := amountIn(d.Rule.Most, input)
 	if !known {
 		return
 	}
 	var least, highest tally
 	var sure []*site
 	exact := true
-	for i, s := range about {
-		v, ok := s.literal(d.Rule.Param)
-		switch {
-		case ok && v == nil:
-			v = json.RawMessage("null")
-		case !ok && d.Rule.Kind == label.Distinct: // at worst another one
-			v = json.RawMessage(fmt.Sprintf(`{"": %d}`, i))
+	for _, s := range about {
+		v := s.value(d.Rule.Param)
+		exact = exact && !s.many && (v.literal || d.Rule.Kind != label.Sum)
+		if !v.literal && d.Rule.Kind == label.Distinct { // at worst another one
+			highest.addUnknown()
+			continue
 		}
-		exact = exact && !s.many && (ok || d.Rule.Kind != label.Sum)
-		if fault := highest.add(d.Rule, v); fault != "" {
+		if fault := highest.addWritten(d.Rule, v); fault != "" {
 			d.fault = &breach{code: diag.BeyondLimit, at: s, message: fmt.Sprintf("%q %s", s.target.Tool.Definition.Name, fault)}
 			return
 		}
-		if s.always && (ok || d.Rule.Kind == label.Count) {
-			_ = least.add(d.Rule, v)
+		if s.always && (v.literal || d.Rule.Kind == label.Count) {
+			_ = least.addWritten(d.Rule, v)
 			sure = append(sure, s)
 		}
 	}
@@ -303,18 +390,19 @@ func (d *Duty) before(about, first []*site) {
 }
 
 // onlyIf decides an "only if" rule.
-func (d *Duty) onlyIf(r *rule, about []*site, prog *compile.Program) {
+func (d *Duty) onlyIf(r *rule, about []*site, input json.RawMessage) {
 	holds := true
+	vars := map[string]json.RawMessage{}
+	if input != nil {
+		vars["input"] = input
+	}
 	for _, s := range about {
 		params, ok := s.literals()
 		if !ok {
 			holds = false
 			continue
 		}
-		vars := map[string]json.RawMessage{"params": params}
-		if in := d.policy.inputOf(prog); in != nil {
-			vars["input"] = in
-		}
+		vars["params"] = params
 		yes, err := r.condition(s.target).Holds(context.Background(), vars)
 		switch {
 		case err != nil: // the input is not known, or another run says more
@@ -332,51 +420,127 @@ func (d *Duty) onlyIf(r *rule, about []*site, prog *compile.Program) {
 // tally is the state of a rule about a quantity.
 type tally struct {
 	count     int
-	sum       big.Rat
+	sum       sum
 	different int
 	values    map[string]bool
 }
 
-// add adds a call whose param has this value; nil if the value is not known, which only counts the
-// call. fault says why the value can't be counted.
+// add adds a call whose param has this value. fault says why the value can't be counted.
 func (t *tally) add(r *label.Rule, v json.RawMessage) (fault string) {
-	next, fault := t.with(r, v)
-	t.count, t.different = next.count, next.different
-	t.sum.Set(&next.sum)
-	if r.Kind == label.Distinct {
+	w := &written{known: true, literal: true, json: v}
+	if r.Kind == label.Sum {
+		w.number = numberIn(v)
+	}
+	return t.addWritten(r, w)
+}
+
+// addWritten does what add does. A value that is not known only counts the call.
+func (t *tally) addWritten(r *label.Rule, v *written) (fault string) {
+	t.count++
+	switch {
+	case !v.literal || r.Kind == label.Count:
+	case r.Kind == label.Distinct:
+		if v.canonical == "" {
+			v.canonical = string(jsonscan.Canonical(nil, v.json))
+		}
 		if t.values == nil {
 			t.values = map[string]bool{}
 		}
-		t.values[string(jsonscan.Canonical(nil, v))] = true
+		if !t.values[v.canonical] {
+			t.values[v.canonical] = true
+			t.different++
+		}
+	case v.number.negative():
+		return fmt.Sprintf("can't be counted: the param %q must be a number of at least 0", r.Param)
+	default:
+		t.sum.add(v.number)
 	}
-	return fault
+	return ""
 }
 
-// with returns the tally after another call. It does not copy the values.
+// addUnknown adds a call whose param has another value than all others.
+func (t *tally) addUnknown() {
+	t.count++
+	t.different++
+}
+
+// with returns the tally after another call. It does not have the values.
 func (t *tally) with(r *label.Rule, v json.RawMessage) (next *tally, fault string) {
-	next = &tally{count: t.count + 1, different: t.different}
-	next.sum.Set(&t.sum)
-	switch {
-	case v == nil || r.Kind == label.Count:
-	case r.Kind == label.Distinct:
-		if !t.values[string(jsonscan.Canonical(nil, v))] {
-			next.different++
-		}
-	default:
-		n, ok := label.Number(v)
-		if !ok || n.Sign() < 0 {
-			return next, fmt.Sprintf("can't be counted: the param %q must be a number of at least 0", r.Param)
-		}
-		next.sum.Add(&next.sum, n)
+	next = &tally{count: t.count, different: t.different, sum: t.sum.clone()}
+	if r.Kind == label.Distinct && t.values[string(jsonscan.Canonical(nil, v))] {
+		next.count++
+		return next, ""
 	}
-	return next, ""
+	return next, next.add(r, v)
+}
+
+// number is a number in JSON: a small one, or any other.
+type number struct {
+	small int64
+	other *big.Rat // nil if it is small
+	not   bool     // it is none
+}
+
+// numberIn returns the number that a value is.
+func numberIn(v json.RawMessage) number {
+	n, small := int64(0), len(v) > 0 && len(v) <= 15 && (v[0] != '0' || len(v) == 1)
+	for _, c := range v {
+		small = small && '0' <= c && c <= '9'
+		n = 10*n + int64(c-'0')
+	}
+	if small {
+		return number{small: n}
+	}
+	other, ok := label.Number(v)
+	return number{other: other, not: !ok}
+}
+
+// negative reports whether it is no number, or one below 0.
+func (n number) negative() bool { return n.not || n.other != nil && n.other.Sign() < 0 }
+
+// sum is a sum of numbers.
+type sum struct {
+	small int64
+	other *big.Rat // nil is 0
+}
+
+func (s *sum) add(n number) {
+	switch {
+	case n.other == nil && s.small < math.MaxInt64/2:
+		s.small += n.small
+		return
+	case s.other == nil:
+		s.other = new(big.Rat)
+	}
+	if n.other == nil {
+		s.other.Add(s.other, new(big.Rat).SetInt64(n.small))
+	} else {
+		s.other.Add(s.other, n.other)
+	}
+}
+
+func (s *sum) clone() sum {
+	x := sum{small: s.small}
+	if s.other != nil {
+		x.other = new(big.Rat).Set(s.other)
+	}
+	return x
+}
+
+// total returns the sum.
+func (s *sum) total() *big.Rat {
+	all := new(big.Rat).SetInt64(s.small)
+	if s.other != nil {
+		all.Add(all, s.other)
+	}
+	return all
 }
 
 // over reports whether the tally exceeds the limit.
 func (t *tally) over(r *label.Rule, most *big.Rat) bool {
 	switch r.Kind {
 	case label.Sum:
-		return t.sum.Cmp(most) > 0
+		return t.sum.total().Cmp(most) > 0
 	case label.Count:
 		return new(big.Rat).SetInt64(int64(t.count)).Cmp(most) > 0
 	}
@@ -386,7 +550,7 @@ func (t *tally) over(r *label.Rule, most *big.Rat) bool {
 func (t *tally) words(r *label.Rule) string {
 	switch r.Kind {
 	case label.Sum:
-		return numberWords(&t.sum)
+		return numberWords(t.sum.total())
 	case label.Count:
 		return fmt.Sprint(t.count)
 	}

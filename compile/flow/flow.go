@@ -122,23 +122,25 @@ func Check(prog *compile.Program, p *Policy, o *Options) (*Report, diag.List) {
 	}
 	r.Duties = a.duties(prog)
 	r.work = a.work
-	var found diag.List
+	found := &few{count: map[kind]int{}, over: map[kind]int{}, words: map[*step]string{}}
 	for _, s := range r.Sinks {
 		s.longest = max(minSteps, maxSteps/len(r.Sinks))
 	}
 	for _, s := range r.Sinks {
-		found = append(found, s.Findings()...)
+		for _, f := range p.faults(s) {
+			found.add(s, &f)
+		}
 	}
 	for _, d := range r.Duties {
-		found = append(found, d.findings()...)
+		found.list = append(found.list, d.findings()...)
 	}
-	return r, found
+	return r, found.all()
 }
 
 func newAnalysis(prog *compile.Program, p *Policy, o *Options) *analysis {
 	a := &analysis{
 		policy: p, goesOn: o.GoesOn, every: o.all, undoBy: o.Undo, undos: map[*tool.Undo][]lang.Member{}, retries: o.Retries, rules: map[*compile.Target]*toolRules{}, docs: map[*compile.Program]*contexts{},
-		sources: sources{byKey: map[string]int{}}, flows: sinks{byKey: map[sinkKey]*Sink{}},
+		sources: sources{byKey: map[string]int{}}, sourceOf: map[*tree]set{}, flows: sinks{byKey: map[sinkKey]*Sink{}},
 		vouched: map[vouch]*mark{},
 	}
 	a.plan = p.worst(p.plan, p.seenBy(prog))
@@ -175,12 +177,12 @@ func (w *walk) givenTo(path state.Path) (*val, *mark) {
 		return nothing, nil
 	}
 	kind, _, _ := compile.CutLayer(path[0].Name)
-	v := w.marked(w.policy.given.member(kind), "†"+kind, step{loc: diag.Loc{File: w.prog.File()}, verb: isGiven, what: path.String()})
+	v := w.labelled(w.policy.given.member(kind), "†"+kind, &step{loc: diag.Loc{File: w.prog.File()}, verb: isGiven, path: path}, nil)
 	v, shape := w.at(v, path[1:])
 	if saysKind(w.prog, kind) && w.prog.Seen == compile.SeenNothing { // else the author was given the messages
 		shape = w.join(shape, w.says) // the plan says what contains it, too
 		if saysInitial(w.prog, path) {
-			v = w.either(v, leaf(w.says))
+			v = w.either(v, w.leaf(w.says))
 		}
 	}
 	if !holds { // nothing is there, which what is around it decides
@@ -300,6 +302,7 @@ func (t *tree) worst(p *Policy) lab {
 type sinks struct {
 	byKey map[sinkKey]*Sink
 	order []*Sink
+	made  block[Sink]
 	uses  map[*toolRules]*compile.Call
 }
 
@@ -318,12 +321,17 @@ func (w *walk) flow(t *taken) {
 	}
 	w.sink(sinkKey{call: c}, c.Target, t.params, t.occurs)
 	if c.Rare != nil && c.Fallback != nil && c.Fallback.Target != nil {
-		occurs := w.join(w.join(t.occurs, t.breaks), t.fallback.wrote)
-		if t.survives {
-			occurs = w.join(occurs, t.fallback.shaped)
-		}
-		w.sink(sinkKey{call: c, fallback: true}, c.Fallback.Target, t.fallback.params, occurs)
+		w.sink(sinkKey{call: c, fallback: true}, c.Fallback.Target, t.fallback.params, w.fallsBack(t))
 	}
+}
+
+// fallsBack returns the mark of the values that decide whether the fallback of a call is made.
+func (w *walk) fallsBack(t *taken) *mark {
+	occurs := w.join(w.join(t.occurs, t.first), t.fallback.wrote)
+	if t.survives {
+		occurs = w.join(occurs, t.fallback.shaped)
+	}
+	return occurs
 }
 
 // sink records the params of a call of a target that have requirements. The key is that of the
@@ -335,17 +343,23 @@ func (w *walk) sink(key sinkKey, t *compile.Target, params []param, decides *mar
 	}
 	for _, p := range params {
 		key.param = p.name
-		s, ok := w.flows.byKey[key]
-		if !ok {
-			wants := r.wants(w.policy.said, p.name)
+		var s *Sink
+		if !w.whole {
+			s = w.flows.byKey[key]
+		}
+		if s == nil {
+			wants := r.wantsOf(w.policy.said, p.name)
 			if len(wants) == 0 && !w.every {
 				continue
 			}
-			s = &Sink{
+			s = w.flows.made.next()
+			*s = Sink{
 				Call: key.call, Tool: r.name, Param: p.name, Fallback: key.fallback, Undoes: key.undo != nil, Loc: p.loc,
 				Wants: wants, policy: w.policy, leavesBy: r.leavesBy,
 			}
-			w.flows.byKey[key] = s
+			if !w.whole { // else it is the only time
+				w.flows.byKey[key] = s
+			}
 			w.flows.order = append(w.flows.order, s)
 		}
 		s.value, s.decides = w.join(s.value, p.val.all), w.join(s.decides, decides)

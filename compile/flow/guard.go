@@ -75,8 +75,8 @@ func NewGuard(prog *compile.Program, reports ...*Report) *Guard {
 			}
 			p.sinks[sinkKey{call: s.Call, param: s.Param, fallback: s.Fallback}] = s
 			for _, f := range r.Policy.faults(s) {
-				if s.verdictOf(f) == Asks {
-					p.asks[s.Call] = append(p.asks[s.Call], asking{s.Fallback, s.message(f), s.rule(f.want), f.code})
+				if s.verdictOf(&f) == Asks {
+					p.asks[s.Call] = append(p.asks[s.Call], asking{s.Fallback, s.message(&f), s.rule(f.want), f.code})
 				}
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/state"
 	"github.com/plc-lang/plc/tool/label"
 )
 
@@ -14,7 +15,7 @@ import (
 type mark struct {
 	lab
 	from   set      // the numbers of the sources
-	step   step     // the last step of the value; zero for a join
+	step   *step    // the last step of the value; nil for a join
 	before [2]*mark // the marks that this one was made of; nil for a source
 }
 
@@ -107,7 +108,16 @@ func (a *analysis) join(m, n *mark) *mark {
 	case a.policy.holds(n, m):
 		return n
 	}
-	return &mark{lab: a.policy.worst(m.lab, n.lab), from: m.from.union(n.from), before: [2]*mark{m, n}}
+	x := a.marks.next()
+	x.lab, x.from, x.before = a.policy.worst(m.lab, n.lab), m.from.union(n.from), [2]*mark{m, n}
+	return x
+}
+
+// marked returns a mark with a step, after another one; nil is none.
+func (a *analysis) marked(l lab, from set, s *step, before *mark) *mark {
+	m := a.marks.next()
+	m.lab, m.from, m.step, m.before[0] = l, from, s, before
+	return m
 }
 
 // labelOf returns the label of a mark.
@@ -143,24 +153,25 @@ type step struct {
 	loc  diag.Loc
 	verb verb
 	who  string // the call; "" is the output
-	what string // the path
+	what string // the path, unless it is in path
+	path state.Path
 }
 
 // passes returns the mark of a value after one more step.
-func (a *analysis) passes(m *mark, s step) *mark {
+func (a *analysis) passes(m *mark, s *step) *mark {
 	if m == nil {
 		return nil
 	}
 	a.work++
-	return &mark{lab: m.lab, from: m.from, step: s, before: [2]*mark{m}}
+	return a.marked(m.lab, m.from, s, m)
 }
 
 // way returns a path from a source to a mark, from the source on: the steps at which the value was
 // already wrong. If both parts of a join are wrong, the path goes through the first. It goes back
 // at most that many marks, so the path may begin behind the source.
-func (m *mark) way(wrong func(lab) bool, most int) (steps []step) {
+func (m *mark) way(wrong func(lab) bool, most int) (steps []*step) {
 	for ; m != nil && wrong(m.lab) && most > 0; most-- {
-		if m.step != (step{}) {
+		if m.step != nil {
 			steps = append(steps, m.step)
 		}
 		next := m.before[0]

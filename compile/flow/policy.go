@@ -167,14 +167,27 @@ func (t *tree) put(p *Policy, names []string, l lab, set map[*tree]bool) {
 	set[t], t.own = true, l
 }
 
-// marked returns a value with the labels of a tree. Each part is a source of its own.
-func (a *analysis) marked(t *tree, name string, s step) *val {
-	v := &val{flat: true}
+// labelled returns a value with the labels of a tree, each of whose parts also has the mark
+// carried. Each part is a source of its own.
+func (a *analysis) labelled(t *tree, name string, s *step, carried *mark) *val {
+	v := a.vals.next()
+	v.flat = true
 	if !a.policy.noWorse(t.own, a.policy.best) {
-		v.own = &mark{lab: t.own, from: a.source(name, t.own), step: s}
+		from, ok := a.sourceOf[t]
+		if !ok {
+			from = a.source(name, t.own)
+			a.sourceOf[t] = from
+		}
+		v.own = a.marked(t.own, from, s, nil)
 	}
-	for _, b := range t.members {
-		v.named = append(v.named, part{b.name, a.marked(b.tree, name+"."+b.name, s)})
+	v.own = a.join(v.own, carried)
+	v.named = a.parts.list(len(t.members))
+	for i, b := range t.members {
+		part := name
+		if _, ok := a.sourceOf[b.tree]; !ok { // else it has its name
+			part = name + "." + b.name
+		}
+		v.named[i].name, v.named[i].val = b.name, a.labelled(b.tree, part, s, carried)
 	}
 	return a.sealed(v)
 }

@@ -100,8 +100,8 @@ func (r *Report) Reasons() (all []*Reason) {
 	for _, s := range r.Sinks {
 		for _, f := range r.Policy.faults(s) {
 			all = append(all, &Reason{
-				Policy: r.Policy.Name(), Rule: s.rule(f.want), Code: f.code, Verdict: s.verdictOf(f),
-				Loc: s.Loc, Message: s.message(f), Way: related(s.way(f)),
+				Policy: r.Policy.Name(), Rule: s.rule(f.want), Code: f.code, Verdict: s.verdictOf(&f),
+				Loc: s.Loc, Message: s.message(&f), Way: related(s.way(&f), nil),
 			})
 		}
 	}

@@ -20,6 +20,7 @@ type toolRules struct {
 	leavesBy               string // the entry that says so, or else the tool
 	entries                []*label.Tool
 	lists                  []*list // that the tool gives
+	wanted                 map[string][]*label.Want
 }
 
 // rulesOf returns the rules for a target, made once.
@@ -141,6 +142,19 @@ func namesOf(t *compile.Target) []string {
 	return names
 }
 
+// wantsOf returns the requirements on a param, made once.
+func (r *toolRules) wantsOf(p *label.Policy, param string) []*label.Want {
+	all, ok := r.wanted[param]
+	if !ok {
+		if r.wanted == nil {
+			r.wanted = map[string][]*label.Want{}
+		}
+		all = r.wants(p, param)
+		r.wanted[param] = all
+	}
+	return all
+}
+
 // wants returns the requirements on a param, one for each entry that has one.
 func (r *toolRules) wants(p *label.Policy, param string) (all []*label.Want) {
 	bounded := false
@@ -173,15 +187,17 @@ func wantOf(entry *label.Tool, param string) (rest *label.Want) {
 }
 
 // result returns the value that a target returns when its params have the mark carried.
-func (a *analysis) result(r *toolRules, s step, carried *mark) *val {
-	v := a.marked(r.gives, r.name, s)
-	return a.carrying(v, a.dropped(r, carried))
+func (a *analysis) result(r *toolRules, s *step, carried *mark) *val {
+	return a.labelled(r.gives, r.name, s, a.dropped(r, carried))
 }
+
+// drops reports whether results do not take over all of the labels of the params.
+func (r *toolRules) drops() bool { return r.endorses != "" || r.declassifies != "" }
 
 // dropped returns the mark that results take over from params with the mark m: without the trust
 // if the tool endorses, and without secrecy and categories if it declassifies.
 func (a *analysis) dropped(r *toolRules, m *mark) *mark {
-	if m == nil || r.endorses == "" && r.declassifies == "" {
+	if m == nil || !r.drops() {
 		return m
 	}
 	after := func(l lab) lab {

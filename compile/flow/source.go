@@ -23,6 +23,7 @@ type Source struct {
 type sources struct {
 	list  []*Source
 	byKey map[string]int
+	sets  map[*uint64][]*Source // of sets by their memory, which they share
 }
 
 // maxSources is the maximum number of sources; all others count as one.
@@ -68,8 +69,19 @@ func (a *analysis) sourceAs(name, as string, l lab) set {
 }
 
 // of returns the sources of a set, by name.
-func (s *sources) of(numbers set) (all []*Source) {
+func (s *sources) of(numbers set) []*Source {
+	if len(numbers) == 0 {
+		return nil
+	}
+	all, ok := s.sets[&numbers[0]]
+	if ok {
+		return all
+	}
 	numbers.all(func(i int) { all = append(all, s.list[i]) })
 	slices.SortFunc(all, func(a, b *Source) int { return compareNames(a, b) })
+	if s.sets == nil {
+		s.sets = map[*uint64][]*Source{}
+	}
+	s.sets[&numbers[0]] = all
 	return all
 }

@@ -143,7 +143,7 @@ func consequence(v label.Violation) string {
 // ways returns the path of each fault.
 func (s *Sink) ways() (all [][]diag.Related) {
 	for _, f := range s.policy.faults(s) {
-		all = append(all, related(s.way(f)))
+		all = append(all, related(s.way(&f), nil))
 	}
 	return all
 }

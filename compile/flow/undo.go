@@ -51,18 +51,18 @@ func (w *walk) undoing(t *taken, params []param, u *compile.Undoing, own *lang.U
 	var literal *mark // a tool file is trusted, and no secret
 	if own != nil {
 		loc = own.ToolNode.Loc()
-		literal = &mark{lab: w.says.lab, from: w.says.from, step: step{loc: loc, verb: says}}
+		literal = w.marked(w.says.lab, w.says.from, &step{loc: loc, verb: says}, nil)
 	}
 	var given []param
 	for _, m := range w.undoParams(u.Undo) {
-		v := leaf(literal)
+		v := w.leaf(literal)
 		if m.Value.IsReference() {
 			v = nothing
 		}
 		for _, text := range m.Value.Texts() {
 			for _, p := range text.Parts {
 				for r := range p.Expr.Refs() {
-					v = leaf(w.join(v.all, w.undoRead(t, params, r, loc)))
+					v = w.leaf(w.join(v.all, w.undoRead(t, params, r, loc)))
 				}
 			}
 		}
@@ -95,14 +95,14 @@ func (w *walk) undoRead(t *taken, params []param, r *lang.Expr, loc diag.Loc) *m
 	case "result":
 		v = w.results[t.call.Place-1].value
 	case "params":
-		if v = leaf(w.allOf(params)); len(path) > 0 && path[0].Kind == state.Name {
+		if v = w.leaf(w.allOf(params)); len(path) > 0 && path[0].Kind == state.Name {
 			v, path = valueOf(params, path[0].Name), path[1:]
 		}
 	case "failure":
 		m := w.everything()
-		m.step = step{loc: diag.Loc{File: w.prog.File()}, verb: isGiven, what: "†failure"}
-		v = leaf(m)
+		m.step = &step{loc: diag.Loc{File: w.prog.File()}, verb: isGiven, what: "†failure"}
+		v = w.leaf(m)
 	}
 	part, shape := w.at(v, path)
-	return w.passes(w.join(part.all, shape), step{loc, takes, "the undo of " + t.call.ID, r.String()})
+	return w.passes(w.join(part.all, shape), &step{loc: loc, verb: takes, who: "the undo of " + t.call.ID, what: r.String()})
 }

@@ -31,11 +31,13 @@ const maxParts = 64
 var nothing = &val{size: 1}
 
 // leaf returns a value without known parts.
-func leaf(m *mark) *val {
+func (a *analysis) leaf(m *mark) *val {
 	if m == nil {
 		return nothing
 	}
-	return &val{own: m, all: m, size: 1}
+	v := a.vals.next()
+	v.own, v.all, v.size = m, m, 1
+	return v
 }
 
 // sealed computes all and size of a value. A value with too many parts becomes a leaf.
@@ -55,7 +57,7 @@ func (a *analysis) sealed(v *val) *val {
 		add(v.elem)
 	}
 	if v.size > maxParts {
-		return leaf(v.all)
+		return a.leaf(v.all)
 	}
 	return v
 }
@@ -73,13 +75,21 @@ func (a *analysis) listOf(own *mark, elem *val) *val {
 func (v *val) isLeaf() bool { return v.named == nil && v.list == nil && v.elem == nil }
 
 // member returns a member.
-func (v *val) member(name string) *val {
+func (a *analysis) member(v *val, name string) *val {
 	for _, p := range v.named {
 		if p.name == name {
 			return p.val
 		}
 	}
-	return leaf(v.own)
+	return a.self(v)
+}
+
+// self returns a value for which only the mark of the value itself is known.
+func (a *analysis) self(v *val) *val {
+	if v.isLeaf() {
+		return v
+	}
+	return a.leaf(v.own)
 }
 
 // element returns an element; a nil index means any element.
@@ -95,7 +105,7 @@ func (a *analysis) element(v *val, index *int) *val {
 		if i >= 0 && i < len(v.list) {
 			return v.list[i]
 		}
-		return leaf(v.own)
+		return a.self(v)
 	case v.list != nil:
 		any := nothing
 		for _, w := range v.list {
@@ -105,16 +115,16 @@ func (a *analysis) element(v *val, index *int) *val {
 	case v.elem != nil:
 		return v.elem
 	}
-	return leaf(v.own)
+	return a.self(v)
 }
 
 // child returns the part that a segment of a path names.
 func (a *analysis) child(v *val, s state.Segment) *val {
 	switch s.Kind {
 	case state.Name:
-		return v.member(s.Name)
+		return a.member(v, s.Name)
 	case state.Either:
-		return a.either(v.member(s.Name), a.element(v, &s.Index))
+		return a.either(a.member(v, s.Name), a.element(v, &s.Index))
 	}
 	return a.element(v, &s.Index)
 }
@@ -143,18 +153,18 @@ func (a *analysis) either(v, w *val) *val {
 	}
 	own := a.join(v.own, w.own)
 	if v.isLeaf() && w.isLeaf() {
-		return leaf(own)
+		return a.leaf(own)
 	}
 	if v.size+w.size > maxParts || v.flat != w.flat && !v.isLeaf() && !w.isLeaf() {
-		return leaf(a.join(v.all, w.all))
+		return a.leaf(a.join(v.all, w.all))
 	}
 	u := &val{own: own, flat: v.flat && !v.isLeaf() || w.flat && !w.isLeaf()}
 	for _, p := range v.named {
-		u.named = append(u.named, part{p.name, a.either(p.val, w.member(p.name))})
+		u.named = append(u.named, part{p.name, a.either(p.val, a.member(w, p.name))})
 	}
 	for _, p := range w.named {
 		if !slices.ContainsFunc(v.named, func(q part) bool { return q.name == p.name }) {
-			u.named = append(u.named, part{p.name, a.either(p.val, v.member(p.name))})
+			u.named = append(u.named, part{p.name, a.either(p.val, a.member(v, p.name))})
 		}
 	}
 	switch lists := v.list != nil || v.elem != nil || w.list != nil || w.elem != nil; {
@@ -166,24 +176,6 @@ func (a *analysis) either(v, w *val) *val {
 		}
 	default:
 		u.elem = a.either(a.element(v, nil), a.element(w, nil))
-	}
-	return a.sealed(u)
-}
-
-// carrying returns a value with a mark joined to each of its parts.
-func (a *analysis) carrying(v *val, m *mark) *val {
-	if m == nil {
-		return v
-	}
-	u := &val{own: a.join(v.own, m), flat: v.flat}
-	for _, p := range v.named {
-		u.named = append(u.named, part{p.name, a.carrying(p.val, m)})
-	}
-	for _, w := range v.list {
-		u.list = append(u.list, a.carrying(w, m))
-	}
-	if v.elem != nil {
-		u.elem = a.carrying(v.elem, m)
 	}
 	return a.sealed(u)
 }

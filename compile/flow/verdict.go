@@ -40,16 +40,21 @@ type fault struct {
 	code    diag.Code
 	decides bool // a value that decides about the sink breaks it, not the value itself
 	at      *mark
-	wrong   func(lab) bool
 }
 
 // way returns the path of the value that breaks the requirement.
-func (s *Sink) way(f *fault) []step { return f.at.way(f.wrong, s.longest) }
+func (s *Sink) way(f *fault) []*step {
+	wrong := s.policy.leaks
+	if f.code == diag.NotTrusted {
+		wrong = s.policy.distrusts
+	}
+	return f.at.way(func(l lab) bool { return wrong(f.want, l) }, s.longest)
+}
 
 // maxSteps bounds the steps of the paths of all sinks together, and minSteps is how long each may
 // be in any case. So finding them costs no more than following the labels.
 const (
-	maxSteps = 10_000
+	maxSteps = 3_000
 	minSteps = 30
 )
 
@@ -68,33 +73,38 @@ func (s *Sink) verdictOf(f *fault) Verdict {
 
 // faults returns the requirements that a sink breaks. A bound on trust is not broken if a list or a
 // condition may stand in for it: the guard checks that.
-func (p *Policy) faults(s *Sink) (all []*fault) {
-	add := func(w *label.Want, code diag.Code, m *mark, decides bool, wrong func(lab) bool) {
-		if wrong(p.labelOf(m)) {
-			all = append(all, &fault{w, code, decides, m, wrong})
-		}
-	}
+func (p *Policy) faults(s *Sink) (all []fault) {
+	value, decides := p.labelOf(s.value), p.labelOf(s.decides)
 	for _, w := range s.Wants {
 		if s.Undoes && w.In != nil {
-			all = append(all, &fault{want: w, code: diag.NotTrusted})
+			all = append(all, fault{want: w, code: diag.NotTrusted})
 			continue
 		}
-		distrusted := func(l lab) bool { return !p.said.AdmitsTrust(w.Bound, label.Label{Trust: l.trust}) }
-		leaks := func(l lab) bool {
-			return !p.said.AdmitsSecrecy(w.Bound, label.Label{Secrecy: l.secrecy}) || len(l.cats) > 0 && !p.said.AdmitsSecrecy(w.Bound, p.label(l))
+		stands, distrusted, leaks := s.standsIn(w), p.distrusts(w, value), p.leaks(w, value)
+		if distrusted && !stands {
+			all = append(all, fault{w, diag.NotTrusted, false, s.value})
 		}
-		if !s.standsIn(w) {
-			add(w, diag.NotTrusted, s.value, false, distrusted)
+		if leaks {
+			all = append(all, fault{w, diag.TooSecret, false, s.value})
 		}
-		add(w, diag.TooSecret, s.value, false, leaks)
-		if s.standsIn(w) || !distrusted(p.labelOf(s.value)) {
-			add(w, diag.NotTrusted, s.decides, true, distrusted)
+		if (stands || !distrusted) && p.distrusts(w, decides) {
+			all = append(all, fault{w, diag.NotTrusted, true, s.decides})
 		}
-		if !leaks(p.labelOf(s.value)) {
-			add(w, diag.TooSecret, s.decides, true, leaks)
+		if !leaks && p.leaks(w, decides) {
+			all = append(all, fault{w, diag.TooSecret, true, s.decides})
 		}
 	}
 	return all
+}
+
+// distrusts reports whether a requirement wants more trust than a label has.
+func (p *Policy) distrusts(w *label.Want, l lab) bool {
+	return !p.said.AdmitsTrust(w.Bound, label.Label{Trust: l.trust})
+}
+
+// leaks reports whether a requirement wants less secrecy than a label has.
+func (p *Policy) leaks(w *label.Want, l lab) bool {
+	return !p.said.AdmitsSecrecy(w.Bound, label.Label{Secrecy: l.secrecy}) || len(l.cats) > 0 && !p.said.AdmitsSecrecy(w.Bound, p.label(l))
 }
 
 // standsIn reports whether a condition, or a list that is trusted enough itself, may stand in for
@@ -111,7 +121,7 @@ func (s *Sink) Verdict() Verdict {
 		v = Depends
 	}
 	for _, f := range s.policy.faults(s) {
-		v = v.worse(s.verdictOf(f))
+		v = v.worse(s.verdictOf(&f))
 	}
 	return v
 }
@@ -154,19 +164,72 @@ func (s *Sink) what() string {
 // Findings returns a finding for each requirement that the sink breaks.
 func (s *Sink) Findings() (found diag.List) {
 	for _, f := range s.policy.faults(s) {
-		message, sev := s.message(f), diag.Warning
-		switch s.verdictOf(f) {
-		case Forbidden:
-			sev = diag.Error
-		case Asks:
-			message += ": a person has to approve the call"
-		}
-		way := related(s.way(f))
-		found = append(found, diag.Finding{
-			Code: f.code, Severity: sev, Loc: s.Loc, Call: idOf(s.Call), Message: message, Related: way, Way: len(way) > 0,
-		})
+		found = append(found, s.finding(&f, nil))
 	}
 	return found
+}
+
+// severityOf returns the severity of the finding of a fault.
+func (s *Sink) severityOf(f *fault) diag.Severity {
+	if s.verdictOf(f) == Forbidden {
+		return diag.Error
+	}
+	return diag.Warning
+}
+
+// finding returns the finding of a fault. words has the steps of other paths in words, as related
+// wants them.
+func (s *Sink) finding(f *fault, words map[*step]string) diag.Finding {
+	message := s.message(f)
+	if s.verdictOf(f) == Asks {
+		message += ": a person has to approve the call"
+	}
+	way := related(s.way(f), words)
+	return diag.Finding{
+		Code: f.code, Severity: s.severityOf(f), Loc: s.Loc, Call: idOf(s.Call), Message: message, Related: way, Way: len(way) > 0,
+	}
+}
+
+// few collects findings, at most maxPerKind of each kind: the paths of very many would cost more
+// than following the labels.
+type few struct {
+	list  diag.List
+	count map[kind]int
+	over  map[kind]int // the indexes of the findings that tell how many more there are
+	words map[*step]string
+}
+
+// kind is what findings that are alike have in common.
+type kind struct {
+	code     diag.Code
+	severity diag.Severity
+}
+
+const maxPerKind = 100
+
+// add adds the finding of a fault, if there are not too many of its kind.
+func (x *few) add(s *Sink, f *fault) {
+	k := kind{f.code, s.severityOf(f)}
+	x.count[k]++
+	switch n := x.count[k] - maxPerKind; {
+	case n <= 0:
+		x.list = append(x.list, s.finding(f, x.words))
+	case n == 1:
+		x.over[k] = len(x.list)
+		x.list = append(x.list, diag.Finding{Code: k.code, Severity: k.severity, Loc: s.Loc})
+	}
+}
+
+// all returns the findings.
+func (x *few) all() diag.List {
+	for k, i := range x.over {
+		s := "s"
+		if x.count[k] == maxPerKind+1 {
+			s = ""
+		}
+		x.list[i].Message = fmt.Sprintf("%d more finding%s like those before", x.count[k]-maxPerKind, s)
+	}
+	return x.list
 }
 
 // message returns the message of a fault.
@@ -196,31 +259,43 @@ func idOf(c *compile.Call) string {
 }
 
 // related returns a path as notes, from the source on. Of a very long one it leaves out the middle.
-func related(way []step) (all []diag.Related) {
+// Steps that are in words are not put into words again; nil keeps none.
+func related(way []*step, words map[*step]string) (all []diag.Related) {
 	const most = 100
 	for i, s := range way {
 		if cut := len(way) - most; cut > 0 && i >= most/2 && i < most/2+cut {
 			continue
 		}
-		all = append(all, diag.Related{Loc: s.loc, Message: s.String()})
+		text, ok := words[s]
+		if !ok {
+			text = s.String()
+			if words != nil {
+				words[s] = text
+			}
+		}
+		all = append(all, diag.Related{Loc: s.loc, Message: text})
 	}
 	return all
 }
 
 // String returns the step in words.
-func (s step) String() string {
+func (s *step) String() string {
+	what := s.what
+	if s.path != nil {
+		what = s.path.String()
+	}
 	switch s.verb {
 	case gives:
 		return fmt.Sprintf("%q gives this", s.who)
 	case says:
 		return "the plan says this"
 	case isGiven:
-		return s.what + " is given"
+		return what + " is given"
 	case asks:
-		return fmt.Sprintf("%q is made only if %s is so", s.who, s.what)
+		return fmt.Sprintf("%q is made only if %s is so", s.who, what)
 	}
 	if s.who == "" {
-		return "the output takes " + s.what
+		return "the output takes " + what
 	}
-	return fmt.Sprintf("%q takes %s", s.who, s.what)
+	return fmt.Sprintf("%q takes %s", s.who, what)
 }

@@ -1,8 +1,8 @@
 package flow
 
 import (
+	"encoding/binary"
 	"slices"
-	"strings"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
@@ -19,12 +19,21 @@ type analysis struct {
 	goesOn, retries bool // see Options
 	every           bool // params without bounds are sinks, too
 
-	rules   map[*compile.Target]*toolRules
-	undoBy  func(t *compile.Target, own *tool.Undo) *compile.Undoing // see Options.Undo
-	undos   map[*tool.Undo][]lang.Member                             // their params
-	docs    map[*compile.Program]*contexts
-	sources sources
-	flows   sinks
+	rules    map[*compile.Target]*toolRules
+	undoBy   func(t *compile.Target, own *tool.Undo) *compile.Undoing // see Options.Undo
+	undos    map[*tool.Undo][]lang.Member                             // their params
+	docs     map[*compile.Program]*contexts
+	sources  sources
+	sourceOf map[*tree]set // the sources of labels, made once
+	flows    sinks
+
+	texts   lang.TextReader
+	marks   block[mark]
+	vals    block[val]
+	parts   block[part]
+	steps   block[step]
+	given   block[param]
+	reads   block[seen]
 	vouched map[vouch]*mark // the lists that calls return and that params have to be elements of
 	work    int             // how often marks were joined or passed on
 
@@ -41,8 +50,12 @@ type walk struct {
 	ran     Ran   // see Options; nil if any outcome is possible
 	results []result
 	seen    map[seenKey]*seen
-	fails   *mark // of the values that decide whether a call so far failed with nothing to handle it
-	broken  *mark // of what the error objects of calls hold
+	newest  state.Place     // the last call so far that may write
+	taken   taken           // the call that is followed
+	exprs   []*compile.Expr // that are still to be evaluated
+	key     []byte          // scratch
+	fails   *mark           // of the values that decide whether a call so far failed with nothing to handle it
+	broken  *mark           // of what the error objects of calls hold
 }
 
 // board describes the whiteboard of a program at the start.
@@ -99,7 +112,7 @@ func (a *analysis) walk(prog *compile.Program, b board) *walk {
 	if b.foreign { // only its host vouches for it
 		l.trust, src = a.policy.said.Trust.Bottom(), "a document from elsewhere"
 	}
-	w.says = &mark{lab: l, from: a.source(src, l), step: step{verb: says, loc: diag.Loc{File: prog.File()}}}
+	w.says = &mark{lab: l, from: a.source(src, l), step: &step{verb: says, loc: diag.Loc{File: prog.File()}}}
 	return w
 }
 
@@ -109,7 +122,8 @@ func (w *walk) run() view {
 	var undone []*taken
 	for i := range w.prog.Calls {
 		if t := w.call(&w.prog.Calls[i]); t.call.Undoing != nil || w.undoBy != nil || t.call.Rare != nil && t.call.Fallback != nil {
-			undone = append(undone, t)
+			kept := *t
+			undone = append(undone, &kept)
 		}
 	}
 	for _, t := range undone {
@@ -142,6 +156,7 @@ type taken struct {
 	occurs   *mark // whether the call is made
 	shaped   *mark // whether its references find something
 	breaks   *mark // whether it fails
+	first    *mark // whether it fails, apart from its fallback
 	survives bool  // the run goes on when the call fails
 	fallback fallback
 }
@@ -176,7 +191,8 @@ type param struct {
 
 // begin evaluates the params, scopes and conditions of a call.
 func (w *walk) begin(c *compile.Call) *taken {
-	t := &taken{call: c, survives: w.survives(c)}
+	t := &w.taken
+	*t = taken{call: c, survives: w.survives(c)}
 	e := &evaluation{walk: w, at: c.Place, who: c.ID}
 	t.occurs = w.board.decides
 	if w.board.survives {
@@ -230,7 +246,7 @@ func (w *walk) begin(c *compile.Call) *taken {
 func (w *walk) besides(c *compile.Call, scopes []scope) param {
 	p := param{name: "*", loc: w.prog.Loc(c.Source.ToolNode.Span()), val: nothing}
 	for _, s := range scopes {
-		p.val = leaf(w.join(p.val.all, s.val.all))
+		p.val = w.leaf(w.join(p.val.all, s.val.all))
 	}
 	return p
 }
@@ -268,13 +284,14 @@ func (w *walk) errorIsResult(c *compile.Call) bool {
 func (w *walk) end(t *taken) {
 	c := t.call
 	r := result{known: true, occurs: t.occurs, wrote: t.occurs, value: nothing}
-	at := step{loc: w.prog.Loc(c.Source.ToolNode.Span()), verb: gives, who: c.ID}
+	at := w.steps.next()
+	at.loc, at.verb, at.who = w.prog.Loc(c.Source.ToolNode.Span()), gives, c.ID
 	var breaks *mark // of the values that decide whether the call fails
 	switch {
 	case c.Target == nil: // a finding of the compiler
-		r.value = leaf(&mark{lab: w.policy.lab(w.policy.said.OfAnything()), step: at})
+		r.value = w.leaf(&mark{lab: w.policy.lab(w.policy.said.OfAnything()), step: at})
 	case c.Rare != nil && c.Result != nil: // _output, which came from the tool or the plan
-		r.value = leaf(w.join(w.result(w.rulesOf(c.Target), at, t.all).all, w.says))
+		r.value = w.leaf(w.join(w.result(w.rulesOf(c.Target), at, t.all).all, w.says))
 	case c.Rare != nil && c.Choose != nil:
 		r.value = valueOf(t.params, "value")
 		breaks = t.all
@@ -282,16 +299,19 @@ func (w *walk) end(t *taken) {
 		d := w.delegate(t)
 		r.value, r.wrote, breaks = d.val, w.join(r.wrote, d.wrote), d.shaped
 	default:
-		r.value = w.result(w.rulesOf(c.Target), at, t.all)
-		w.lists(c, r.value)
-		breaks = w.join(w.result(w.rulesOf(c.Target), at, nil).all, t.all)
+		rules := w.rulesOf(c.Target)
+		r.value = w.result(rules, at, t.all)
+		w.lists(rules, c, r.value)
+		if breaks = r.value.all; rules.drops() { // an error carries all of what the call is given
+			breaks = w.join(w.result(rules, at, nil).all, t.all)
+		}
 	}
 	breaks = w.join(breaks, t.shaped)
 	if t.survives || w.board.survives {
 		breaks = w.join(breaks, w.writable(c))
 	}
-	t.breaks = breaks
-	r.failure = leaf(w.join(breaks, t.all))
+	t.breaks, t.first = breaks, breaks
+	r.failure = w.leaf(w.join(breaks, t.all))
 	if c.Rare != nil && c.Fallback != nil && c.Fallback.Target != nil {
 		w.fallBack(t, &r, at)
 	}
@@ -301,28 +321,31 @@ func (w *walk) end(t *taken) {
 	}
 	w.note(c.Source.ToolNode.Span(), r.value)
 	w.results[c.Place-1] = r
+	if len(c.Alternatives) > 0 || c.ErrorPath != nil {
+		w.newest = max(w.newest, c.Place)
+	}
 }
 
 // lists records the lists in the result of a call.
-func (w *walk) lists(c *compile.Call, v *val) {
-	for _, l := range w.rulesOf(c.Target).lists {
+func (w *walk) lists(r *toolRules, c *compile.Call, v *val) {
+	for _, l := range r.lists {
 		v := v
 		for _, name := range l.names {
-			v = v.member(name)
+			v = w.member(v, name)
 		}
 		w.vouched[vouch{l, c}] = w.join(w.vouched[vouch{l, c}], v.all)
 	}
 }
 
 // fallBack merges the outcome of the fallback of a call.
-func (w *walk) fallBack(t *taken, r *result, at step) {
+func (w *walk) fallBack(t *taken, r *result, at *step) {
 	all := w.allOf(t.fallback.params)
 	rules := w.rulesOf(t.call.Fallback.Target)
 	r.value = w.either(r.value, w.result(rules, at, all))
 	r.wrote = w.join(w.join(r.wrote, t.breaks), t.fallback.wrote) // they decide which of the two results is written
 	breaks := w.join(w.join(all, w.result(rules, at, nil).all), w.join(t.fallback.wrote, t.fallback.shaped))
 	t.breaks = w.join(t.breaks, breaks)
-	r.failure = leaf(w.join(r.failure.all, breaks))
+	r.failure = w.leaf(w.join(r.failure.all, breaks))
 }
 
 // outcome adds what can be learned from where a call writes, and from whether it fails.
@@ -344,11 +367,11 @@ func (w *walk) outcome(t *taken, r *result) {
 	if len(c.Alternatives) > 1 {
 		r.wrote = w.join(r.wrote, r.value.all)
 		if c.Rare == nil || c.Choose == nil { // the tool chooses which part of the result is the value
-			r.value = leaf(r.value.all)
+			r.value = w.leaf(r.value.all)
 		}
 	}
 	if c.Rare != nil && c.Envelope {
-		r.value = leaf(w.join(r.value.all, r.failure.all))
+		r.value = w.leaf(w.join(r.value.all, r.failure.all))
 	}
 }
 
@@ -410,24 +433,42 @@ type evaluation struct {
 
 // params evaluates the params of a call.
 func (e *evaluation) params(members []lang.Member, t *compile.Template) []param {
-	next := pull(t)
-	all := make([]param, 0, len(members))
-	for _, m := range members {
+	e.pull(t)
+	all := e.given.list(len(members))
+	for i, m := range members {
 		loc := e.prog.Loc(m.Value.Span())
-		all = append(all, param{m.Name, loc, e.value(m.Value, next, e.literal(loc))})
+		p := &all[i]
+		p.name, p.loc = m.Name, loc
+		if m.Value.IsReference() {
+			p.val = e.put(e.next())
+		} else {
+			p.val = e.value(m.Value, e.literal(loc))
+		}
 	}
 	return all
 }
 
 // literal returns the mark of a literal at a place.
 func (e *evaluation) literal(loc diag.Loc) *mark {
-	return &mark{lab: e.says.lab, from: e.says.from, step: step{loc: loc, verb: says}}
+	s := e.steps.next()
+	s.loc, s.verb = loc, says
+	return e.marked(e.says.lab, e.says.from, s, nil)
 }
 
-// value evaluates a value of the plan. next returns its expressions, one after the other.
-func (e *evaluation) value(n lang.Node, next func() *compile.Expr, literal *mark) *val {
+// pull sets the expressions that next returns: those of a template.
+func (w *walk) pull(t *compile.Template) { w.exprs = slices.AppendSeq(w.exprs[:0], t.Exprs()) }
+
+// next returns the next expression of the template that is evaluated.
+func (w *walk) next() *compile.Expr {
+	x := w.exprs[0]
+	w.exprs = w.exprs[1:]
+	return x
+}
+
+// value evaluates a value of the plan.
+func (e *evaluation) value(n lang.Node, literal *mark) *val {
 	if n.IsReference() {
-		return e.put(next())
+		return e.put(e.next())
 	}
 	has := false
 	for range n.TextNodes() {
@@ -435,38 +476,38 @@ func (e *evaluation) value(n lang.Node, next func() *compile.Expr, literal *mark
 		break
 	}
 	if !has {
-		return leaf(literal)
+		return e.leaf(literal)
 	}
 	v := &val{own: literal}
 	switch n.Kind() {
 	case lang.Object:
 		for m := range n.Members() {
-			v.named = append(v.named, part{m.Name, e.value(m.Value, next, literal)})
+			v.named = append(v.named, part{m.Name, e.value(m.Value, literal)})
 		}
 	case lang.Array:
 		v.list = make([]*val, 0, n.Len())
 		for _, m := range n.Elements() {
-			v.list = append(v.list, e.value(m, next, literal))
+			v.list = append(v.list, e.value(m, literal))
 		}
 	default:
-		return e.text(n, next, literal)
+		return e.text(n, literal)
 	}
 	return e.sealed(v)
 }
 
 // text evaluates a string that holds expressions.
-func (e *evaluation) text(n lang.Node, next func() *compile.Expr, literal *mark) *val {
-	text := n.Text()
+func (e *evaluation) text(n lang.Node, literal *mark) *val {
+	text := e.texts.Text(n)
 	if text.Whole && len(text.Parts) == 1 {
-		return e.put(next())
+		return e.put(e.next())
 	}
 	m := literal
 	for _, p := range text.Parts {
 		if p.Expr != nil {
-			m = e.join(m, e.put(next()).all)
+			m = e.join(m, e.put(e.next()).all)
 		}
 	}
-	return leaf(m)
+	return e.leaf(m)
 }
 
 // put evaluates an expression of a param, and collects the marks of the values that decide about
@@ -481,7 +522,7 @@ func (e *evaluation) put(x *compile.Expr) *val {
 func (e *evaluation) expr(x *compile.Expr, how verb) view {
 	switch x.Op() {
 	case lang.OpLiteral:
-		return view{val: leaf(e.says)}
+		return view{val: e.leaf(e.says)}
 	case lang.OpOr:
 		return e.first(x, how)
 	case lang.OpAnd:
@@ -502,7 +543,9 @@ func (e *evaluation) expr(x *compile.Expr, how verb) view {
 	v := e.read(r, e.at)
 	e.note(r.Span, v.val)
 	if v.val != nothing {
-		v.val = e.moved(v.val, step{e.prog.Loc(r.Span), how, e.who, r.Path.String()})
+		s := e.steps.next()
+		s.loc, s.verb, s.who, s.path = e.prog.Loc(r.Span), how, e.who, r.Path
+		v.val = e.moved(v.val, s)
 	}
 	return v
 }
@@ -549,8 +592,21 @@ func (e *evaluation) isThere(x *compile.Expr) bool {
 }
 
 // moved returns a value after a step.
-func (a *analysis) moved(v *val, s step) *val {
-	moved := map[*mark]*mark{nil: nil}
+func (a *analysis) moved(v *val, s *step) *val {
+	if v == nothing {
+		return v
+	}
+	if v.isLeaf() {
+		return a.leaf(a.passes(v.own, s))
+	}
+	return a.move(v, s, map[*mark]*mark{nil: nil})
+}
+
+// move does what moved does. It makes each mark once: moved holds the new ones.
+func (a *analysis) move(v *val, s *step, moved map[*mark]*mark) *val {
+	if v == nothing {
+		return v
+	}
 	pass := func(m *mark) *mark {
 		n, ok := moved[m]
 		if !ok {
@@ -559,24 +615,19 @@ func (a *analysis) moved(v *val, s step) *val {
 		}
 		return n
 	}
-	var move func(v *val) *val
-	move = func(v *val) *val {
-		if v == nothing {
-			return v
-		}
-		u := &val{own: pass(v.own), all: pass(v.all), flat: v.flat, size: v.size}
-		for _, p := range v.named {
-			u.named = append(u.named, part{p.name, move(p.val)})
-		}
-		for _, w := range v.list {
-			u.list = append(u.list, move(w))
-		}
-		if v.elem != nil {
-			u.elem = move(v.elem)
-		}
-		return u
+	u := a.vals.next()
+	u.own, u.all, u.flat, u.size = pass(v.own), pass(v.all), v.flat, v.size
+	u.named = a.parts.list(len(v.named))
+	for i, p := range v.named {
+		u.named[i].name, u.named[i].val = p.name, a.move(p.val, s, moved)
 	}
-	return move(v)
+	for _, w := range v.list {
+		u.list = append(u.list, a.move(w, s, moved))
+	}
+	if v.elem != nil {
+		u.elem = a.move(v.elem, s, moved)
+	}
+	return u
 }
 
 // scopes evaluates the scopes of a call.
@@ -603,16 +654,6 @@ func (e *evaluation) scopes(c *compile.Call) (all []scope) {
 	return all
 }
 
-// pull returns the expressions of a template one by one.
-func pull(t *compile.Template) (next func() *compile.Expr) {
-	all := slices.Collect(t.Exprs())
-	return func() *compile.Expr {
-		x := all[0]
-		all = all[1:]
-		return x
-	}
-}
-
 // read evaluates a reference, as seen from a place.
 func (w *walk) read(r *compile.Read, at state.Place) view {
 	v := w.layer(r.Path, r.Since, at)
@@ -626,26 +667,35 @@ func (w *walk) read(r *compile.Read, at state.Place) view {
 // layer returns the value at a path of one layer of the whiteboard, as seen from a place. since is
 // the place of the last write that surely covers the path.
 func (w *walk) layer(path state.Path, since, at state.Place) view {
-	key := seenKey{path.String(), since}
-	if strings.IndexByte(path[0].Name, 0) >= 0 { // which the path does not print
-		key.path = path[0].Name + key.path
-	}
-	s, ok := w.seen[key]
+	w.key = appendKey(w.key[:0], path)
+	s, ok := w.seen[seenKey{string(w.key), since}]
 	if !ok || at <= s.last {
-		s = &seen{before: since, view: view{val: nothing}}
+		s = w.reads.next()
+		s.before, s.val = since, nothing
 		if since == 0 {
 			s.val, s.shaped = w.board.given(path)
 		}
-		w.seen[key] = s
+		w.seen[seenKey{string(w.key), since}] = s
 	}
-	for c := range w.prog.Writers(path, s.before, at) {
-		if w.results[c.Place-1].known {
-			w.written(s, c, path)
-			s.last = c.Place
+	if w.newest >= s.before { // else nothing was written since
+		for c := range w.prog.Writers(path, s.before, at) {
+			if w.results[c.Place-1].known {
+				w.written(s, c, path)
+				s.last = c.Place
+			}
 		}
 	}
 	s.before = max(s.before, at)
 	return s.view
+}
+
+// appendKey appends bytes that identify a path.
+func appendKey(key []byte, path state.Path) []byte {
+	for _, s := range path {
+		key = binary.AppendVarint(append(key, byte(s.Kind)), int64(s.Index))
+		key = append(binary.AppendUvarint(key, uint64(len(s.Name))), s.Name...)
+	}
+	return key
 }
 
 // written merges the writes of a call at, above or below a path.
@@ -693,7 +743,7 @@ func (r *result) takesFailure(w *walk, c *compile.Call, alternative int) bool {
 // it is there.
 func (w *walk) below(write *compile.Write, m state.Method, v *val, path state.Path) (*val, *mark) {
 	if len(write.Path) > len(path) { // a part of what is read
-		return leaf(v.all), nil
+		return w.leaf(v.all), nil
 	}
 	rest := path[len(write.Path):]
 	switch m {
@@ -712,9 +762,9 @@ func (w *walk) output() view {
 	if w.prog.Output == nil {
 		return w.finalState(end)
 	}
-	next := pull(w.prog.Output)
+	e.pull(w.prog.Output)
 	n := w.prog.Document.Output
-	v := e.value(n, next, e.literal(n.Loc()))
+	v := e.value(n, e.literal(n.Loc()))
 	return view{v, e.wrote, e.shaped}
 }
 
