@@ -38,6 +38,7 @@ const (
 	ofVouch
 	ofSink
 	ofOut
+	ofAct
 	ofState
 	ofDefault // of what the policy says nothing about
 	ofSource  // and four more of each source: its parts a, b, list and list.id
@@ -251,6 +252,7 @@ type event struct {
 	why      atoms  // what decided that the call is made, and with what
 	params   string // of a call
 	instance string // of a plan that runs once for each
+	undo     *gundo // it is given to what takes the call back
 }
 
 // interpreter runs one plan.
@@ -268,6 +270,13 @@ type interpreter struct {
 	depth    int                // how many documents run
 	quotes   bool               // a text has an object or a part of an error object, which package exec may word in another way
 	writes   map[string][]noted // those of the plan, by instance
+	undone   []undone           // that are still to be taken back
+}
+
+// undone is a call that is taken back when the run is undone.
+type undone struct {
+	event
+	params, result *node // the result is nil if nobody knows whether the call did its work
 }
 
 // noted is a write of a call of the plan.
@@ -330,7 +339,9 @@ func (in *interpreter) run(p *gplan) (ended bool) {
 				}
 			}
 		}
-		return in.document(p.root, global, atoms{}).ended
+		o := in.document(p.root, global, atoms{})
+		in.takeBack(o.fault)
+		return o.ended
 	}
 	for _, name := range p.instances {
 		in.instance = name
@@ -338,9 +349,78 @@ func (in *interpreter) run(p *gplan) (ended bool) {
 		for kind, v := range own[name] {
 			initial[kind] = merged(initial[kind], v)
 		}
-		ended = in.document(p.root, initial, atoms{}).ended || ended
+		o := in.document(p.root, initial, atoms{})
+		in.takeBack(o.fault)
+		ended = o.ended || ended
 	}
 	return ended
+}
+
+// takeBack takes back what the run did, which any run may be asked for. fault has what its failure
+// may tell.
+func (in *interpreter) takeBack(fault atoms) {
+	for _, u := range in.undone {
+		kinds := map[string]*node{
+			"params": u.params, "result": u.result,
+			"failure": object(fault, []string{"code", "message"}, text("code", fault), text("message", fault)),
+		}
+		given, ok := object(atoms{}, nil), true
+		for _, p := range u.undo.params {
+			v, known := u.undo.value(p.value, kinds)
+			given, ok = given.with(p.name, v), ok && known
+		}
+		if !ok { // it reads what is not there, so the call stands
+			continue
+		}
+		for i, name := range given.names {
+			e := u.event
+			e.param, e.data = name, given.kids[i].all()
+			in.events = append(in.events, e)
+		}
+		e := u.event
+		e.params = u.undo.tool + given.json()
+		in.events = append(in.events, e)
+	}
+	in.undone = nil
+}
+
+// value evaluates a value of an undo; false if it reads what is not there.
+func (u *gundo) value(v *gvalue, kinds map[string]*node) (*node, bool) {
+	own := one(ofPlan)
+	if u.defined {
+		own = atoms{}
+	}
+	read := func(x *gexpr) (*node, bool) {
+		root := kinds[x.path[0].(string)]
+		if root == nil {
+			return text("", atoms{}), false
+		}
+		n, in := root.find(x.path[1:])
+		if n == nil {
+			return text("", atoms{}), false
+		}
+		m := *n
+		m.at = n.at.or(in)
+		return &m, true
+	}
+	switch {
+	case v.expr != nil:
+		return read(v.expr)
+	case v.text != nil:
+		n, ok := read(v.text[1].(*gexpr))
+		return text(v.text[0].(string)+n.json(), own.or(n.all())), ok
+	case v.members != nil:
+		o, all := object(own, nil), true
+		for _, m := range v.members {
+			k, ok := u.value(m.value, kinds)
+			o, all = o.with(m.name, k), all && ok
+		}
+		return o, all
+	}
+	if s, ok := v.literal.(string); ok {
+		return text(s, own), true
+	}
+	return &node{kind: 's', text: fmt.Sprint(v.literal), at: own}, true
 }
 
 // input returns the input that the run is given.
@@ -960,6 +1040,13 @@ func (d *document) tool(c, by *gcall, params *node, scopes []write, why atoms, t
 		given = given.or(s.value.all())
 	}
 	o := d.resultOf(by.runs(), params, given, try, by.picked())
+	if u := by.undoOf(); u != nil && (o.value != nil || u.whenUncertain) {
+		e := event{call: c, fallback: by != c, why: why, instance: d.instance, undo: u}
+		if o.value != nil && d.survives(c) { // that it did not fail tells something
+			e.why = e.why.or(o.fault)
+		}
+		d.undone = append(d.undone, undone{e, params, o.value})
+	}
 	if by.picked() { // all that is said of either tool holds, and what is said of unknown ones
 		o.fault = o.fault.or(ownOf(by.tool)).or(one(ofDefault))
 		if o.value != nil {
@@ -970,7 +1057,7 @@ func (d *document) tool(c, by *gcall, params *node, scopes []write, why atoms, t
 }
 
 // owns are the atoms of the tools whose results have one label.
-var owns = map[string]atom{"wrap": ofWrap, "picky": ofPicky, "pick": ofPick, "redact": ofRedact, "vouch": ofVouch, "sink": ofSink, "out": ofOut}
+var owns = map[string]atom{"wrap": ofWrap, "picky": ofPicky, "pick": ofPick, "redact": ofRedact, "vouch": ofVouch, "sink": ofSink, "out": ofOut, "act": ofAct}
 
 // source returns the number of a tool that is a source.
 func source(tool string) (n int, ok bool) {
@@ -1049,7 +1136,7 @@ func (in *interpreter) resultOf(tool string, params *node, given atoms, try int,
 	switch tool {
 	case "wrap":
 		return outcome{value: object(at, []string{"in", "out"}, params.carrying(at), list(at, text(in.say("x", own), at), params.carrying(at))), fault: fault}
-	case "picky":
+	case "picky", "act":
 		return outcome{value: params.carrying(at), fault: fault}
 	case "redact":
 		return outcome{value: text(in.say("clean", own), changed(declassified)), fault: fault}

@@ -25,6 +25,7 @@ type gcall struct {
 	method     string  // "" is set
 	errorPath  gpath
 	fallback   *gcall
+	undo       *gundo // nil: as the definition of the tool says
 	delegate   *gdoc
 	depends    []string
 	onFailure  string
@@ -34,6 +35,38 @@ type gcall struct {
 	neverFails bool
 
 	index int // in its document
+}
+
+// gundo is the call that takes a call back. Its params refer to the kinds params, result and failure.
+type gundo struct {
+	tool          string
+	params        []gparam
+	whenUncertain bool
+	defined       bool // the definition of the tool says it, which is nobody's secret
+}
+
+func (u *gundo) json() map[string]any {
+	m := map[string]any{"tool": u.tool, "params": membersJSON(u.params)}
+	if u.whenUncertain {
+		m["whenUncertain"] = true
+	}
+	return m
+}
+
+// actUndo is what the definition of act says.
+var actUndo = &gundo{tool: "sink", defined: true, params: []gparam{
+	{"p", &gvalue{expr: &gexpr{path: gpath{"params", "x"}}}}, {"q", &gvalue{text: []any{"took back ", &gexpr{path: gpath{"result", "x"}}}}},
+}}
+
+// undoOf returns what takes the call back; nil if nothing does.
+func (c *gcall) undoOf() *gundo {
+	switch {
+	case c.tool != "act" || c.delegate != nil:
+		return nil
+	case c.undo == nil:
+		return actUndo
+	}
+	return c.undo
 }
 
 // gcase is a condition of a choose, over a path in its value.
@@ -222,6 +255,9 @@ func (c *gcall) json() map[string]any {
 	if c.fallback != nil {
 		m["_fallback"] = c.fallback.json()
 	}
+	if c.undo != nil {
+		m["_undo"] = c.undo.json()
+	}
 	if c.delegate != nil {
 		m["_delegate"] = c.delegate.name
 	}
@@ -297,6 +333,7 @@ func (p *gplan) String() string {
 //   - echo returns its params, and is pure; wrap returns them in an object, and is not; picky
 //     returns them. All but echo may fail.
 //   - pick chooses one of its outcomes.
+//   - act returns its params as picky does, and changes the world; sink or out takes it back.
 //   - redact declassifies its params; vouch returns them, and endorses them.
 //   - sink and out are the sinks.
 //
@@ -405,7 +442,7 @@ func (g *generator) id() string {
 func (g *generator) call(s *scene, deep int) *gcall {
 	c := &gcall{id: g.id(), instance: s.instance}
 	value := func(name string) gparam { return gparam{name, g.value(s)} }
-	switch k := g.IntN(20); {
+	switch k := g.IntN(22); {
 	case k < 5:
 		c.tool = fmt.Sprintf("src%d", g.IntN(sourceTools))
 		c.params = []gparam{{"id", &gvalue{literal: c.id}}}
@@ -427,6 +464,8 @@ func (g *generator) call(s *scene, deep int) *gcall {
 		c.tool, c.params = []string{"redact", "vouch"}[g.IntN(2)], []gparam{value("x")}
 	case k < 14 && deep > 0:
 		g.delegate(c, s, deep)
+	case k >= 20:
+		g.act(c, s)
 	default:
 		c.tool = []string{"sink", "sink", "out"}[g.IntN(3)]
 		c.params = []gparam{{"p", g.value(s)}}
@@ -463,6 +502,37 @@ func (g *generator) call(s *scene, deep int) *gcall {
 	return c
 }
 
+// act generates a call that can be taken back.
+func (g *generator) act(c *gcall, s *scene) {
+	c.tool, c.params = "act", []gparam{{"x", g.value(s)}}
+	g.plan.sinks++
+	if g.IntN(3) == 0 {
+		return
+	}
+	c.undo = &gundo{tool: sinkTools[g.IntN(2)], whenUncertain: g.IntN(4) == 0, params: []gparam{{"p", g.undoValue()}}}
+	if g.IntN(3) == 0 {
+		c.undo.params = append(c.undo.params, gparam{"q", g.undoValue()})
+	}
+}
+
+// undoValue generates a value that the call which takes another one back is given.
+func (g *generator) undoValue() *gvalue {
+	paths := []gpath{{"params", "x"}, {"params", "x"}, {"params"}, {"params", "x", "a"}, {"result", "x"}, {"result"}, {"result", "x", "list", 0}, {"failure", "message"}}
+	if g.small { // the failure may quote anything, by what is checked
+		paths = paths[:6]
+	}
+	read := &gexpr{path: paths[g.IntN(len(paths))]}
+	switch g.IntN(6) {
+	case 0:
+		return &gvalue{literal: "take it back"}
+	case 1:
+		return &gvalue{text: []any{"not ", read}}
+	case 2:
+		return &gvalue{members: []gparam{{"m", &gvalue{expr: read}}, {"n", &gvalue{literal: 1}}}}
+	}
+	return &gvalue{expr: read}
+}
+
 // choose generates a choice by conditions.
 func (g *generator) choose(c *gcall, s *scene) {
 	c.tool, c.params = "choose", []gparam{{"value", g.value(s)}}
@@ -487,7 +557,7 @@ var activities = []string{"src0", "src1", "echo", "wrap", "picky", "redact", "vo
 
 // pick lets a call pick another activity than that of its tool.
 func (g *generator) pick(c *gcall) {
-	if c.delegate != nil || c.cases != nil || c.tool == "pick" || g.IntN(10) > 0 {
+	if c.delegate != nil || c.cases != nil || c.tool == "pick" || c.tool == "act" || g.IntN(10) > 0 {
 		return
 	}
 	c.activity, c.neverFails = activities[g.IntN(len(activities))], false
@@ -531,7 +601,7 @@ func (c *gcall) gives() (all []gpath) {
 		all = []gpath{{"a"}, {"b"}, {"b", "c"}, {"list"}, {"list", 0, "id"}, {"list", "[*]", "id"}, {"flag"}}
 	case c.delegate == nil && c.tool == "wrap":
 		all = []gpath{{"in", "x"}, {"out"}}
-	case c.delegate == nil && (c.tool == "echo" || c.tool == "picky" || c.tool == "vouch"):
+	case c.delegate == nil && (c.tool == "echo" || c.tool == "picky" || c.tool == "act" || c.tool == "vouch"):
 		all = []gpath{{"x"}}
 	}
 	if c.tool == "forEach" || c.method == "push" {
@@ -552,7 +622,10 @@ func (g *generator) around(c *gcall, s *scene) {
 		c.errorPath = gpath{"state", []string{"fault", "y"}[g.IntN(2)]}
 	}
 	if g.IntN(12) == 0 && c.delegate == nil && c.tool != "pick" && c.cases == nil {
-		c.fallback = &gcall{tool: []string{"echo", "src1", "sink"}[g.IntN(3)], params: []gparam{{"p", g.value(s)}}}
+		c.fallback = &gcall{tool: []string{"echo", "src1", "sink", "act"}[g.IntN(4)], params: []gparam{{"p", g.value(s)}}}
+		if c.fallback.tool == "act" {
+			g.act(c.fallback, s)
+		}
 		g.pick(c.fallback)
 		if c.fallback.tool == "sink" {
 			g.plan.sinks++

@@ -149,7 +149,7 @@ func instancesOf(p *gplan) []string {
 // given returns what sinks are given in the oracle.
 func given(p *gplan, events []event) (all []string) {
 	for i := range events {
-		if events[i].params != "" {
+		if events[i].params != "" && events[i].undo == nil {
 			all = append(all, events[i].params)
 		}
 	}

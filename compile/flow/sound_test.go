@@ -45,6 +45,13 @@ func catalogueOf(declared bool, activity func(name string) tool.ActivityFunc) *t
 	var all []*tool.Tool
 	add := func(name, effects string) {
 		text := `{"properties": {}, "effects": ` + effects
+		if name == "act" {
+			undo, err := json.Marshal(actUndo.json())
+			if err != nil {
+				panic(err)
+			}
+			text += `, "undo": ` + string(undo)
+		}
 		if out := outputs[strings.TrimRight(name, "012")]; declared && out != "" {
 			text += `, "outputSchema": ` + out
 		}
@@ -56,6 +63,7 @@ func catalogueOf(declared bool, activity func(name string) tool.ActivityFunc) *t
 	}
 	add("out", `{"readOnly": true}`)
 	add("echo", `{"pure": true}`)
+	add("act", `{"readOnly": false, "destructive": false, "idempotent": true, "openWorld": false}`)
 	return tool.NewCatalogue(all...)
 }
 
@@ -71,6 +79,7 @@ var outputs = map[string]string{
 			"id": {"type": "string"}, "title": {"type": "string"}}}}}}`,
 	"wrap":   `{"type": "object", "additionalProperties": false, "required": ["in", "out"], "properties": {"in": {"type": "object"}, "out": {"type": "array"}}}`,
 	"picky":  sameParams,
+	"act":    sameParams,
 	"vouch":  sameParams,
 	"echo":   sameParams,
 	"redact": `{"type": "string"}`,
@@ -162,7 +171,7 @@ func newTestPolicy(r *rand.Rand, plain bool) *testPolicy {
 		t.said.Default = &l
 	}
 	t.labels[ofState], t.labels[ofDefault] = t.said.OfUnknown(), t.said.OfUnknown()
-	for i, name := range []string{"wrap", "picky", "pick", "redact", "vouch", "sink", "out"} {
+	for i, name := range []string{"wrap", "picky", "pick", "redact", "vouch", "sink", "out", "act"} {
 		a := ofWrap + atom(i)
 		e := label.Tool{Selector: label.Selector{Text: name}}
 		t.labels[a] = t.said.OfUnknown()
@@ -318,8 +327,11 @@ func (t *testPolicy) rejects(e *event) bool {
 	return false
 }
 
-// to returns the call that made the event, or its fallback.
+// to returns the call that made the event, its fallback, or what takes one of them back.
 func (e *event) to() *gcall {
+	if e.undo != nil {
+		return &gcall{tool: e.undo.tool}
+	}
 	if e.fallback {
 		return e.call.fallback
 	}
@@ -330,6 +342,7 @@ type place struct {
 	id       string
 	param    string
 	fallback bool
+	undo     bool
 }
 
 // checked is the result of checking a plan under a policy.
@@ -346,7 +359,7 @@ func check(prog *compile.Program, t *testPolicy, strategy string) *checked {
 	c.report, found = flow.Check(prog, t.ready, &flow.Options{GoesOn: strategy != "abort"})
 	c.rejected = found.HasErrors()
 	for _, s := range c.report.Sinks {
-		c.sinks[place{s.Call.ID, s.Param, s.Fallback}] = s
+		c.sinks[place{s.Call.ID, s.Param, s.Fallback, s.Undoes}] = s
 	}
 	return c
 }
@@ -356,7 +369,7 @@ func (c *checked) covers(e *event) string {
 	if e.params != "" {
 		return ""
 	}
-	s, ok := c.sinks[place{e.call.id, e.param, e.fallback}]
+	s, ok := c.sinks[place{e.call.id, e.param, e.fallback, e.undo != nil}]
 	if !ok {
 		if len(c.wants(e.to(), e.param)) > 0 {
 			return fmt.Sprintf("%q of %q has a bound, and the report does not have it", e.param, e.call.id)

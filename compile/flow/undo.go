@@ -23,7 +23,7 @@ func (w *walk) undo(t *taken) {
 		if rest != nil {
 			own = rest.Undo
 		}
-		w.undoing(t, t.params, u, own, false)
+		w.undoing(t, t.params, w.done(t, t.occurs, t.first), u, own, false)
 	}
 	if c.Rare == nil || c.Fallback == nil {
 		return
@@ -37,13 +37,23 @@ func (w *walk) undo(t *taken) {
 		if rest != nil && rest.Fallback != nil {
 			own = rest.Fallback.Undo
 		}
-		w.undoing(t, t.fallback.params, u, own, true)
+		w.undoing(t, t.fallback.params, w.done(t, w.fallsBack(t), t.breaks), u, own, true)
 	}
 }
 
-// undoing records the sinks of the call that takes a call with these params back. own is what the
-// plan says of that; nil if the definition of the tool says it.
-func (w *walk) undoing(t *taken, params []param, u *compile.Undoing, own *lang.Undo, fallback bool) {
+// done returns the mark of the values that decide whether there is something to take back, from those
+// that decide whether the call, or its fallback, is made and whether it fails.
+func (w *walk) done(t *taken, occurs, breaks *mark) *mark {
+	if t.survives || w.board.survives {
+		return w.join(occurs, breaks)
+	}
+	return occurs // that a run fails as a whole is not followed
+}
+
+// undoing records the sinks of the call that takes a call with these params back. occurs is the mark
+// of the values that decide whether there is something to take back, and own is what the plan says
+// of that; nil if the definition of the tool says it.
+func (w *walk) undoing(t *taken, params []param, occurs *mark, u *compile.Undoing, own *lang.Undo, fallback bool) {
 	if u.Call == nil || u.Call.Target == nil {
 		return // a finding of the compiler
 	}
@@ -69,7 +79,7 @@ func (w *walk) undoing(t *taken, params []param, u *compile.Undoing, own *lang.U
 		given = append(given, param{m.Name, loc, v})
 	}
 	for target := range u.Call.Targets() {
-		w.sink(sinkKey{call: t.call, fallback: fallback, undo: target}, target, given, t.occurs)
+		w.sink(sinkKey{call: t.call, fallback: fallback, undo: target}, target, given, occurs)
 	}
 }
 
