@@ -69,9 +69,13 @@ func (u *Undoing) flows(prog *compile.Program) (found diag.List) {
 	undone := map[*compile.Call]bool{}
 	unknown := ""
 	for i := range u.Calls {
-		call, ok := exec.CallAt(prog, u.Calls[i].Path)
-		if !ok {
-			unknown = u.Calls[i].Name()
+		c := &u.Calls[i]
+		call, ok := exec.CallAt(prog, c.Path)
+		switch {
+		case c.Replaced:
+			unknown = fmt.Sprintf("the plan that made the call %q was replaced since", c.Name())
+		case !ok:
+			unknown = fmt.Sprintf("the plan of the run, as it is now, has errors or no call %q", c.Name())
 		}
 		undone[call] = true
 	}
@@ -89,7 +93,7 @@ func (u *Undoing) flows(prog *compile.Program) (found diag.List) {
 		}
 	}
 	if labels && unknown != "" {
-		found = append(found, diag.Finding{Code: diag.NotTrusted, Severity: diag.Error, Message: fmt.Sprintf("the plan of the run, as it is now, has errors or no call %q, so where its values come from is not known, and a policy wants to know", unknown)})
+		found = append(found, diag.Finding{Code: diag.NotTrusted, Severity: diag.Error, Message: unknown + ", so where its values come from is not known, and a policy wants to know"})
 	}
 	return found
 }
@@ -235,6 +239,7 @@ func (e *Engine) planUndo(ctx context.Context, s *session, sum *journal.Summary,
 	if edit != nil {
 		edit(&u.spec)
 	}
+	u.spec.Plan.Notation = undoNotation // which the checker has to know
 	labels := u.spec.Labels
 	if err := checkLabels(labels); err != nil {
 		return nil, err

@@ -261,3 +261,65 @@ flow:
 		})
 	}
 }
+
+// A call that a plan made which was replaced since is not checked as the call of the same id in the
+// new plan.
+func TestUndoOfARevisedPlan(t *testing.T) {
+	const (
+		before = `
+tools:
+  readMail: {properties: {}, effects: {readOnly: true, openWorld: false}}
+  readNote: {properties: {}, effects: {pure: true}}
+  book: {properties: {note: {}}, effects: {readOnly: false, openWorld: false}, undo: {tool: send, params: {to: "†params.note"}}}
+  send: {properties: {to: {}}, effects: {readOnly: false, idempotent: true, openWorld: false}}
+  fails: {properties: {}, effects: {readOnly: true, openWorld: false}}
+activities: {readMail: {return: evil}, readNote: {return: good}, book: {return: 1}, send: {return: 1}, fails: {fail: {code: broken, permanent: true}}}
+`
+		policy = `
+flow:
+  tools:
+    readMail: {gives: {trust: untrusted}}
+    send: {takes: {to: {trust: user}}}
+`
+		fails = `[{"_tool": "readMail", "_outputPath": "†state.m"}, {"_tool": "book", "_id": "b", "note": "†state.m"}, {"_tool": "fails", "_dependsOn": ["b"]}]`
+	)
+	for _, test := range []struct{ name, plan, next, want string }{
+		{"another value", fails, `[{"_tool": "book", "_id": "b", "note": "x"}]`, "replaced"},
+		{"the same call, of another source", fails, `[{"_tool": "readNote", "_outputPath": "†state.m"}, {"_tool": "book", "_id": "b", "note": "†state.m"}]`, "replaced"},
+		{"another id", fails, `[{"_tool": "book", "_id": "c", "note": "x"}]`, "is not known"},
+		{"nothing was done before", `[{"_tool": "fails"}]`, `[{"_tool": "book", "_id": "b", "note": "x"}]`, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			store := memory.New()
+			defer store.Close()
+			eng := plc.New(plc.Config{Store: store})
+			defer eng.Close()
+			tools := filepath.Join(t.TempDir(), "tools.yaml")
+			write := func(text string) {
+				if err := os.WriteFile(tools, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(before)
+			res, err := eng.Run(t.Context(), plc.Spec{Plan: plc.Text(test.plan), OnFailure: plc.Replan, Toolset: plc.Toolset{Files: []plc.Source{plc.File(tools)}}})
+			if err != nil || res.Status == exec.Completed {
+				t.Fatalf("%v, %+v", err, res)
+			}
+			res, err = eng.Resume(t.Context(), res.Run, plc.Change{Plan: plc.Text(test.next)})
+			if err != nil || res.Status != exec.Completed {
+				t.Fatalf("%v, %+v", err, res)
+			}
+			write(before + policy)
+			u, err := eng.PlanUndo(t.Context(), res.Run, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch err := u.Check(); {
+			case test.want == "" && err != nil:
+				t.Errorf("refused: %v", err)
+			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+				t.Errorf("%v, want %q", err, test.want)
+			}
+		})
+	}
+}

@@ -17,6 +17,8 @@ type Ledger struct {
 	byKey   map[effectKey]*entry   // of tools that do their work once for a key
 	ended   map[string]exec.Status // instances of a template
 	end     exec.Failure           // how the run ended, when it is to be undone
+
+	revision int // how often its plan was replaced so far
 }
 
 // place names a call of a run.
@@ -35,6 +37,7 @@ type entry struct {
 	own    *tool.Undo      // the plan's _undo for the call; nil if there is none
 	result json.RawMessage // nil when there is none that was accepted
 
+	revision int // in which it began
 	fallback bool
 	did      bool // its tool did its work
 	doubtful bool // an attempt may have done it
@@ -61,6 +64,8 @@ func (l *Ledger) Take(e *exec.Event) {
 		if e.Error != nil {
 			l.end.Code = e.Error.Code
 		}
+	case exec.PlanRevised:
+		l.revision++
 	case exec.InstanceFinished:
 		l.ended[e.Instance] = e.Status
 	case exec.CallStarted:
@@ -87,7 +92,7 @@ func (l *Ledger) start(at place, e *exec.Event) {
 	key := effectKey{e.Tool, e.Key}
 	en := l.byKey[key]
 	if en == nil {
-		en = &entry{place: at, tool: e.Tool, key: e.Key, fallback: e.Fallback, params: e.Intent.Params, own: e.Intent.Undo}
+		en = &entry{place: at, tool: e.Tool, key: e.Key, revision: l.revision, fallback: e.Fallback, params: e.Intent.Params, own: e.Intent.Undo}
 		l.entries = append(l.entries, en)
 	}
 	if e.Intent.Repeatable {

@@ -36,6 +36,10 @@ type Call struct {
 	ID        string          `json:"id,omitempty"`        // of the call of the plan that does it
 	Asks      bool            `json:"asks,omitempty"`      // a person has to approve that
 	Why       string          `json:"why,omitempty"`       // it stands, or a person is asked
+
+	// Replaced reports that another plan made the call, which was replaced since. The call of this
+	// path in the plan of the run may be another one.
+	Replaced bool `json:"-"`
 }
 
 // Name returns the path of the call, with its instance.
@@ -70,6 +74,7 @@ func Of(prog *compile.Program, tools *compile.Options, l *Ledger, o Options) *Pl
 	var undone []*undoing
 	for _, en := range l.done(o.All) {
 		u := p.undo(en)
+		u.Replaced = en.revision < l.revision
 		if u.call == nil {
 			p.Stands = append(p.Stands, u.Call)
 			continue
