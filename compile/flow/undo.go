@@ -41,8 +41,8 @@ func (w *walk) undo(t *taken) {
 	}
 }
 
-// done returns the mark of the values that decide whether there is something to take back, from those
-// that decide whether the call, or its fallback, is made and whether it fails.
+// done returns the mark of the values that decide whether there is something to take back. occurs
+// and breaks are those of whether the call, or its fallback, is made, and whether it fails.
 func (w *walk) done(t *taken, occurs, breaks *mark) *mark {
 	if t.survives || w.board.survives {
 		return w.join(occurs, breaks)
@@ -50,9 +50,9 @@ func (w *walk) done(t *taken, occurs, breaks *mark) *mark {
 	return occurs // that a run fails as a whole is not followed
 }
 
-// undoing records the sinks of the call that takes a call with these params back. occurs is the mark
-// of the values that decide whether there is something to take back, and own is what the plan says
-// of that; nil if the definition of the tool says it.
+// undoing records the sinks of the call that takes a call with these params back. occurs is the
+// mark of the values that decide whether there is something to take back, and own is what the plan
+// says of that; nil if the definition of the tool says it.
 func (w *walk) undoing(t *taken, params []param, occurs *mark, u *compile.Undoing, own *lang.Undo, fallback bool) {
 	if u.Call == nil || u.Call.Target == nil {
 		return // a finding of the compiler

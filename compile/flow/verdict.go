@@ -199,7 +199,7 @@ type few struct {
 	words map[*step]string
 }
 
-// kind is what findings that are alike have in common.
+// A kind is that of findings with one code and severity.
 type kind struct {
 	code     diag.Code
 	severity diag.Severity
