@@ -47,16 +47,22 @@ type block struct {
 	descriptions   []string
 }
 
-// newBoard reads the context of a task and compiles it without calls.
-func newBoard(task *Task, opts *compile.Options) (*board, *compile.Program, error) {
-	b := &board{schema: task.Schema}
+// board reads the context of a task, and more messages, and compiles it without calls.
+func (t *Task) board(opts *compile.Options, more ...json.RawMessage) (*board, *compile.Program, error) {
 	var messages []json.RawMessage
-	if task.Context != nil && json.Unmarshal(task.Context, &messages) != nil {
+	if t.Context != nil && json.Unmarshal(t.Context, &messages) != nil {
 		return nil, nil, errors.New("loop: the context is no JSON array of messages")
 	}
-	if task.Goal != "" {
-		messages = append(messages, jsonscan.Encode(map[string]string{"type": "input", "request": task.Goal}))
+	messages = append(messages, more...)
+	if t.Goal != "" {
+		messages = append(messages, writeObject(Member{"type", json.RawMessage(`"input"`)}, Member{"request", jsonscan.Encode(t.Goal)}))
 	}
+	return newBoard(messages, t.Schema, opts)
+}
+
+// newBoard reads the messages of a context and compiles them without calls.
+func newBoard(messages []json.RawMessage, schema json.RawMessage, opts *compile.Options) (*board, *compile.Program, error) {
+	b := &board{schema: schema}
 	doc, findings := lang.Parse(diag.NewFile("context.json", b.request(messages, emptySolution)), nil)
 	prog, more := compile.Compile(doc, opts)
 	if err := append(findings, more...).Err(); err != nil {
@@ -84,7 +90,7 @@ func (b *board) with(messages []json.RawMessage, opts *compile.Options) (*board,
 	for _, bl := range b.blocks {
 		all = append(all, bl.messages()...)
 	}
-	more, _, err := newBoard(&Task{Context: jsonscan.Encode(append(all, messages...)), Schema: b.schema}, opts)
+	more, _, err := newBoard(append(all, messages...), b.schema, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -134,26 +140,25 @@ func (b *board) add(m *lang.Message) {
 		b.fixed = append(b.fixed, raw)
 		switch m.Type {
 		case "text", "system", "error":
-			b.texts = append(b.texts, words(raw))
+			b.texts = append(b.texts, words(m.Node))
 		case "advisor":
-			b.advisors = append(b.advisors, advisorOf(raw, len(b.advisors)+1))
+			b.advisors = append(b.advisors, advisorOf(m.Node, len(b.advisors)+1))
 		}
 	}
 }
 
 // advisorOf returns the n-th advisor of a context: {"type": "advisor", "id", "role", "on",
 // "scopes", "schema"}.
-func advisorOf(raw json.RawMessage, n int) advisor {
-	m := gjson.ParseBytes(raw)
-	a := advisor{id: cmp.Or(m.Get("id").Str, fmt.Sprintf("advisor-%d", n)), says: cmp.Or(m.Get("role").Str, m.Get("description").Str)}
+func advisorOf(m lang.Node, n int) advisor {
+	a := advisor{id: cmp.Or(valueIn(m, "id").Str(), fmt.Sprintf("advisor-%d", n)), says: cmp.Or(valueIn(m, "role").Str(), valueIn(m, "description").Str())}
 	for _, name := range []string{"on", "scopes"} {
-		if v := m.Get(name); v.Exists() {
-			a.says += fmt.Sprintf("; %s: %s", name, v.Raw)
+		if v := valueIn(m, name); !v.IsZero() {
+			a.says += fmt.Sprintf("; %s: %s", name, v.AppendJSON(nil))
 		}
 	}
 	a.says = strings.TrimPrefix(a.says, "; ")
-	if s := m.Get("schema"); s.IsObject() {
-		a.schema = json.RawMessage(s.Raw)
+	if s := valueIn(m, "schema"); s.Kind() == lang.Object {
+		a.schema = s.AppendJSON(nil)
 	}
 	return a
 }
@@ -167,14 +172,13 @@ func callsOf(v lang.Node) json.RawMessage {
 }
 
 // words returns what a message of text says.
-func words(raw json.RawMessage) string {
-	m := gjson.ParseBytes(raw)
-	for _, name := range []string{m.Get("type").Str, "text", "content", "data"} {
-		if v := m.Get(name); v.Type == gjson.String {
-			return v.Str
+func words(m lang.Node) string {
+	for _, name := range []string{valueIn(m, "type").Str(), "text", "content", "data"} {
+		if v := valueIn(m, name); v.Kind() == lang.String {
+			return v.Str()
 		}
 	}
-	return string(raw)
+	return string(m.AppendJSON(nil))
 }
 
 // block returns that of a kind and instance.

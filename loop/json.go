@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/lang"
 )
 
 // membersOf returns the members of an object, in order.
@@ -19,6 +20,24 @@ func membersOf(object gjson.Result) (all []Member) {
 		return true
 	})
 	return all
+}
+
+// membersIn returns the members of an object of a document, in order.
+func membersIn(object lang.Node) (all []Member) {
+	for m := range object.Members() {
+		all = append(all, Member{m.Name, m.Value.AppendJSON(nil)})
+	}
+	return all
+}
+
+// valueIn returns what the members of these names, each inside the one before, lead to; no value
+// when one of them is not there.
+func valueIn(object lang.Node, names ...string) lang.Node {
+	for _, name := range names {
+		m, _ := object.Member(name)
+		object = m.Value
+	}
+	return object
 }
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

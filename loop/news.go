@@ -13,7 +13,6 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
-	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // news collects what comes from outside while a loop runs.
@@ -73,14 +72,9 @@ func (s *solver) fits(list []json.RawMessage) error {
 			return fmt.Errorf("loop: new information is input, state, data and text, not a message of the type %q", kind.Str)
 		}
 	}
-	var context []json.RawMessage
-	if s.Task.Context != nil && json.Unmarshal(s.Task.Context, &context) != nil {
-		return nil // it was read before
-	}
 	opts := s.Loop.Compile
-	task := *s.Task
-	task.Context, opts.Catalogue = jsonscan.Encode(append(context, list...)), s.Task.Catalogue
-	_, _, err := newBoard(&task, &opts)
+	opts.Catalogue = s.Task.Catalogue
+	_, _, err := s.Task.board(&opts, list...)
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
@@ -83,31 +84,31 @@ func remaining(a *attempt, r *exec.Result) *remainder {
 		if done[c.ID] || !ok {
 			continue
 		}
-		call := leftCall{members: []Member{{"_id", jsonscan.Encode(c.ID)}}, failed: c.Status == exec.Failed}
-		gjson.ParseBytes(planned.Source.Node.AppendJSON(nil)).ForEach(func(k, v gjson.Result) bool {
-			switch k.Str {
-			case "_id":
-			case "_dependsOn":
-				call.members = append(call.members, Member{k.Str, without(v, done)})
-			default:
-				call.members = append(call.members, Member{k.Str, json.RawMessage(v.Raw)})
-			}
-			return true
-		})
-		left.calls = append(left.calls, call)
+		left.calls = append(left.calls, leftCall{independent(callOf(planned), done), c.Status == exec.Failed})
 	}
 	return left
 }
 
-// without returns a list of ids without those that are done.
-func without(list gjson.Result, done map[string]bool) json.RawMessage {
-	left := []string{}
-	for _, id := range list.Array() {
-		if !done[id.Str] {
-			left = append(left, id.Str)
+// callOf returns the members of a call as it was planned, with its id, which comes first.
+func callOf(c *compile.Call) []Member {
+	return withID(membersIn(c.Source.Node), c.ID)
+}
+
+// independent makes the call that has these members wait for none that are done, and returns them.
+func independent(call []Member, done map[string]bool) []Member {
+	for i, m := range call {
+		if m.Name != "_dependsOn" {
+			continue
 		}
+		left := []string{}
+		for _, id := range gjson.ParseBytes(m.Value).Array() {
+			if !done[id.Str] {
+				left = append(left, id.Str)
+			}
+		}
+		call[i].Value = jsonscan.Encode(left)
 	}
-	return jsonscan.Encode(left)
+	return call
 }
 
 // after returns a solution with what is left behind its calls, for which those that failed
@@ -121,7 +122,7 @@ func (left *remainder) after(solution json.RawMessage) json.RawMessage {
 			for n := i + 1; id == "" || slices.Contains(left.ids, id); n++ {
 				id = fmt.Sprintf("recovery-%d", n)
 			}
-			calls = append(calls, with(c, "_id", jsonscan.Encode(id)))
+			calls = append(calls, writeObject(withID(membersOf(c), id)...))
 		} else {
 			calls = append(calls, json.RawMessage(c.Raw))
 		}
@@ -137,10 +138,10 @@ func (left *remainder) after(solution json.RawMessage) json.RawMessage {
 	return writeObject(Member{"calls", jsonscan.Encode(calls)}, Member{"output", json.RawMessage(gjson.GetBytes(solution, "output").Raw)})
 }
 
-// with returns an object with another member, before the others.
-func with(object gjson.Result, name string, value json.RawMessage) json.RawMessage {
-	members := slices.DeleteFunc(membersOf(object), func(m Member) bool { return m.Name == name })
-	return writeObject(append([]Member{{name, value}}, members...)...)
+// withID returns the members of a call with this id, which comes first.
+func withID(call []Member, id string) []Member {
+	call = slices.DeleteFunc(call, func(m Member) bool { return m.Name == "_id" })
+	return slices.Insert(call, 0, Member{"_id", jsonscan.Encode(id)})
 }
 
 // waiting returns the members of a call that also waits for the calls of these ids.

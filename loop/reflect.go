@@ -8,7 +8,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // Reflect says when a planner looks at what has come of its plan, and decides whether the plan
@@ -101,11 +100,10 @@ func (a *attempt) firstBatch() error {
 	}
 	for i := range a.prog.Calls {
 		c := &a.prog.Calls[i]
-		raw := gjson.ParseBytes(with(gjson.ParseBytes(c.Source.Node.AppendJSON(nil)), "_id", jsonscan.Encode(c.ID)))
-		if done[c.ID] {
-			batch = append(batch, json.RawMessage(raw.Raw))
+		if call := callOf(c); done[c.ID] {
+			batch = append(batch, writeObject(call...))
 		} else {
-			s.rest.calls = append(s.rest.calls, independent(raw, done))
+			s.rest.calls = append(s.rest.calls, writeObject(independent(call, done)...))
 		}
 	}
 	s.rest.output = json.RawMessage(gjson.GetBytes(a.solution, "output").Raw)
@@ -116,20 +114,6 @@ func (a *attempt) firstBatch() error {
 	}
 	a.prog = prog
 	return nil
-}
-
-// independent returns a call that waits for none that are done.
-func independent(call gjson.Result, done map[string]bool) json.RawMessage {
-	var members []Member
-	call.ForEach(func(k, v gjson.Result) bool {
-		value := json.RawMessage(v.Raw)
-		if k.Str == "_dependsOn" {
-			value = without(v, done)
-		}
-		members = append(members, Member{k.Str, value})
-		return true
-	})
-	return writeObject(members...)
 }
 
 // dropUnreachable leaves out of what is continued the calls that read what none of the calls
@@ -150,7 +134,7 @@ func (a *attempt) dropUnreachable(answer json.RawMessage, findings diag.List) bo
 	var left []json.RawMessage
 	for _, c := range gjson.GetBytes(a.solution, "calls").Array() {
 		if !gone[c.Get("_id").Str] {
-			left = append(left, independent(c, gone))
+			left = append(left, writeObject(independent(membersOf(c), gone)...))
 		}
 	}
 	for _, id := range sortedKeys(gone) {

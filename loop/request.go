@@ -3,8 +3,6 @@ package loop
 import (
 	"encoding/json"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
 )
@@ -29,30 +27,30 @@ func ParseContext(file *diag.File) (context, schema json.RawMessage, findings di
 	if findings.HasErrors() {
 		return nil, nil, findings
 	}
-	root := gjson.ParseBytes(v.AppendJSON(nil))
-	switch messages := root.Get("context"); {
-	case root.IsArray():
-		return json.RawMessage(root.Raw), nil, findings
-	case messages.IsArray():
-		return json.RawMessage(messages.Raw), outputSchema(root.Get("schema")), findings
+	switch messages := valueIn(v, "context"); {
+	case v.Kind() == lang.Array:
+		return v.AppendJSON(nil), nil, findings
+	case messages.Kind() == lang.Array:
+		return messages.AppendJSON(nil), outputSchema(valueIn(v, "schema")), findings
 	}
 	return nil, nil, append(findings, diag.Finding{Code: diag.NotAPlan, Severity: diag.Error, Loc: diag.Loc{File: file},
 		Message: `the context is not a list of messages, and not a request {"schema": …, "context": [messages]}`})
 }
 
 // outputSchema returns the schema of the output that a request's schema is or has; nil is none.
-func outputSchema(schema gjson.Result) json.RawMessage {
-	calls, output := schema.Get("properties.calls"), schema.Get("properties.output")
+func outputSchema(schema lang.Node) json.RawMessage {
+	calls, output := valueIn(schema, "properties", "calls"), valueIn(schema, "properties", "output")
+	kind := valueIn(calls, "type")
 	switch {
-	case !schema.IsObject():
+	case schema.Kind() != lang.Object:
 		return nil
-	case !calls.Exists() || calls.Get("type").Exists() && calls.Get("type").Str != "array":
-		return json.RawMessage(schema.Raw)
-	case !output.Exists():
+	case calls.IsZero() || !kind.IsZero() && kind.Str() != "array":
+		return schema.AppendJSON(nil)
+	case output.IsZero():
 		return nil
 	}
-	if defs := schema.Get("$defs"); defs.IsObject() && output.IsObject() && !output.Get("$defs").Exists() {
-		return writeObject(append([]Member{{"$defs", json.RawMessage(defs.Raw)}}, membersOf(output)...)...)
+	if defs := valueIn(schema, "$defs"); defs.Kind() == lang.Object && output.Kind() == lang.Object && valueIn(output, "$defs").IsZero() {
+		return writeObject(append([]Member{{"$defs", defs.AppendJSON(nil)}}, membersIn(output)...)...)
 	}
-	return json.RawMessage(output.Raw)
+	return output.AppendJSON(nil)
 }

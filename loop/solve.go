@@ -151,7 +151,7 @@ func newSolver(task *Task, given *Options) (*solver, error) {
 		think := model.New(completer{s.Kernel}, &model.Options{Prices: o.Prices})
 		s.compile.Models = func(string) (tool.Activity, error) { return think, nil }
 	}
-	board, prog, err := newBoard(task, &s.compile)
+	board, prog, err := task.board(&s.compile)
 	if err != nil {
 		return nil, err
 	}

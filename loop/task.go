@@ -49,7 +49,7 @@ type Given struct {
 // Compile compiles the context and the goal. Of the options Catalogue is the task's.
 func (t *Task) Compile(opts compile.Options) (*Given, error) {
 	opts.Catalogue = t.Catalogue
-	board, prog, err := newBoard(t, &opts)
+	board, prog, err := t.board(&opts)
 	if err != nil {
 		return nil, err
 	}

@@ -85,6 +85,11 @@ func parseStep(raw json.RawMessage) (*Step, error) {
 	if err != nil {
 		return nil, err
 	}
+	return stepOf(m)
+}
+
+// stepOf returns the step that has these members.
+func stepOf(m map[string]json.RawMessage) (*Step, error) {
 	s := &Step{Result: m["result"]}
 	if m["name"] == nil {
 		return nil, errors.New(`it has no "name"`)

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // ValidationError is why a plan was not taken; its text is the message of Flux.
@@ -72,7 +70,7 @@ func stepsOf(list []json.RawMessage) (*Plan, error) {
 		if m["name"] == nil {
 			return nil, invalid("Step %d has no 'name'.", i+1)
 		}
-		step, err := parseStep(jsonscan.Encode(m))
+		step, err := stepOf(m)
 		if err != nil {
 			return nil, invalid("Step %d is no step object: %s", i+1, err)
 		}
