@@ -45,14 +45,19 @@ func (p *parser) fixed(src source, name string, value gjson.Result) {
 		p.def.Output = s
 		return
 	}
-	f := &Fixed{Schema: s, Const: only(value)}
+	f := &Fixed{Schema: s}
 	p.def.Fixed[name] = f
-	if !m.possible(f.Const) {
+	one := only(value)
+	if !one.Exists() {
+		return
+	}
+	f.Const = json.RawMessage(one.Raw)
+	if !m.possible(one) {
 		p.limitf(src.shown, "%s can't be %s", name, f.Const)
 		return
 	}
-	if name == "_activity" && f.Const != nil {
-		p.def.Activity, p.def.HasActivity = gjson.ParseBytes(f.Const).Str, true
+	if name == "_activity" {
+		p.def.Activity, p.def.HasActivity = one.Str, true
 	}
 }
 
@@ -66,26 +71,22 @@ func (p *parser) knownMember(name string, src source) (m member, ok bool) {
 	return m, ok
 }
 
-// only returns the one value that a schema allows, nil if there may be more.
-func only(schema gjson.Result) json.RawMessage {
+// only returns the one value that a schema allows; none if there may be more.
+func only(schema gjson.Result) gjson.Result {
 	if c := schema.Get("const"); c.Exists() {
-		return json.RawMessage(c.Raw)
+		return c
 	}
 	if e := schema.Get("enum"); e.IsArray() {
 		if values := e.Array(); len(values) == 1 {
-			return json.RawMessage(values[0].Raw)
+			return values[0]
 		}
 	}
-	return nil
+	return gjson.Result{}
 }
 
-// possible reports whether a call's member can have this value; nil is any.
-func (m member) possible(value json.RawMessage) bool {
-	if value == nil || !m.text {
-		return true
-	}
-	v := gjson.ParseBytes(value)
-	return v.Type == gjson.String && (m.among == nil || slices.Contains(m.among, v.Str))
+// possible reports whether a call's member can have this value.
+func (m member) possible(v gjson.Result) bool {
+	return !m.text || v.Type == gjson.String && (m.among == nil || slices.Contains(m.among, v.Str))
 }
 
 // outcomes reads _outcomes, at the top of the definition or among the properties:

@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"encoding/json"
 	"iter"
 	"slices"
 	"sync"
@@ -48,7 +47,7 @@ func (t *Tool) Whole() *Tool {
 		def = *read
 		def.Name, def.Loc, def.Effects = t.Definition.Name, t.Definition.Loc, t.Definition.Effects
 	} else if def.Params == nil {
-		def.Params, _ = schemas.Compile(json.RawMessage("true"), nil) // which is a schema
+		def.Params = schemas.Any()
 	}
 	u.Definition, u.Later = &def, nil
 	u.Findings = slices.Clone(t.Findings)

@@ -372,21 +372,25 @@ func forParams(given gjson.Result) json.RawMessage {
 	if !drop {
 		return json.RawMessage(given.Raw)
 	}
-	doc := rewrite(given, map[string]func(gjson.Result) string{
+	change := map[string]func(gjson.Result) string{
 		"properties": func(v gjson.Result) string { return without(v, "_outcomes") },
 		"required":   withoutUnderscore,
-	})
-	if outcomes.Exists() {
-		doc = `{"_outcomes":` + outcomes.Raw + "," + strings.TrimPrefix(without(gjson.Parse(doc), "_outcomes"), "{")
 	}
-	return json.RawMessage(doc)
+	if !outcomes.Exists() {
+		return json.RawMessage(rewrite(given, change))
+	}
+	change["_outcomes"] = func(gjson.Result) string { return "" }
+	return json.RawMessage(`{"_outcomes":` + outcomes.Raw + "," + strings.TrimPrefix(rewrite(given, change), "{"))
 }
 
-// rewrite returns an object with some members changed; the rest is kept to the byte.
+// rewrite returns an object with some members changed, or left out where they become ""; the rest
+// is kept to the byte.
 func rewrite(v gjson.Result, change map[string]func(gjson.Result) string) string {
 	return collect(v, func(key, value gjson.Result) string {
 		if f := change[key.Str]; f != nil {
-			value.Raw = f(value)
+			if value.Raw = f(value); value.Raw == "" {
+				return ""
+			}
 		}
 		return key.Raw + ":" + value.Raw
 	})

@@ -90,8 +90,7 @@ func plain(steps []PlanStep) []*PlanStep {
 
 // standIn returns a tool of a name that calls nothing: that of an agent or of a skill.
 func (h *Host) standIn(name string) *tool.Tool {
-	open, _ := schemas.Compile([]byte(`true`), nil)
-	d := &tool.Definition{Name: name, Description: "There is no such tool: the step fails.", Output: open}
+	d := &tool.Definition{Name: name, Description: "There is no such tool: the step fails.", Output: schemas.Any()}
 	switch a, s := h.agent(name), h.skill(name); {
 	case a != nil:
 		d.Description = strings.TrimSpace("An agent, which decides for itself what it calls. " + a.Description)
