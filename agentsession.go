@@ -21,14 +21,16 @@ type AgentSession struct {
 	Began  time.Time `json:"began"`
 }
 
-// SessionLabel is the label of a run that has the id of the session in which it was begun.
-const SessionLabel = "session"
+const (
+	// SessionLabel is the label of a run that has the id of the session in which it was begun.
+	SessionLabel = "session"
 
-// sessionRecord begins the names of the records of sessions, which are kept where loops are.
-const sessionRecord = "session-"
+	// sessionRecord begins the names of the records of sessions, which are kept where loops are.
+	sessionRecord = "session-"
 
-// webhookRecord begins the names of the records of webhooks, which are kept where loops are.
-const webhookRecord = "webhook-"
+	// webhookRecord begins the names of the records of webhooks, which are kept where loops are.
+	webhookRecord = "webhook-"
+)
 
 // WebhookRecord returns the name of the record of what a webhook was told: see
 // journal.Store.CreateLoop.

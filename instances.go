@@ -80,11 +80,13 @@ func (c *Checker) CheckLines() error {
 	return nil
 }
 
-// maxLines is the maximum size in bytes of a file of instances that is checked.
-const maxLines = 1 << 30
+const (
+	// maxLines is the maximum size in bytes of a file of instances that is checked.
+	maxLines = 1 << 30
 
-// mostInstances is the maximum number of instances that a dry run covers.
-const mostInstances = 20
+	// mostInstances is the maximum number of instances that a dry run covers.
+	mostInstances = 20
+)
 
 // firstInstances yields the first valid instances.
 func (p *Plan) firstInstances(yield func(*compile.Instance, error) bool) {

@@ -373,11 +373,13 @@ func (r *Run) allowed(ctx context.Context) (*exec.Result, error) {
 // preview does not cover the others: they ask.
 const mostShown = 500
 
-// WaitsForApproval is the reason of a run that waits for its lazy plan to be approved. What has
-// changed since somebody was asked about it follows.
-const WaitsForApproval = "the plan is lazy, and nobody has approved it; --yes approves"
+const (
+	// WaitsForApproval is the reason of a run that waits for its lazy plan to be approved. What has
+	// changed since somebody was asked about it follows.
+	WaitsForApproval = "the plan is lazy, and nobody has approved it; --yes approves"
 
-const noRecordToWait = "the plan is lazy, there is nobody to ask, and without a record it can't wait; --yes approves"
+	noRecordToWait = "the plan is lazy, there is nobody to ask, and without a record it can't wait; --yes approves"
+)
 
 // noteApproval records that somebody approved the plan, so that the run is not asked about
 // again when it is resumed.

@@ -29,16 +29,18 @@ type Summary struct {
 	Holder    *Holder // nil when nobody holds the run
 }
 
-// Interrupted is the status of a run that nobody holds and that has neither ended nor
-// paused: its process was killed, or lost its store.
-const Interrupted exec.Status = "interrupted"
+const (
+	// Interrupted is the status of a run that nobody holds and that has neither ended nor
+	// paused: its process was killed, or lost its store.
+	Interrupted exec.Status = "interrupted"
 
-// Uncertain is the status of a call that was started in a run that nobody holds, and that has no
-// answer: it may have done its work.
-const Uncertain exec.Status = "uncertain"
+	// Uncertain is the status of a call that was started in a run that nobody holds, and that has
+	// no answer: it may have done its work.
+	Uncertain exec.Status = "uncertain"
 
-// Cut is the status of a run of which a repair kept a beginning only.
-const Cut exec.Status = "damaged"
+	// Cut is the status of a run of which a repair kept a beginning only.
+	Cut exec.Status = "damaged"
+)
 
 // Left returns a summary with what its statuses mean when nobody holds the run.
 func (s *Summary) Left(begun bool) {

@@ -9,11 +9,13 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// maxColumns is the maximum width of a line with a whole array or object on it.
-const maxColumns = 100
+const (
+	// maxColumns is the maximum width of a line with a whole array or object on it.
+	maxColumns = 100
 
-// indentation is one step of it.
-const indentation = "  "
+	// indentation is one step of it.
+	indentation = "  "
+)
 
 // ErrNotFormattable is the error of Format for a document that could not be read
 // as a whole, so that formatting would lose what was not read.

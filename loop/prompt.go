@@ -151,15 +151,17 @@ func shownPlan(calls json.RawMessage) string {
 	return "[" + strings.Join(lines, ",\n ") + "]"
 }
 
-// mostShown is the maximum number of calls of a plan, and of their results, that the planner is
-// shown.
-const mostShown = 200
+const (
+	// mostShown is the maximum number of calls of a plan, and of their results, that the planner is
+	// shown.
+	mostShown = 200
 
-// maxParam is the maximum length of a param that is shown to the planner, who wrote it.
-const maxParam = 512
+	// maxParam is the maximum length of a param that is shown to the planner, who wrote it.
+	maxParam = 512
 
-// maxError is the maximum length of a failure, or of a note, that is shown to the planner.
-const maxError = 2048
+	// maxError is the maximum length of a failure, or of a note, that is shown to the planner.
+	maxError = 2048
+)
 
 // project returns a value of which long parts are left out, at most about limit bytes; what is
 // left out says what it is, and how to refer to it.

@@ -58,11 +58,13 @@ func Assignable(from, to *Schema, opts *AssignOptions) Answer {
 	return NewMeter(context.Background(), questionSteps).assignable(from, to, opts)
 }
 
-// questionSteps bounds the validations of one question.
-const questionSteps = 4 * evalSteps
+const (
+	// questionSteps bounds the validations of one question.
+	questionSteps = 4 * evalSteps
 
-// stepsPerProof are the steps of an evaluation that take about the time of one of a proof.
-const stepsPerProof = 8
+	// stepsPerProof are the steps of an evaluation that take about the time of one of a proof.
+	stepsPerProof = 8
+)
 
 // assignable does what Assignable does with what a meter has left.
 func (m *Meter) assignable(from, to *Schema, opts *AssignOptions) (a Answer) {

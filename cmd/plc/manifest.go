@@ -99,12 +99,15 @@ func (b *manifestWriter) object(indent int, value json.RawMessage) {
 	}
 }
 
-// maxIndent is the deepest indentation at which the members of an object are written one a line.
-const maxIndent = 16
+const (
+	// maxIndent is the deepest indentation at which the members of an object are written one a
+	// line.
+	maxIndent = 16
 
-// maxNameColumn is the width that the names of members take at most for the values behind them to
-// stand in a column.
-const maxNameColumn = 24
+	// maxNameColumn is the width that the names of members take at most for the values behind them
+	// to stand in a column.
+	maxNameColumn = 24
+)
 
 // hasMembers reports whether a value is an object with members.
 func hasMembers(v json.RawMessage) bool {

@@ -35,11 +35,13 @@ type gatewayFlags struct {
 	agentFlags
 }
 
-// tokenVariable is the variable with the token that HTTP clients have to send.
-const tokenVariable = "PLC_MCP_TOKEN"
+const (
+	// tokenVariable is the variable with the token that HTTP clients have to send.
+	tokenVariable = "PLC_MCP_TOKEN"
 
-// minToken is the minimum length of that token.
-const minToken = 16
+	// minToken is the minimum length of that token.
+	minToken = 16
+)
 
 func mcpCommand(env *environment) *cobra.Command {
 	var f gatewayFlags

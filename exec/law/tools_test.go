@@ -100,12 +100,14 @@ func question(params, scopes json.RawMessage) string {
 	return string(canonical(params)) + " " + string(canonical(scopes))
 }
 
-// expected is what an _expect wants: a number.
-const expected = `{"type":"number"}`
+const (
+	// expected is what an _expect wants: a number.
+	expected = `{"type":"number"}`
 
-// stateSchema is a schema of the state that what is written breaks at times, and
-// stateAllows the same.
-const stateSchema = `{"properties": {"n": {"type": "number"}, "c": {"type": "string"}, "b": {"type": "array"}, "a": {"properties": {"y": {"type": "number"}}}}}`
+	// stateSchema is a schema of the state that what is written breaks at times, and
+	// stateAllows the same.
+	stateSchema = `{"properties": {"n": {"type": "number"}, "c": {"type": "string"}, "b": {"type": "array"}, "a": {"properties": {"y": {"type": "number"}}}}}`
+)
 
 func stateAllows(doc json.RawMessage) bool {
 	var d map[string]any

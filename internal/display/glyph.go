@@ -19,12 +19,14 @@ type Glyphs struct {
 	marks int  // that it has
 }
 
-// maxMarks is the maximum number of combining marks on a character: with many of them, it draws
-// over the lines above and below.
-const maxMarks = 3
+const (
+	// maxMarks is the maximum number of combining marks on a character: with many of them, it draws
+	// over the lines above and below.
+	maxMarks = 3
 
-// Lookbehind is the number of preceding characters that decide how a character is shown.
-const Lookbehind = maxMarks + 2
+	// Lookbehind is the number of preceding characters that decide how a character is shown.
+	Lookbehind = maxMarks + 2
+)
 
 // Next returns the first character of s, the rest of the text, as it is shown, its width in
 // columns and its size in bytes. What could draw or can't be seen is an escape: control

@@ -24,14 +24,16 @@ const (
 	MaxCachedResult = 16 << 20  // of one
 )
 
-// clockSlack is the tolerated difference between the clocks of those that share a cache.
-const clockSlack = 5 * time.Minute
+const (
+	// clockSlack is the tolerated difference between the clocks of those that share a cache.
+	clockSlack = 5 * time.Minute
 
-// cacheBusy limits the time to wait for another process.
-const cacheBusy = 5 * time.Second
+	// cacheBusy limits the time to wait for another process.
+	cacheBusy = 5 * time.Second
 
-// cacheID is in the header of each cache ("plcc").
-const cacheID = 0x706c6363
+	// cacheID is in the header of each cache ("plcc").
+	cacheID = 0x706c6363
+)
 
 // cacheSchema is the only version. What a size is made of is no matter as long as it is one for a
 // row.

@@ -20,12 +20,14 @@ import (
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
 
-// quoted is the maximum number of bytes of an error's body that its message quotes.
-const quoted = 500
+const (
+	// quoted is the maximum number of bytes of an error's body that its message quotes.
+	quoted = 500
 
-// searched is the maximum number of bytes of the body that are searched for secrets. It is larger
-// than quoted, so that a secret at the end of the quote is found as a whole.
-const searched = 64 << 10
+	// searched is the maximum number of bytes of the body that are searched for secrets. It is
+	// larger than quoted, so that a secret at the end of the quote is found as a whole.
+	searched = 64 << 10
+)
 
 // failure returns the error of a request without an answer. It leaves out the URL, which may
 // hold a secret.

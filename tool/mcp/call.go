@@ -20,12 +20,14 @@ import (
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
 
-// Driver is the kind of the tools of MCP servers, as tool.Tool.Driver has it.
-const Driver = "mcp"
+const (
+	// Driver is the kind of the tools of MCP servers, as tool.Tool.Driver has it.
+	Driver = "mcp"
 
-// keyMeta is the member of _meta that tells servers the idempotency key of a call, which
-// is the same for all its attempts.
-const keyMeta = "plc/idempotencyKey"
+	// keyMeta is the member of _meta that tells servers the idempotency key of a call, which
+	// is the same for all its attempts.
+	keyMeta = "plc/idempotencyKey"
+)
 
 // define makes a tool of a definition; nil when it can't be used.
 func (c *Client) define(d definition) *tool.Tool {

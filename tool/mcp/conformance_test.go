@@ -15,12 +15,14 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// underTest is the variable that makes the test binary the client that the conformance
-// suite of the protocol tests.
-const underTest = "PLC_TEST_MCP_CLIENT"
+const (
+	// underTest is the variable that makes the test binary the client that the conformance
+	// suite of the protocol tests.
+	underTest = "PLC_TEST_MCP_CLIENT"
 
-// npmConformance is the folder in which npm has installed the suite: .ci/run says so.
-const npmConformance = "PLC_NPM_MCP_CONFORMANCE"
+	// npmConformance is the folder in which npm has installed the suite: .ci/run says so.
+	npmConformance = "PLC_NPM_MCP_CONFORMANCE"
+)
 
 // The protocol's suite of tests for clients, but for OAuth and skills, which plc has not.
 func TestConformance(t *testing.T) {

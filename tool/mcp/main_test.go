@@ -26,11 +26,13 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// serverMode is the variable that makes the test binary an MCP server of this kind.
-const serverMode = "PLC_TEST_MCP_SERVER"
+const (
+	// serverMode is the variable that makes the test binary an MCP server of this kind.
+	serverMode = "PLC_TEST_MCP_SERVER"
 
-// quick is for the race detector, which would sleep a second at the end of each process.
-const quick = "atexit_sleep_ms=0"
+	// quick is for the race detector, which would sleep a second at the end of each process.
+	quick = "atexit_sleep_ms=0"
+)
 
 func TestMain(m *testing.M) {
 	if mode := os.Getenv(serverMode); mode != "" {

@@ -12,14 +12,16 @@ import (
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
 
-// maxMessage bounds a message of a server, in bytes.
-const maxMessage = 64 << 20
+const (
+	// maxMessage bounds a message of a server, in bytes.
+	maxMessage = 64 << 20
 
-// rawKey is the member of a result's _meta that holds the result as it was sent.
-const rawKey = "plc/raw"
+	// rawKey is the member of a result's _meta that holds the result as it was sent.
+	rawKey = "plc/raw"
 
-// unusable is the code of the error that stands for an answer which is no usable JSON.
-const unusable = -32097
+	// unusable is the code of the error that stands for an answer which is no usable JSON.
+	unusable = -32097
+)
 
 // errNoise is text that is no message of the protocol.
 var errNoise = errors.New("not a message of the protocol")

@@ -377,13 +377,15 @@ func isForm(base string) bool {
 	return base == "application/x-www-form-urlencoded" || base == "multipart/form-data"
 }
 
-// maxSchema is the maximum depth at which references in schemas are replaced by what they refer to.
-// What refers to itself is any value, from there on.
-const maxSchema = 8
+const (
+	// maxSchema is the maximum depth at which references in schemas are replaced by what they refer
+	// to. What refers to itself is any value, from there on.
+	maxSchema = 8
 
-// maxSchemas is the maximum number of values of all schemas of a document, references replaced:
-// beyond it, any value is accepted.
-const maxSchemas = 2_000_000
+	// maxSchemas is the maximum number of values of all schemas of a document, references replaced:
+	// beyond it, any value is accepted.
+	maxSchemas = 2_000_000
+)
 
 // schemaWriter writes the schemas of a document.
 type schemaWriter struct {

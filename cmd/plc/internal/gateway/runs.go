@@ -22,11 +22,13 @@ import (
 // frontend is the label of runs that a gateway began, and continues.
 const frontend = "mcp"
 
-// StartedBy is the label of a run that has the name of the caller who began it.
-const StartedBy = "by"
+const (
+	// StartedBy is the label of a run that has the name of the caller who began it.
+	StartedBy = "by"
 
-// FolderLabel is the label of a run that has the folder of the gateway which began it.
-const FolderLabel = "folder"
+	// FolderLabel is the label of a run that has the folder of the gateway which began it.
+	FolderLabel = "folder"
+)
 
 // pollEvery is the interval at which the state of a run is read for a client that waits for it.
 const pollEvery = 500 * time.Millisecond

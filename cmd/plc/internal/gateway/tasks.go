@@ -37,11 +37,14 @@ const (
 	cancelTask = "tasks/cancel"
 )
 
-// pollTasksEvery is the interval at which clients are told to ask for a task.
-const pollTasksEvery = time.Second
+const (
+	// pollTasksEvery is the interval at which clients are told to ask for a task.
+	pollTasksEvery = time.Second
 
-// soon is the time for which a client that knows tasks waits for a result before it gets a task.
-const soon = 2 * time.Second
+	// soon is the time for which a client that knows tasks waits for a result before it gets a
+	// task.
+	soon = 2 * time.Second
+)
 
 // A Task is what a client is told of a run.
 type Task struct {

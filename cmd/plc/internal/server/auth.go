@@ -38,11 +38,13 @@ func callerOf(r *http.Request) *caller {
 	return c
 }
 
-// cookieName is the name of the cookie that a person gets who logs in.
-const cookieName = "plc_session"
+const (
+	// cookieName is the name of the cookie that a person gets who logs in.
+	cookieName = "plc_session"
 
-// sessionTime is the lifetime of a login.
-const sessionTime = 12 * time.Hour
+	// sessionTime is the lifetime of a login.
+	sessionTime = 12 * time.Hour
+)
 
 // codes are the one-time codes of links. The zero value has none.
 type codes struct {

@@ -19,11 +19,13 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// beat is the interval of the comments that keep a stream without events alive.
-const beat = 15 * time.Second
+const (
+	// beat is the interval of the comments that keep a stream without events alive.
+	beat = 15 * time.Second
 
-// checkToken is the longest time for which a stream sends events after its token was revoked.
-const checkToken = 100 * time.Millisecond
+	// checkToken is the longest time for which a stream sends events after its token was revoked.
+	checkToken = 100 * time.Millisecond
+)
 
 // events streams the events of a run (SSE). The id of each is its number in the record, so that a
 // client which names the last one that it has gets those after it, whatever ended in between.

@@ -11,14 +11,17 @@ import (
 	"github.com/plc-lang/plc/cmd/plc/internal/oidc"
 )
 
-// ofPrefix begins the names of callers whom an issuer knows, so that they are not those of tokens.
-const ofPrefix = "oidc:"
+const (
+	// ofPrefix begins the names of callers whom an issuer knows, so that they are not those of
+	// tokens.
+	ofPrefix = "oidc:"
 
-// issuerPath is where logging in at an issuer begins.
-const issuerPath = "/login/oidc"
+	// issuerPath is where logging in at an issuer begins.
+	issuerPath = "/login/oidc"
 
-// CallbackPath is where people come back to from an issuer.
-const CallbackPath = "/login/callback"
+	// CallbackPath is where people come back to from an issuer.
+	CallbackPath = "/login/callback"
+)
 
 // IsOfIssuer reports whether a name is that of a caller whom an issuer knows.
 func IsOfIssuer(name string) bool { return strings.HasPrefix(name, ofPrefix) }

@@ -19,11 +19,13 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// uploadPath is where files of instances are sent.
-const uploadPath = "/v1/uploads"
+const (
+	// uploadPath is where files of instances are sent.
+	uploadPath = "/v1/uploads"
 
-// uploadLabel is the label of a run that has the id of the file of its instances.
-const uploadLabel = "upload"
+	// uploadLabel is the label of a run that has the id of the file of its instances.
+	uploadLabel = "upload"
+)
 
 const (
 	// DefaultMaxUpload is the default of Options.MaxUpload.

@@ -36,11 +36,13 @@ type CompletionItem struct {
 	TextEdit         *TextEdit      `json:"textEdit,omitempty"`
 }
 
-// Snippet is the InsertTextFormat of a text with places to fill in.
-const Snippet = 2
+const (
+	// Snippet is the InsertTextFormat of a text with places to fill in.
+	Snippet = 2
 
-// AsIs is the InsertTextMode of a text whose lines are indented as they should be.
-const AsIs = 1
+	// AsIs is the InsertTextMode of a text whose lines are indented as they should be.
+	AsIs = 1
+)
 
 // Hover answers textDocument/hover.
 type Hover struct {
