@@ -69,9 +69,8 @@ func (n *finding) related(span diag.Span, message string) *finding {
 	return n
 }
 
-func (n *finding) fix(message string, edits ...diag.Edit) *finding {
+func (n *finding) fix(message string, edits ...diag.Edit) {
 	n.Fix = &diag.Fix{Message: message, Edits: edits}
-	return n
 }
 
 // suggestMember asks whether another of the members that an object can have was meant by m, and

@@ -266,15 +266,6 @@ func (env *environment) definitions(ctx context.Context, e *plc.Engine, run stri
 	}, nil
 }
 
-// recordedPlan returns the plan of a recorded run, without running anything.
-func (env *environment) recordedPlan(ctx context.Context, store journal.Store, run string) (*plc.Plan, error) {
-	p, err := env.engine(func() (journal.Store, error) { return store, nil }).PlanOf(ctx, run)
-	if err != nil {
-		return nil, env.showFaulty(ctx, err)
-	}
-	return p, nil
-}
-
 // answerPlan answers for a lazy plan as a whole that waits to be approved.
 func (env *environment) answerPlan(ctx context.Context, e *plc.Engine, run string, f *answerFlags, approve bool) error {
 	if !approve {

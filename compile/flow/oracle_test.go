@@ -478,11 +478,6 @@ const (
 	gone
 )
 
-// covers reports whether a write covers a path: sets it or what is above it.
-func covers(w, path gpath) bool {
-	return len(w) <= len(path) && slices.Equal(w, path[:len(w)])
-}
-
 func overlaps(w, path gpath) bool {
 	n := min(len(w), len(path))
 	return slices.Equal(w[:n], path[:n])

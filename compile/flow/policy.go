@@ -56,9 +56,6 @@ func (p *Policy) label(x lab) label.Label {
 	return l
 }
 
-// words returns a label for people.
-func (p *Policy) words(x lab) string { return p.said.Words(p.label(x)) }
-
 // Prepare checks a policy against a catalogue and compiles its conditions with predicates; nil
 // refuses conditions. A policy with an error must not be used to run plans.
 func Prepare(said *label.Policy, cat *tool.Catalogue, predicates compile.Predicates) (*Policy, diag.List) {

@@ -132,7 +132,6 @@ type testPolicy struct {
 	said   *label.Policy
 	ready  *flow.Policy
 	labels []label.Label // by atom
-	whole  map[string]label.Label
 }
 
 // newTestPolicy generates a policy. If it is plain, values are public or secret,

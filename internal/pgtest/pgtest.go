@@ -159,24 +159,9 @@ func (s *Server) Up() error {
 	}
 }
 
-// SQL executes statements in a database.
-func (s *Server) SQL(t testing.TB, database, statements string) string {
-	t.Helper()
-	out, err := s.command("psql", "-h", s.Dir, "-p", strconv.Itoa(s.Port), "-U", "plc", "-d", database, "-v", "ON_ERROR_STOP=1", "-qtAX", "-c", statements).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", statements, err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
 // URL returns the URL of a schema in the database postgres, by the socket.
 func (s *Server) URL(schema string) string {
 	return fmt.Sprintf("postgres://plc@/postgres?host=%s&port=%d&search_path=%s", s.Dir, s.Port, schema)
-}
-
-// NetURL returns the URL of a schema by the network, with the password.
-func (s *Server) NetURL(schema string) string {
-	return fmt.Sprintf("postgres://plc:%s@127.0.0.1:%d/postgres?search_path=%s", strings.ReplaceAll(Password, "&", "%26"), s.Port, schema)
 }
 
 // Kill ends all processes of the server at once, without a warning.

@@ -233,7 +233,7 @@ func (a *arraySolver) next(elements []element, met uint64, counts []int, sure St
 	}
 	// With nothing to meet first: it is the most common, and the cheapest.
 	for ways := range 1 << (len(open) + len(a.counts)) {
-		step, now, counted := a.step(i, ways, open, met, counts)
+		step, now, counted := a.step(ways, open, met, counts)
 		if counted == nil {
 			continue
 		}
@@ -254,9 +254,9 @@ func (a *arraySolver) next(elements []element, met uint64, counts []int, sure St
 	return out
 }
 
-// step returns what the element at i meets in one of the ways to choose from the open facts
+// step returns what the next element meets in one of the ways to choose from the open facts
 // and the counted schemas; counted is nil when too many would be counted.
-func (a *arraySolver) step(i, ways int, open []int, met uint64, counts []int) (goal []Part, now uint64, counted []int) {
+func (a *arraySolver) step(ways int, open []int, met uint64, counts []int) (goal []Part, now uint64, counted []int) {
 	now = met
 	for bit, s := range open {
 		if ways&(1<<bit) != 0 {

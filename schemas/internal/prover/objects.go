@@ -20,9 +20,7 @@ import (
 func (b *branch) solveObject() Result {
 	o := &objectSolver{branch: b, high: -1}
 	for i := range b.facts {
-		if !o.add(&b.facts[i]) {
-			return Result{}
-		}
+		o.add(&b.facts[i])
 	}
 	if o.high >= 0 && (o.low > o.high || len(o.has) > o.high) {
 		return Result{}
@@ -71,7 +69,7 @@ type cell struct {
 	status   Status // of the goal
 }
 
-func (o *objectSolver) add(f *literal) bool {
+func (o *objectSolver) add(f *literal) {
 	switch f.op {
 	case opHas:
 		if f.neg {
@@ -92,7 +90,6 @@ func (o *objectSolver) add(f *literal) bool {
 	case opAllNames:
 		o.names = append(o.names, f)
 	}
-	return true
 }
 
 // mention collects the names that the facts mention.

@@ -181,8 +181,8 @@ const maxGoals = 200 // nested
 
 // Solve answers whether a value meets all parts of a goal. Empty and Found are proved.
 func (p *Prover) Solve(goal ...Part) Result {
-	if r, done := p.trivial(goal); done {
-		return r
+	if contradicts(goal) {
+		return Result{}
 	}
 	if !p.spend(1) || p.depth >= maxGoals {
 		return Result{Status: Unknown}
@@ -227,19 +227,20 @@ func (p *Prover) settle(e *entry, first int) {
 	}
 }
 
-// trivial answers goals that the types of their parts decide.
-func (p *Prover) trivial(goal []Part) (Result, bool) {
+// contradicts reports whether the types of the parts of a goal, or two of them, say that no value
+// meets it.
+func contradicts(goal []Part) bool {
 	if kindsOfGoal(goal) == value.NoTypes {
-		return Result{}, true
+		return true
 	}
 	for i, s := range goal {
 		for _, t := range goal[:i] {
 			if s.node == t.node && s.neg != t.neg {
-				return Result{}, true
+				return true
 			}
 		}
 	}
-	return Result{}, false
+	return false
 }
 
 // kindsOfGoal returns the types of the values that may meet a goal.
