@@ -17,7 +17,7 @@ import (
 // the element meets; where it stands, and how many of each are met, is all that
 // matters for the rest, so a state is visited once.
 func (b *branch) solveArray() Result {
-	a := &arraySolver{branch: b, high: -1, seen: make(map[string]bool), same: [2]int{-1, -1}}
+	a := &arraySolver{branch: b, limits: limits{high: -1}, seen: make(map[string]bool), same: [2]int{-1, -1}}
 	for i := range b.facts {
 		a.add(&b.facts[i])
 	}
@@ -45,22 +45,22 @@ func (b *branch) solveArray() Result {
 
 type arraySolver struct {
 	*branch
-	low, high int // high -1: no limit
-	lone      int // the facts tell elements before this one apart
-	eaches    []*literal
-	somes     []*literal
-	counts    []counted
-	unique    bool
-	twins     bool // two elements must be equal
-	same      [2]int
-	limit     int // of the length
-	seen      map[string]bool
+	limits
+	lone   int // the facts tell elements before this one apart
+	eaches []*literal
+	somes  []*literal
+	counts []counted
+	unique bool
+	twins  bool // two elements must be equal
+	same   [2]int
+	limit  int // of the length
+	seen   map[string]bool
 }
 
 // counted is a schema of which the elements that meet it are counted.
 type counted struct {
-	node      *tree.Node
-	low, high int // high -1: no limit
+	node *tree.Node
+	limits
 }
 
 // element is one of the array in the making.
@@ -72,11 +72,9 @@ type element struct {
 func (a *arraySolver) add(f *literal) {
 	switch f.op {
 	case opMinItems:
-		a.low = max(a.low, f.count)
+		a.atLeast(f.count)
 	case opMaxItems:
-		if a.high < 0 || f.count < a.high {
-			a.high = f.count
-		}
+		a.atMost(f.count)
 	case opEach:
 		a.eaches = append(a.eaches, f)
 		a.spread(f)
@@ -84,13 +82,9 @@ func (a *arraySolver) add(f *literal) {
 		a.somes = append(a.somes, f)
 		a.spread(f)
 	case opCountMin:
-		c := a.counted(f.node)
-		c.low = max(c.low, f.count)
+		a.counted(f.node).atLeast(f.count)
 	case opCountMax:
-		c := a.counted(f.node)
-		if c.high < 0 || f.count < c.high {
-			c.high = f.count
-		}
+		a.counted(f.node).atMost(f.count)
 	case opUnique:
 		a.unique, a.twins = a.unique || !f.neg, a.twins || f.neg
 	}
@@ -109,7 +103,7 @@ func (a *arraySolver) counted(n *tree.Node) *counted {
 			return &a.counts[i]
 		}
 	}
-	a.counts = append(a.counts, counted{node: n, high: -1})
+	a.counts = append(a.counts, counted{n, limits{high: -1}})
 	return &a.counts[len(a.counts)-1]
 }
 

@@ -298,3 +298,16 @@ func (l literal) negated() literal {
 	}
 	return l
 }
+
+// limits are those of a number of things.
+type limits struct {
+	low, high int // high -1: no limit
+}
+
+func (l *limits) atLeast(n int) { l.low = max(l.low, n) }
+
+func (l *limits) atMost(n int) {
+	if l.high < 0 || n < l.high {
+		l.high = n
+	}
+}

@@ -18,7 +18,7 @@ import (
 // or by a fresh one: the search tries all three, and each member's schemas, taken
 // together, are a goal of their own.
 func (b *branch) solveObject() Result {
-	o := &objectSolver{branch: b, high: -1}
+	o := &objectSolver{branch: b, limits: limits{high: -1}}
 	for i := range b.facts {
 		o.add(&b.facts[i])
 	}
@@ -42,7 +42,7 @@ func (b *branch) solveObject() Result {
 type objectSolver struct {
 	*branch
 	has, lacks []string
-	low, high  int
+	limits
 	alls       []*literal
 	somes      []*literal
 	names      []*literal // of all names
@@ -78,11 +78,9 @@ func (o *objectSolver) add(f *literal) {
 			o.has = append(o.has, f.text)
 		}
 	case opMinProps:
-		o.low = max(o.low, f.count)
+		o.atLeast(f.count)
 	case opMaxProps:
-		if o.high < 0 || f.count < o.high {
-			o.high = f.count
-		}
+		o.atMost(f.count)
 	case opAllMembers:
 		o.alls = append(o.alls, f)
 	case opSomeMember, opSomeName:

@@ -63,7 +63,7 @@ type Prover struct {
 	ids     map[*tree.Node]uint32
 	memo    map[string]*entry
 	depth   int
-	low     int // the outermost open goal on which the current one relied
+	relied  int // the outermost open goal on which the current one relied
 	pending []*entry
 	classes map[*tree.Node]*classes
 	names   map[string]Result
@@ -129,7 +129,7 @@ const (
 // New returns a prover that may take so many steps, MaxRoom and MaxTried.
 func New(steps int, try Try) *Prover {
 	return &Prover{
-		try: try, Steps: steps, Room: MaxRoom, Work: MaxTried, low: closed, ids: make(map[*tree.Node]uint32), memo: make(map[string]*entry),
+		try: try, Steps: steps, Room: MaxRoom, Work: MaxTried, relied: closed, ids: make(map[*tree.Node]uint32), memo: make(map[string]*entry),
 		classes: make(map[*tree.Node]*classes), unions: make(map[string]*tree.Node), consts: make(map[*value.Value]*tree.Node),
 	}
 }
@@ -189,19 +189,19 @@ func (p *Prover) Solve(goal ...Part) Result {
 	}
 	key := p.goalKey(goal)
 	if e := p.memo[string(key)]; e != nil && e.low != dropped {
-		p.low = min(p.low, e.low)
+		p.relied = min(p.relied, e.low)
 		return e.Result
 	}
 	e := &entry{low: p.depth}
 	p.memo[string(key)] = e
-	outer, first := p.low, len(p.pending)
-	p.low = closed
+	outer, first := p.relied, len(p.pending)
+	p.relied = closed
 	p.depth++
 	r := p.kinds(goal)
 	p.depth--
 	e.Result = r
 	p.settle(e, first)
-	p.low = min(outer, e.low)
+	p.relied = min(outer, e.low)
 	return r
 }
 
@@ -216,13 +216,13 @@ func (p *Prover) settle(e *entry, first int) {
 			inner.low = dropped
 		}
 		p.pending = p.pending[:first]
-	case p.low >= p.depth: // it relied on nothing outside of itself
+	case p.relied >= p.depth: // it relied on nothing outside of itself
 		for _, inner := range p.pending[first:] {
 			inner.low = closed
 		}
 		p.pending = p.pending[:first]
 	default:
-		e.low = p.low
+		e.low = p.relied
 		p.pending = append(p.pending, e)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // first, through the product of the automata of all patterns, of a tree of the strings
 // that are excluded, and of the length as far as it matters.
 func (b *branch) solveString() Result {
-	s := stringSolver{Prover: b.Prover, high: -1}
+	s := stringSolver{Prover: b.Prover, limits: limits{high: -1}}
 	for i := range b.facts {
 		s.add(&b.facts[i])
 	}
@@ -33,10 +33,10 @@ func (b *branch) solveString() Result {
 
 type stringSolver struct {
 	*Prover
-	low, high int // high -1: no limit
-	pats      []*pattern.Pattern
-	neg       []bool
-	except    []string
+	limits
+	pats   []*pattern.Pattern
+	neg    []bool
+	except []string
 }
 
 const MaxWitnessLength = 4096
@@ -44,11 +44,9 @@ const MaxWitnessLength = 4096
 func (s *stringSolver) add(f *literal) {
 	switch f.op {
 	case opMinLength:
-		s.low = max(s.low, f.count)
+		s.atLeast(f.count)
 	case opMaxLength:
-		if s.high < 0 || f.count < s.high {
-			s.high = f.count
-		}
+		s.atMost(f.count)
 	case opMatch:
 		if !f.pat.Unread() {
 			s.pats, s.neg = append(s.pats, f.pat), append(s.neg, f.neg)
