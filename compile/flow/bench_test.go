@@ -43,50 +43,6 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// BenchmarkTypes compares the check of flows with compiling, which checks types: of plans whose
-// tools have schemas. A profile shows what of it the types take: compile.checkTypes.
-func BenchmarkTypes(b *testing.B) {
-	text := typed(1000)
-	cat := catalogue(true)
-	compiled := func() *compile.Program {
-		doc, _ := lang.Parse(diag.NewFile("plan.json", []byte(text)), nil)
-		prog, found := compile.Compile(doc, &compile.Options{Catalogue: cat})
-		if found.HasErrors() {
-			b.Fatal(found.Err())
-		}
-		return prog
-	}
-	b.Run("compile", func(b *testing.B) {
-		for b.Loop() {
-			compiled()
-		}
-	})
-	b.Run("flow", func(b *testing.B) {
-		prog, policy := compiled(), benchPolicy()
-		for b.Loop() {
-			flow.Check(prog, policy, nil)
-		}
-	})
-}
-
-// typed returns a plan of n calls, each of which reads parts of what others gave.
-func typed(n int) string {
-	var b strings.Builder
-	b.WriteString(`[{"_tool": "src0", "_outputPath": "†state.x0"}`)
-	for i := 1; i < n; i++ {
-		switch i % 3 {
-		case 0:
-			fmt.Fprintf(&b, `, {"_tool": "src0", "x": "†state.x%d", "_outputPath": "†state.x%d"}`, i-1, i)
-		case 1:
-			fmt.Fprintf(&b, `, {"_tool": "echo", "x": {"c": "†state.x%d.b.c", "ids": "†state.x%d.list[*].id"}, "_outputPath": "†state.x%d"}`, i-1, i-1, i)
-		default:
-			fmt.Fprintf(&b, `, {"_tool": "sink", "p": "see †{state.x%d.x.c} and †{state.x%d.b.c}", "_outputPath": "†state.x%d"}`, i-1, i-2, i)
-		}
-	}
-	b.WriteString(`]`)
-	return b.String()
-}
-
 // Ten times the calls cost ten times the memory and ten times the work, though each reads what all
 // before it wrote.
 func TestGrowth(t *testing.T) {
