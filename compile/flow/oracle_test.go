@@ -859,7 +859,13 @@ func (d *document) strategyOf(c *gcall) string {
 
 // survives reports whether the run goes on when a call fails.
 func (d *document) survives(c *gcall) bool {
-	return d.strategyOf(c) != "abort" || c.errorPath != nil || len(c.paths) > 1
+	return d.strategyOf(c) != "abort" || c.errorPath != nil || c.takesFailure()
+}
+
+// takesFailure reports whether the last outcome of a call is its failure: unless a choose has a
+// condition for that outcome.
+func (c *gcall) takesFailure() bool {
+	return len(c.paths) > 1 && !slices.ContainsFunc(c.cases, func(k gcase) bool { return k.outcome == len(c.paths)-1 })
 }
 
 // chosen returns the outcome of a choose. What decides is what the conditions read.
@@ -978,8 +984,7 @@ func (d *document) write(c *gcall, path gpath, method string, v *node, why atoms
 func (d *document) fails(c *gcall, why, fault atoms) (atoms, bool) {
 	d.decided(c, why, fault)
 	path := c.errorPath
-	hasLast := slices.ContainsFunc(c.cases, func(k gcase) bool { return k.outcome == len(c.paths)-1 })
-	if path == nil && len(c.paths) > 1 && !hasLast {
+	if path == nil && c.takesFailure() {
 		path = c.paths[len(c.paths)-1]
 	}
 	if path != nil {
@@ -1036,6 +1041,9 @@ func (d *document) tool(c, by *gcall, params *node, scopes []write, why atoms, t
 	}
 	o := d.resultOf(by.runs(), params, given, try, by.picked())
 	if u := by.undoOf(); u != nil && (o.value != nil || u.whenUncertain) {
+		if u.whenUncertain && try > 0 { // the tries have one key, so they are taken back once
+			d.undone = d.undone[:len(d.undone)-1]
+		}
 		e := event{call: c, fallback: by != c, why: why, instance: d.instance, undo: u}
 		if o.value != nil && d.survives(c) { // that it did not fail tells something
 			e.why = e.why.or(o.fault)
