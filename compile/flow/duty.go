@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/big"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/plc-lang/plc/compile"
@@ -557,13 +556,18 @@ func (t *tally) words(r *label.Rule) string {
 	return fmt.Sprintf("%d different values", t.different)
 }
 
-// numberWords returns a number with as few digits as it has.
+// maxDigits is the maximum number of digits behind the point that are shown of a number.
+const maxDigits = 20
+
+// numberWords returns a number of at least 0 in decimal digits, with … in place of those that are
+// too many.
 func numberWords(n *big.Rat) string {
-	if n.IsInt() {
-		return n.Num().String()
+	if digits, exact := n.FloatPrec(); exact && digits <= maxDigits {
+		return n.FloatString(digits)
 	}
-	text := n.FloatString(10)
-	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(maxDigits), nil)
+	shown := new(big.Int).Mul(n.Num(), unit)
+	return new(big.Rat).SetFrac(shown.Quo(shown, n.Denom()), unit).FloatString(maxDigits) + "…"
 }
 
 // amountIn returns the limit of a rule; false if it is not known.

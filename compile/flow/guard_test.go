@@ -98,6 +98,10 @@ func TestGuard(t *testing.T) {
 			{"pay", `{"amount": 0.00000001}`, "", "this call would make it 0.30000001, and the limit is 0.3"},
 			{"pay", `{"amount": 0}`, "", "ok"},
 		}},
+		{"a sum just above", "  rules: [sum(pay.amount) <= 1000]", `{}`, []step{
+			{"pay", `{"amount": 1000}`, "", "ok"},
+			{"pay", `{"amount": 1e-400}`, "", "this call would make it 1000.00000000000000000000…, and the limit is 1000"},
+		}},
 		{"amounts that don't count", "  rules: [sum(pay.amount) <= 100]", `{}`, []step{
 			{"pay", `{"amount": -50}`, "", "can't be counted"},
 			{"pay", `{}`, "", "can't be counted"},
