@@ -1,5 +1,15 @@
 package flow
 
+// memory hands out the values of an analysis.
+type memory struct {
+	marks block[mark]
+	vals  block[val]
+	parts block[part]
+	steps block[step]
+	given block[param]
+	reads block[seen]
+}
+
 // A block hands out values of one type from memory that is made for many at once. What it hands
 // out is never given back.
 type block[T any] struct {

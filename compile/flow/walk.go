@@ -27,13 +27,8 @@ type analysis struct {
 	sourceOf map[*tree]set // the sources of labels, made once
 	flows    sinks
 
+	memory
 	texts   lang.TextReader
-	marks   block[mark]
-	vals    block[val]
-	parts   block[part]
-	steps   block[step]
-	given   block[param]
-	reads   block[seen]
 	vouched map[vouch]*mark // the lists that calls return and that params have to be elements of
 	work    int             // how often marks were joined or passed on
 
