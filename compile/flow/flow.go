@@ -327,7 +327,7 @@ func (w *walk) flow(t *taken) {
 
 // fallsBack returns the mark of the values that decide whether the fallback of a call is made.
 func (w *walk) fallsBack(t *taken) *mark {
-	occurs := w.join(w.join(t.occurs, t.first), t.fallback.wrote)
+	occurs := w.join(w.join(t.occurs, w.failing(t, t.first)), t.fallback.wrote)
 	if t.survives {
 		occurs = w.join(occurs, t.fallback.shaped)
 	}

@@ -146,6 +146,7 @@ const (
 	isGiven             // the whiteboard holds the value at the start
 	takes               // a call, or the output, reads the value
 	asks                // the _when of a call reads the value
+	fails               // the value decides whether a call fails
 )
 
 // A step is a place on the path of a value.

@@ -1045,7 +1045,7 @@ func (d *document) tool(c, by *gcall, params *node, scopes []write, why atoms, t
 			d.undone = d.undone[:len(d.undone)-1]
 		}
 		e := event{call: c, fallback: by != c, why: why, instance: d.instance, undo: u}
-		if o.value != nil && d.survives(c) { // that it did not fail tells something
+		if o.value != nil && (d.survives(c) || by == c && c.fallback != nil) { // that it did not fail tells something
 			e.why = e.why.or(o.fault)
 		}
 		d.undone = append(d.undone, undone{e, params, o.value})

@@ -23,7 +23,7 @@ func (w *walk) undo(t *taken) {
 		if rest != nil {
 			own = rest.Undo
 		}
-		w.undoing(t, t.params, w.done(t, t.occurs, t.first), u, own, false)
+		w.undoing(t, t.params, w.done(t.occurs, w.failing(t, t.first), t.survives || c.Rare != nil && c.Fallback != nil), u, own, false)
 	}
 	if c.Rare == nil || c.Fallback == nil {
 		return
@@ -37,14 +37,20 @@ func (w *walk) undo(t *taken) {
 		if rest != nil && rest.Fallback != nil {
 			own = rest.Fallback.Undo
 		}
-		w.undoing(t, t.fallback.params, w.done(t, w.fallsBack(t), t.breaks), u, own, true)
+		w.undoing(t, t.fallback.params, w.done(w.fallsBack(t), w.failing(t, t.breaks), t.survives), u, own, true)
 	}
 }
 
+// failing returns the mark of the values that decide whether a call fails, after a step that says so.
+func (w *walk) failing(t *taken, breaks *mark) *mark {
+	return w.passes(breaks, &step{loc: w.prog.Loc(t.call.Source.ToolNode.Span()), verb: fails, who: t.call.ID})
+}
+
 // done returns the mark of the values that decide whether there is something to take back. occurs
-// and breaks are those of whether the call, or its fallback, is made, and whether it fails.
-func (w *walk) done(t *taken, occurs, breaks *mark) *mark {
-	if t.survives || w.board.survives {
+// and breaks are those of whether the call, or its fallback, is made, and whether it fails; goesOn
+// reports that the run may go on if it does.
+func (w *walk) done(occurs, breaks *mark, goesOn bool) *mark {
+	if goesOn || w.board.survives {
 		return w.join(occurs, breaks)
 	}
 	return occurs // that a run fails as a whole is not followed

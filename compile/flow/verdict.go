@@ -291,6 +291,8 @@ func (s *step) String() string {
 		return "the plan says this"
 	case isGiven:
 		return what + " is given"
+	case fails:
+		return fmt.Sprintf("this decides whether %q fails", s.who)
 	case asks:
 		return fmt.Sprintf("%q is made only if %s is so", s.who, what)
 	}
