@@ -41,7 +41,8 @@ func (w *walk) undo(t *taken) {
 	}
 }
 
-// failing returns the mark of the values that decide whether a call fails, after a step that says so.
+// failing returns the mark of the values that decide whether a call fails, after a step that tells
+// so.
 func (w *walk) failing(t *taken, breaks *mark) *mark {
 	return w.passes(breaks, &step{loc: w.prog.Loc(t.call.Source.ToolNode.Span()), verb: fails, who: t.call.ID})
 }
