@@ -46,9 +46,9 @@ func (s *Store) Answer(ctx context.Context, run, instance, path string, answer e
 		return fmt.Errorf("journal: the answer about %q is not JSON: %w", path, err)
 	}
 	key := questionKey(record.Key{Instance: instance, Path: path})
-	err = s.write(ctx, s.opts.Busy, func(tx *tx) error {
-		id, err := findBy(tx.ctx, tx, run, forUpdate)
-		if err != nil {
+	var id int64
+	err = s.write(ctx, s.opts.Busy, func(tx *tx) (err error) {
+		if id, err = findBy(tx.ctx, tx, run, forUpdate); err != nil {
 			return err
 		}
 		r, err := row(tx.ctx, tx, id)
@@ -67,7 +67,7 @@ func (s *Store) Answer(ctx context.Context, run, instance, path string, answer e
 		return tx.seal(id, true, false)
 	})
 	if err == nil {
-		s.tell()
+		s.tell(id)
 	}
 	return err
 }
@@ -134,22 +134,22 @@ func (r *Run) Withdraw(ctx context.Context, a *journal.Answer) error {
 		return tx.seal(r.Number, true, false)
 	})
 	r.Withdrawn(key)
-	r.store.tell()
+	r.store.tell(r.Number)
 	return err
 }
 
 // Cancel implements journal.Store.
 func (s *Store) Cancel(ctx context.Context, run, reason string) error {
-	err := s.write(ctx, s.opts.Busy, func(tx *tx) error {
-		id, err := findBy(tx.ctx, tx, run, forUpdate)
-		if err != nil {
+	var id int64
+	err := s.write(ctx, s.opts.Busy, func(tx *tx) (err error) {
+		if id, err = findBy(tx.ctx, tx, run, forUpdate); err != nil {
 			return err
 		}
 		return tx.add("INSERT INTO cancels (run, reason, sum) VALUES ($1, $2, $3) ON CONFLICT (run) DO UPDATE SET reason = excluded.reason, sum = excluded.sum",
 			id, reason, record.SumRow(id, reason))
 	})
 	if err == nil {
-		s.tell()
+		s.tell(id)
 	}
 	return err
 }
@@ -204,7 +204,7 @@ func (r *Run) WaitCancel(ctx context.Context) (reason string, err error) {
 	w.Join()
 	defer w.Leave()
 	for {
-		changed, err := w.Next()
+		changed, err := w.Next(r.Number)
 		if err != nil {
 			return "", err
 		}

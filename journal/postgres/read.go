@@ -162,6 +162,7 @@ func (s *Store) Events(ctx context.Context, run string, from int64, follow bool)
 			return
 		}
 		events := record.Events{
+			Run: id,
 			Page: func(ctx context.Context, from int64) (page []*journal.Entry, err error) {
 				err = s.look(ctx, func(q querier) error {
 					page, err = readPage(ctx, q, id, from)

@@ -34,7 +34,7 @@ func (s *Store) newRun(h *hold) *Run {
 func (r *Run) markLost(err error) {
 	r.lost.Store(true)
 	r.Fail(err)
-	r.store.watch.Tell() // who waits for an answer, or for the end of the run, looks again
+	r.store.watch.Tell(r.Number) // who waits for an answer, or for the end of the run, looks again
 }
 
 // enlist makes a run one that is closed with its store, and whose hold is renewed.
@@ -295,7 +295,7 @@ func (r *Run) Close() error {
 		return nil
 	}
 	r.store.drop(r.hold)
-	r.store.tell()
+	r.store.tell(r.Number)
 	if failed := r.release(); failed != nil && err == nil {
 		err = failed
 	}

@@ -22,9 +22,10 @@ func (s *Store) channel() string {
 	return fmt.Sprintf("plc_%016x", uint64(record.SumRow(s.at.schema)))
 }
 
-// tell says that something was written: to this process at once, and soon to the others.
-func (s *Store) tell() {
-	s.watch.Tell()
+// tell says that something of these runs was written: to this process at once, and soon to the
+// others.
+func (s *Store) tell(runs ...int64) {
+	s.watch.Tell(runs...)
 	signal(s.changed)
 }
 
@@ -82,7 +83,7 @@ func (s *Store) listen(ctx context.Context, w *record.Watch) error {
 		case <-notified:
 		case <-ticker.C:
 		}
-		w.Tell()
+		w.TellAll()
 		select {
 		case <-ctx.Done():
 			return nil

@@ -11,15 +11,15 @@ import (
 
 // Cancel implements journal.Store.
 func (s *Store) Cancel(ctx context.Context, run, reason string) error {
-	err := s.write(ctx, func(tx *tx) error {
-		id, err := s.find(tx.ctx, tx.conn, run)
-		if err == nil {
+	var id int64
+	err := s.write(ctx, func(tx *tx) (err error) {
+		if id, err = s.find(tx.ctx, tx.conn, run); err == nil {
 			_, err = tx.exec("INSERT OR REPLACE INTO cancels (run, reason, sum) VALUES (?, ?, ?)", id, reason, record.SumRow(id, reason))
 		}
 		return err
 	})
 	if err == nil {
-		s.watch.Tell()
+		s.watch.Tell(id)
 	}
 	return err
 }
@@ -73,7 +73,7 @@ func (r *Run) WaitCancel(ctx context.Context) (reason string, err error) {
 	w.Join()
 	defer w.Leave()
 	for {
-		changed, err := w.Next()
+		changed, err := w.Next(r.Number)
 		if err != nil {
 			return "", err
 		}

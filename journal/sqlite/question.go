@@ -66,9 +66,9 @@ func (s *Store) Answer(ctx context.Context, run, instance, path string, answer e
 	if err != nil {
 		return fmt.Errorf("journal: the answer about %q is not JSON: %w", path, err)
 	}
-	err = s.write(ctx, func(tx *tx) error {
-		id, err := s.find(tx.ctx, tx.conn, run)
-		if err != nil {
+	var id int64
+	err = s.write(ctx, func(tx *tx) (err error) {
+		if id, err = s.find(tx.ctx, tx.conn, run); err != nil {
 			return err
 		}
 		if err := s.checkQuestions(tx.ctx, tx.conn, id); err != nil {
@@ -89,7 +89,7 @@ func (s *Store) Answer(ctx context.Context, run, instance, path string, answer e
 	if err != nil {
 		return err
 	}
-	s.watch.Tell()
+	s.watch.Tell(id)
 	return nil
 }
 
@@ -164,7 +164,7 @@ func (r *Run) Withdraw(ctx context.Context, a *journal.Answer) error {
 		return tx.seal(r.Number)
 	})
 	r.Withdrawn(record.Key{Instance: a.Instance, Path: a.Path})
-	r.store.watch.Tell()
+	r.store.watch.Tell(r.Number)
 	return err
 }
 

@@ -176,6 +176,7 @@ func (s *Store) Events(ctx context.Context, run string, from int64, follow bool)
 			return
 		}
 		events := record.Events{
+			Run: id,
 			Page: func(ctx context.Context, from int64) ([]*journal.Entry, error) {
 				return readPage(ctx, s.readers, id, from)
 			},
@@ -188,11 +189,12 @@ func (s *Store) Events(ctx context.Context, run string, from int64, follow bool)
 
 // finished reports whether a run has ended, so that no more events come unless it is resumed.
 func (s *Store) finished(ctx context.Context, id int64) (bool, error) {
-	r, err := s.row(ctx, s.readers, id)
+	var finished bool
+	err := s.readers.QueryRowContext(ctx, "SELECT finished IS NOT NULL FROM runs WHERE id = ?", id).Scan(&finished)
 	if errors.Is(err, sql.ErrNoRows) { // deleted meanwhile
 		return true, nil
 	}
-	return err == nil && r.finished.Valid, err
+	return finished, err
 }
 
 // readPage reads rows of events, from the one that has the event of a number.

@@ -367,7 +367,7 @@ func (r *Run) Close() error {
 	if !first {
 		return nil
 	}
-	r.store.watch.Tell()
+	r.store.watch.Tell(r.Number)
 	if lost := r.release(); lost != nil {
 		r.lock.leave() // what it notes is not in the row
 		return errors.Join(err, lost)

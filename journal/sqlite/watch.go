@@ -29,7 +29,7 @@ func (s *Store) look(ctx context.Context, w *record.Watch) error {
 	if err != nil {
 		return err
 	}
-	w.Tell() // of what was written before the first look
+	w.TellAll() // of what was written before the first look
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
 	for {
@@ -44,7 +44,7 @@ func (s *Store) look(ctx context.Context, w *record.Watch) error {
 		}
 		if now != version {
 			version = now
-			w.Tell()
+			w.TellAll()
 		}
 	}
 }

@@ -220,7 +220,7 @@ func (r *Held) waitAsked(ctx context.Context) bool {
 // will be no more.
 func (r *Held) yieldAnswers(ctx context.Context, w *Watch, read func(context.Context) ([]PutAnswer, error), yield func(*journal.Answer, error) bool) bool {
 	for {
-		changed, err := w.Next()
+		changed, err := w.Next(r.Number)
 		if err != nil {
 			yield(nil, err)
 			return false

@@ -24,8 +24,8 @@ type Committer struct {
 	// OfPart reports whether an error comes from what is written, and not from the store. Then
 	// each part is written by itself, so that the others don't suffer.
 	OfPart func(error) bool
-	// Changed is called after each commit.
-	Changed func()
+	// Changed is called after each commit, with the numbers of the runs that it was of.
+	Changed func(runs ...int64)
 	// Fault returns an error as one of the store's, and Closed the one of a store, or of a run with
 	// this id, that was closed.
 	Fault  func(error) error
@@ -296,11 +296,16 @@ func (q *Queue) commitItems(items []item) {
 	q.mu.Lock()
 	q.released = 0
 	q.mu.Unlock()
-	q.commit(byRun(items))
+	parts := byRun(items)
+	q.commit(parts)
 	q.mu.Lock()
 	q.took = time.Since(start)
 	q.mu.Unlock()
-	q.Changed()
+	runs := make([]int64, len(parts))
+	for i, p := range parts {
+		runs[i] = p.Held.Number
+	}
+	q.Changed(runs...)
 }
 
 // byRun returns the items of each run, in order.

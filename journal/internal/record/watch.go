@@ -8,14 +8,14 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// A Watch tells those who wait that something was written: at once what its store wrote, and
-// soon what others did. Nothing goes on while nobody waits.
+// A Watch tells those who wait for a run that something of it was written: at once what its store
+// wrote, and soon what others did. Nothing goes on while nobody waits.
 type Watch struct {
-	// look calls Tell when others have written, until ctx is done.
+	// look calls TellAll when others have written, until ctx is done.
 	look func(ctx context.Context, w *Watch) error
 
 	mu      sync.Mutex
-	changed chan struct{} // closed, and replaced, when something was written
+	changed map[int64]chan struct{} // by run: closed, and deleted, when something was written
 	waiting int
 	cancel  context.CancelFunc // of the goroutine that looks
 	err     error              // why it looks no more
@@ -25,15 +25,29 @@ type Watch struct {
 // NewWatch returns a watch that calls look, in a goroutine, while somebody waits. Its error is that
 // of Next from then on.
 func NewWatch(look func(ctx context.Context, w *Watch) error) *Watch {
-	return &Watch{look: look, changed: make(chan struct{})}
+	return &Watch{look: look, changed: map[int64]chan struct{}{}}
 }
 
-// Tell wakes all who wait.
-func (w *Watch) Tell() {
+// Tell wakes all who wait for one of the runs with these numbers.
+func (w *Watch) Tell(runs ...int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	close(w.changed)
-	w.changed = make(chan struct{})
+	for _, run := range runs {
+		if c, ok := w.changed[run]; ok {
+			close(c)
+			delete(w.changed, run)
+		}
+	}
+}
+
+// TellAll wakes all who wait.
+func (w *Watch) TellAll() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.changed {
+		close(c)
+	}
+	clear(w.changed)
 }
 
 // Join starts to wait; whoever joined has to leave.
@@ -55,15 +69,21 @@ func (w *Watch) Leave() {
 	w.waiting--
 	if w.waiting == 0 {
 		w.cancel()
+		clear(w.changed)
 	}
 }
 
-// Next returns a channel that is closed when something is written from now on. After asking for
-// it, the caller has to look for what is there already.
-func (w *Watch) Next() (<-chan struct{}, error) {
+// Next returns a channel that is closed when something of a run may have been written from now on.
+// After asking for it, the caller has to look for what is there already.
+func (w *Watch) Next(run int64) (<-chan struct{}, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.changed, w.err
+	c, ok := w.changed[run]
+	if !ok {
+		c = make(chan struct{})
+		w.changed[run] = c
+	}
+	return c, w.err
 }
 
 // Close wakes all who wait, for whom Next returns this error from now on.
@@ -74,7 +94,7 @@ func (w *Watch) Close(err error) {
 	}
 	w.err = err
 	w.mu.Unlock()
-	w.Tell()
+	w.TellAll()
 	w.done.Wait()
 }
 
@@ -89,11 +109,13 @@ func (w *Watch) poll(ctx context.Context) {
 		w.err = err
 	}
 	w.mu.Unlock()
-	w.Tell()
+	w.TellAll()
 }
 
 // Events are the events of a run, as a store has them.
 type Events struct {
+	Run int64 // its number
+
 	// Page returns some events from a number on, and Finished reports whether no more come unless
 	// the run is resumed.
 	Page     func(ctx context.Context, from int64) ([]*journal.Entry, error)
@@ -125,12 +147,13 @@ func (e *Events) From(ctx context.Context, from int64, follow bool) iter.Seq2[*j
 // some yields the events that there are from a number on, and then waits if more are to come. It
 // returns the number to go on with, and false when that is all.
 func (e *Events) some(ctx context.Context, from int64, follow bool, yield func(*journal.Entry, error) bool) (int64, bool, error) {
-	changed, err := e.Watch.Next()
-	if err != nil && follow {
-		return from, true, err
-	}
+	var changed <-chan struct{}
 	finished := !follow
 	if follow {
+		var err error
+		if changed, err = e.Watch.Next(e.Run); err != nil {
+			return from, true, err
+		}
 		if finished, err = e.Finished(ctx); err != nil {
 			return from, true, err
 		}
