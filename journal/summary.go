@@ -38,6 +38,10 @@ const (
 	// no answer: it may have done its work.
 	Uncertain exec.Status = "uncertain"
 
+	// Delegating is the status of a call that was started and whose document has calls that were
+	// started: they, and not it, do work.
+	Delegating exec.Status = "delegating"
+
 	// Cut is the status of a run of which a repair kept a beginning only.
 	Cut exec.Status = "damaged"
 )
