@@ -73,7 +73,7 @@ type Server struct {
 	codes        codes
 	uploads      uploads
 	approved     approvals
-	slots        chan struct{} // of requests that compile a plan
+	room         *room // for requests that compile a plan
 	simulateTime time.Duration
 	large        chan struct{} // of requests whose bodies are large
 	handler      http.Handler
@@ -92,7 +92,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if err := tools.Err(); err != nil {
 		return nil, err
 	}
-	s := &Server{Findings: tools.Findings, slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))), large: make(chan struct{}, maxLarge), simulateTime: simulateTime, opts: o, tools: tools.Catalogue}
+	s := &Server{Findings: tools.Findings, room: newRoom(max(2, runtime.GOMAXPROCS(0))), large: make(chan struct{}, maxLarge), simulateTime: simulateTime, opts: o, tools: tools.Catalogue}
 	s.uploads.dir, s.uploads.most = o.Uploads, cmp.Or(o.MaxUpload, DefaultMaxUpload)
 	mux := http.NewServeMux()
 	for pattern, h := range s.routes() {
@@ -168,8 +168,8 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 // slotTime is the longest time for which a request waits for others that compile plans.
 const slotTime = 10 * time.Second
 
-// bounded lets as many requests through to next at once as there are processors, since each
-// compiles a plan and may take much memory. The others wait a while and are then told to ask again.
+// bounded lets about as many requests through to next at once as there are processors. The others
+// wait a while and are then told to ask again.
 func (s *Server) bounded(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		err := s.inSlot(r, func() error { next(w, r); return nil })
@@ -182,15 +182,19 @@ func (s *Server) bounded(next http.HandlerFunc) http.HandlerFunc {
 
 // inSlot calls f when there is room for another request that compiles a plan.
 func (s *Server) inSlot(r *http.Request, f func() error) error {
-	wait := time.NewTimer(slotTime)
-	defer wait.Stop()
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-		return f()
-	case <-r.Context().Done():
+	ctx, cancel := context.WithTimeout(r.Context(), slotTime)
+	defer cancel()
+	name := ""
+	if c := callerOf(r); c != nil {
+		name = c.name
+	}
+	leave, err := s.room.enter(ctx, name)
+	switch {
+	case r.Context().Err() != nil && err != nil:
 		return r.Context().Err()
-	case <-wait.C:
+	case err != nil:
 		return badf(http.StatusServiceUnavailable, "the server has as many plans to check as it can; ask again")
 	}
+	defer leave()
+	return f()
 }

@@ -980,21 +980,24 @@ func TestLargeBodies(t *testing.T) {
 
 // No more requests compile plans at once than there is room for.
 func TestBounded(t *testing.T) {
-	s := &Server{slots: make(chan struct{}, 1)}
+	s := &Server{room: newRoom(1)}
 	calls := 0
 	h := s.bounded(func(http.ResponseWriter, *http.Request) { calls++ })
 	ask := func(ctx context.Context) {
 		h(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "POST", "/v1/check", nil))
 	}
-	s.slots <- struct{}{}
+	leave, err := s.room.enter(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if ask(gone); calls != 0 {
 		t.Error("a request went through while there was no room")
 	}
-	<-s.slots
-	if ask(t.Context()); calls != 1 || len(s.slots) != 0 {
-		t.Errorf("%d calls, %d slots are taken", calls, len(s.slots))
+	leave()
+	if ask(t.Context()); calls != 1 || len(s.room.all) != 0 {
+		t.Errorf("%d calls, %d places are taken", calls, len(s.room.all))
 	}
 }
 
