@@ -14,7 +14,7 @@ type room struct {
 	of map[string]*share // by caller
 }
 
-// share is what one caller has of a room.
+// share holds the places of one caller.
 type share struct {
 	places chan struct{}
 	users  int // who have a place, or wait for one; the share is dropped with the last
