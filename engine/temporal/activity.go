@@ -66,14 +66,16 @@ func (w *activities) make(ctx context.Context, bundle string, text []byte) (tool
 		err error
 	}
 	done := make(chan made, 1)
+	own := traced(ctx, a)
 	go func() {
-		res, err := a.Make(ctx, act, w.middleware...)
+		res, err := a.Make(own, act, w.middleware...)
 		done <- made{res, err}
 	}()
 	late := time.NewTimer(a.Timeout + grace)
 	defer late.Stop()
 	select {
 	case m := <-done:
+		failed(own, m.err)
 		return m.res, m.err
 	case <-late.C:
 		return tool.Result{}, &tool.Error{

@@ -35,6 +35,8 @@ type Options struct {
 	Keys string
 	// Logger gets what the SDK reports; nil is nobody.
 	Logger *slog.Logger
+	// Telemetry gets spans and metrics; nil is nobody.
+	Telemetry *Telemetry
 	// Wait has Dial try until the server answers, as a worker does.
 	Wait bool
 }
@@ -65,7 +67,7 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 		if err == nil {
 			return o.client(c, opts.Namespace, opts.DataConverter, storage), nil
 		}
-		err = fmt.Errorf("no Temporal server answers at %s (TEMPORAL_ADDRESS names another): %w", opts.HostPort, err)
+		err = fmt.Errorf("no Temporal server answers at %s (TEMPORAL_ADDRESS names another): %w", cmp.Or(opts.HostPort, client.DefaultHostPort), err)
 		if !o.Wait || ctx.Err() != nil {
 			return nil, err
 		}
@@ -107,5 +109,5 @@ func (o *Options) apply(opts *client.Options) (storage *values, err error) {
 		}
 		opts.ExternalStorage = storage.externalStorage()
 	}
-	return storage, nil
+	return storage, o.Telemetry.apply(opts)
 }

@@ -56,6 +56,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if p.client != nil {
 		p.client.Close()
 	}
+	if lost := p.options.Telemetry.Close(); lost != nil {
+		p.say("plc-temporal: not all spans and metrics were sent: %s\n", lost)
+	}
 	code, ok := errors.AsType[exit](err)
 	switch {
 	case err == nil:
@@ -97,6 +100,9 @@ func (p *program) writeJSON(v any) error {
 func (p *program) connect(ctx context.Context) (err error) {
 	p.options.Keys = os.Getenv("PLC_TEMPORAL_KEYS")
 	p.options.Logger = slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if p.options.Telemetry, err = temporal.NewTelemetry(ctx); err != nil {
+		return err
+	}
 	p.client, err = temporal.Dial(ctx, p.options)
 	return err
 }

@@ -59,7 +59,7 @@ Ctrl-C cancels the run; with --detach nobody waits.`,
 			if err := json.Unmarshal(text, &b); err != nil || b.Given == nil {
 				return errors.New("plc run --engine temporal begins runs: it checks the plan and hands it over on standard input")
 			}
-			if err := p.client.Start(c.Context(), &b); err != nil {
+			if err := p.client.Start(temporal.ParentSpan(c.Context()), &b); err != nil {
 				return err
 			}
 			return p.wait(c.Context(), b.Run, &w)

@@ -1,0 +1,164 @@
+package temporal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/contrib/exporters/autoexport"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/opentelemetry"
+	"go.temporal.io/sdk/interceptor"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/tool"
+)
+
+// Telemetry sends spans and metrics to where the OTEL_… variables of the environment say. The
+// spans of a run are one trace, across workers; the metrics are those of Temporal's SDK. The nil
+// Telemetry sends nothing.
+type Telemetry struct {
+	traces  *sdktrace.TracerProvider // nil is none
+	metrics *metric.MeterProvider    // nil is none
+}
+
+// NewTelemetry returns what the environment asks for, which is nil without its variables: an
+// endpoint, OTEL_EXPORTER_OTLP_ENDPOINT, or an exporter, OTEL_TRACES_EXPORTER and
+// OTEL_METRICS_EXPORTER. Close sends the rest.
+func NewTelemetry(ctx context.Context) (*Telemetry, error) {
+	t := &Telemetry{}
+	if !wanted("TRACES") && !wanted("METRICS") {
+		return nil, nil
+	}
+	res, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "plc")), resource.WithTelemetrySDK(), resource.WithFromEnv())
+	if err != nil {
+		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
+	}
+	if wanted("TRACES") {
+		exporter, err := autoexport.NewSpanExporter(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("traces can't be sent (OTEL_TRACES_EXPORTER=%s, OTEL_EXPORTER_OTLP_PROTOCOL=%s): %w", os.Getenv("OTEL_TRACES_EXPORTER"), os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), err)
+		}
+		t.traces = sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(res))
+	}
+	if wanted("METRICS") {
+		reader, err := autoexport.NewMetricReader(ctx)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("metrics can't be sent (OTEL_METRICS_EXPORTER=%s, OTEL_EXPORTER_OTLP_PROTOCOL=%s): %w", os.Getenv("OTEL_METRICS_EXPORTER"), os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), err), t.Close())
+		}
+		t.metrics = metric.NewMeterProvider(metric.WithReader(reader), metric.WithResource(res))
+	}
+	return t, nil
+}
+
+// wanted reports whether the environment asks for a signal, TRACES or METRICS.
+func wanted(signal string) bool {
+	exporter := os.Getenv("OTEL_" + signal + "_EXPORTER")
+	switch {
+	case strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true"), exporter == "none":
+		return false
+	case exporter != "":
+		return true
+	}
+	return os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_"+signal+"_ENDPOINT") != ""
+}
+
+// ParentSpan returns a context in which runs begin below the span that the variables TRACEPARENT
+// and TRACESTATE name, if they are set.
+func ParentSpan(ctx context.Context) context.Context {
+	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": os.Getenv("TRACEPARENT"), "tracestate": os.Getenv("TRACESTATE")})
+}
+
+// Close sends what was not sent yet, for 10 seconds at most.
+func (t *Telemetry) Close() error {
+	if t == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	var errs []error
+	if t.traces != nil {
+		errs = append(errs, t.traces.Shutdown(ctx))
+	}
+	if t.metrics != nil {
+		errs = append(errs, t.metrics.Shutdown(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// apply sets the options of the SDK's client.
+func (t *Telemetry) apply(opts *client.Options) error {
+	if t == nil {
+		return nil
+	}
+	if t.metrics != nil {
+		opts.MetricsHandler = opentelemetry.NewMetricsHandler(opentelemetry.MetricsHandlerOptions{Meter: t.metrics.Meter("plc")})
+	}
+	if t.traces != nil {
+		i, err := opentelemetry.NewTracingInterceptor(opentelemetry.TracerOptions{
+			Tracer: t.traces.Tracer("plc"), DisableQueryTracing: true, DisableSignalTracing: true, DisableBaggage: true, AllowInvalidParentSpans: true,
+			TextMapPropagator: propagation.TraceContext{},
+		})
+		if err != nil {
+			return err
+		}
+		opts.Interceptors = []interceptor.ClientInterceptor{i}
+	}
+	return nil
+}
+
+// traced returns a context for an attempt whose span, which ctx has, says what it is of. It has the
+// attributes that package trace gives to spans of attempts.
+func traced(ctx context.Context, a *exec.Attempt) context.Context {
+	span := trace.SpanFromContext(ctx)
+	if !span.SpanContext().IsValid() {
+		return ctx
+	}
+	span.SetName("execute_tool " + a.Request.Tool)
+	span.SetAttributes(
+		attribute.String("gen_ai.operation.name", "execute_tool"), attribute.String("gen_ai.tool.name", a.Request.Tool),
+		attribute.String("gen_ai.tool.call.id", a.Path), attribute.Int("plc.attempt", a.Request.Attempt), attribute.String("plc.run.id", a.Request.Run),
+	)
+	if a.Instance != "" {
+		span.SetAttributes(attribute.String("plc.instance", a.Instance))
+	}
+	if a.Fallback {
+		span.SetAttributes(attribute.Bool("plc.fallback", true))
+	}
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, carrier)
+	return tool.WithTrace(ctx, tool.Trace{Parent: carrier["traceparent"], State: carrier["tracestate"], Note: func(name string, value any) {
+		switch v := value.(type) {
+		case string:
+			span.SetAttributes(attribute.String(name, v))
+		case int:
+			span.SetAttributes(attribute.Int(name, v))
+		case bool:
+			span.SetAttributes(attribute.Bool(name, v))
+		}
+	}})
+}
+
+// failed notes on the span of an attempt by which code it failed; nil is that it did not.
+func failed(ctx context.Context, err error) {
+	if err == nil {
+		return
+	}
+	code := "failed"
+	if e, ok := errors.AsType[*tool.Error](err); ok && e.Code != "" {
+		code = e.Code
+	}
+	span := trace.SpanFromContext(ctx)
+	span.SetAttributes(attribute.String("error.type", code))
+	span.SetStatus(codes.Error, "")
+}
