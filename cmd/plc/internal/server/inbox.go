@@ -147,13 +147,19 @@ func (s *Server) risk(name string) int {
 	return 2
 }
 
+// typed returns what a person typed into a field of a form, of which browsers end the lines with
+// CRLF.
+func typed(r *http.Request, name string) string {
+	return strings.ReplaceAll(r.PostFormValue(name), "\r\n", "\n")
+}
+
 // decisionOf returns the decision that a form has.
 func decisionOf(r *http.Request) Decision {
 	d := Decision{
 		Instance: r.PostFormValue("instance"), Call: r.PostFormValue("call"), Digest: r.PostFormValue("digest"),
-		Decision: r.PostFormValue("decision"), Reason: r.PostFormValue("reason"),
+		Decision: r.PostFormValue("decision"), Reason: typed(r, "reason"),
 	}
-	switch value := json.RawMessage(r.PostFormValue("value")); d.Decision {
+	switch value := json.RawMessage(typed(r, "value")); d.Decision {
 	case "edit":
 		d.Decision, d.Params = "approve", value
 	case "answer":
@@ -185,7 +191,7 @@ func (s *Server) decideForm(w http.ResponseWriter, r *http.Request) {
 // decideSeveral takes one decision about several questions. Each is named with the digest of what
 // the page showed.
 func (s *Server) decideSeveral(w http.ResponseWriter, r *http.Request) {
-	decision, reason := r.PostFormValue("decision"), r.PostFormValue("reason")
+	decision, reason := r.PostFormValue("decision"), typed(r, "reason")
 	var outcome []string
 	done := 0
 	for _, name := range r.PostForm["question"] {

@@ -116,7 +116,7 @@ func (s *Server) runsPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) cancelForm(w http.ResponseWriter, r *http.Request) {
-	if err := s.cancelRun(r, r.PostFormValue("reason")); err != nil {
+	if err := s.cancelRun(r, typed(r, "reason")); err != nil {
 		fail(w, r, err)
 		return
 	}

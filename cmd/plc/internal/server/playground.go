@@ -62,7 +62,7 @@ func (f *fix) apply(text string) string {
 // playground checks a plan that a person types, shows what it would do, makes fixes, and runs it.
 func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
 	v := &played{
-		view: viewOf(r, "Playground"), MayRun: callerOf(r).may(Run), Plan: r.PostFormValue("plan"), Notation: r.PostFormValue("notation"), Input: r.PostFormValue("input"),
+		view: viewOf(r, "Playground"), MayRun: callerOf(r).may(Run), Plan: typed(r, "plan"), Notation: r.PostFormValue("notation"), Input: typed(r, "input"),
 	}
 	if r.Method == http.MethodPost {
 		if r.PostFormValue("do") == "run" && v.MayRun {

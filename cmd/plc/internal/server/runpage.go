@@ -274,7 +274,7 @@ func startValues(initial map[string]json.RawMessage) string {
 // forkForm starts a run again from a call, and goes to the new one.
 func (s *Server) forkForm(w http.ResponseWriter, r *http.Request) {
 	lines := func(name string) []string {
-		return strings.FieldsFunc(strings.ReplaceAll(r.PostFormValue(name), "\r", ""), func(c rune) bool { return c == '\n' })
+		return strings.FieldsFunc(typed(r, name), func(c rune) bool { return c == '\n' })
 	}
 	was := lines("was")
 	set, err := plc.ParseSet(slices.DeleteFunc(lines("set"), func(line string) bool {

@@ -21,6 +21,10 @@ await main(async () => {
   check(await page.locator("#result img").evaluate(i => i.decode().then(() => i.naturalWidth > 0)), "there is no graph");
   check(await page.locator(".cm-lintRange-error").count() === 0, "the finding is still underlined");
   check((await page.evaluate(() => document.getElementById("plan").elements.plan.value)).includes("Ä†𝄞"), "the fix has changed more than it should");
+  await editor.fill('[\n  {"_tool": "wipe", "what": "Ä†𝄞"}\n]');
+  await press("Check and preview");
+  check(await page.evaluate(() => document.getElementById("plan").elements.plan.value) === '[\n  {"_tool": "wipe", "what": "Ä†𝄞"}\n]', "a check changes the plan");
+  await page.waitForSelector(".cm-content");
   await press("Run");
   check(new URL(page.url()).pathname.startsWith("/runs/"), "it does not run");
 
@@ -31,10 +35,10 @@ await main(async () => {
   const tab = await plain.newPage();
   tab.on("console", m => { if (m.type() === "error") problems.push(`console without scripts: ${m.text()}`); });
   await tab.goto(base + "/playground");
-  await tab.fill("textarea[name=plan]", '[{"_tool": "wype", "what": "Ä†"}]');
+  await tab.fill("textarea[name=plan]", '[\n  {"_tool": "wype",\n    "what": "Ä†"}\n]\n');
   await tab.click("text=Check and preview");
   await tab.click("button[name=fix]");
-  check((await tab.inputValue("textarea[name=plan]")) === '[{"_tool": "wipe", "what": "Ä†"}]', "the fix is another: " + await tab.inputValue("textarea[name=plan]"));
+  check((await tab.inputValue("textarea[name=plan]")) === '[\n  {"_tool": "wipe",\n    "what": "Ä†"}\n]\n', "the fix is another: " + await tab.inputValue("textarea[name=plan]"));
   check((await tab.textContent("#result")).includes("What would happen"), "there is no preview");
   await tab.click("button[value=run]");
   await tab.waitForURL(/runs/);
