@@ -102,11 +102,14 @@ async function show() {
     try {
       const now = at >= Number(slider.max);
       const url = here(now ? 0 : at);
+      past = !now; // nothing that happens meanwhile belongs into the past
+      if (past) changes.clear();
       swap(await load(url), parts);
-      past = !now;
       history.replaceState(null, "", url);
       markAll();
-    } catch { /* the server is away: the link says so */ }
+    } catch { // the server is away: the link says so, and the page stays as it is
+      past = new URL(location.href).searchParams.has("at");
+    }
   }
   showing = false;
 }

@@ -54,7 +54,23 @@ await main(async () => {
   await ask("back");
   await page.waitForSelector("#lost", { state: "hidden" });
   state.offline = false;
+
+  // What has happened, and is not drawn yet, does not get into the past.
+  await page.reload();
+  await page.waitForSelector("#drawing g[data-id=slow]");
+  const seq = await page.evaluate(() => {
+    const frame = requestAnimationFrame;
+    window.requestAnimationFrame = f => setTimeout(() => frame(f), 1000);
+    return Number(document.querySelector("main[data-run]").dataset.seq);
+  });
   await ask("go on");
+  await page.waitForFunction(n => Number(document.querySelector("main[data-run]").dataset.seq) > n, seq);
+  await page.locator("input[type=range]").focus();
+  await page.keyboard.press("Home");
+  await page.waitForFunction(() => new URL(location.href).searchParams.get("at"));
+  await page.waitForTimeout(1500);
+  check((await page.textContent("#drawing g[data-id=slow]")).includes("pending"), "the past shows what happened later: " + await page.textContent("#drawing g[data-id=slow]"));
+  await page.goto(base + new URL(page.url()).pathname);
   await page.waitForSelector("#questions article");
   check((await page.textContent("#drawing g[data-id=slow]")).includes("✓ completed"), "the graph does not show what happened while the server was away");
 
