@@ -71,6 +71,11 @@ func (w *keywords) definition(v gjson.Result) {
 		v, prefix = f, "/function"
 		w.schema(v, prefix, definitionKeywords())
 	}
+	for i := range w.found {
+		if k := &w.found[i]; k.Parent == prefix && slices.Contains([]string{"output", "result", "returns"}, k.Name) {
+			k.Near = "outputSchema" // as people call it
+		}
+	}
 	for _, name := range []string{"inputSchema", "parameters", "outputSchema"} {
 		w.schema(memberOf(v, name), prefix+"/"+name, schemaKeywords())
 	}

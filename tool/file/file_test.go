@@ -312,13 +312,14 @@ var findingsIn = []struct{ name, text, want string }{
 	{"secrets that are not granted", "activities: {a: {http: {url: https://x, headers: {A: {env: B}}}}, b: {process: {command: [x], env: {A: {file: b}}}}}", `
 1:24: error: "a": headers "A": the environment may not be read here [PLC207]
 1:80: error: "b": env "A": files may not be read here [PLC207]`},
-	{"keywords misspelled", "tools:\n  a: {properites: {x: {type: string}}, requierd: [y], x-titel: 1, note: z}\n  b:\n    properties:\n      x: {type: array, minItem: 1, items: {pattrn: a}}\n      _output: {'descripton': b, enum: [{typo: c}]}\n      typ: true", `
+	{"keywords misspelled", "tools:\n  a: {properites: {x: {type: string}}, requierd: [y], x-titel: 1, note: z}\n  b:\n    properties:\n      x: {type: array, minItem: 1, items: {pattrn: a}}\n      _output: {'descripton': b, enum: [{typo: c}]}\n      typ: true\n  c: {properties: {}, output: {type: string}}", `
 2:7: warning: "tools.a" has a keyword "properites", which means nothing; did you mean "properties"? [PLC507]
 2:40: warning: "tools.a" has a keyword "requierd", which means nothing; did you mean "required"? [PLC507]
 2:67: info: "tools.a" has a keyword "note", which means nothing to plc; one that is for others begins with x- [PLC507]
 5:24: warning: "tools.b.properties.x" has a keyword "minItem", which means nothing; did you mean "minItems"? [PLC507]
 5:44: warning: "tools.b.properties.x.items" has a keyword "pattrn", which means nothing; did you mean "pattern"? [PLC507]
-6:17: warning: "tools.b.properties._output" has a keyword "descripton", which means nothing; did you mean "description"? [PLC507]`},
+6:17: warning: "tools.b.properties._output" has a keyword "descripton", which means nothing; did you mean "description"? [PLC507]
+8:23: warning: "tools.c" has a keyword "output", which means nothing; did you mean "outputSchema"? [PLC507]`},
 	{"keywords misspelled in the other forms", `{"tools": [{"name": "a", "inputShema": {}}, {"name": "b", "inputSchema": {"propertys": {}}, "outputSchema": {"tpye": "null"}, "annotation": {}},
  {"type": "function", "function": {"name": "c", "descripton": "d", "parameters": {"properties": {"x": {"tilte": "x"}}}}}, {"name": "e", "_outcomes": {"typ": {"enumm": [1]}}}]}`, `
 1:26: warning: "tools.0" has a keyword "inputShema", which means nothing; did you mean "inputSchema"? [PLC507]
