@@ -53,9 +53,9 @@ waits for a person. Runs that were under way when the server ended are resumed b
 with the same store.
 
 The link that is printed logs one browser in, once. All other callers need a token: plc token
-makes them. With --socket, who can open the socket needs none. Agents are served over MCP at /mcp, with a token
-that allows runs and no approvals; with --agents it needs a role of that file. An address other than one of this
-machine is refused as long as there is no token.`,
+makes them. With --socket, who can open the socket needs none. Agents are served over MCP at /mcp,
+with a token that allows runs and no approvals; with --agents it needs a role of that file. An
+address other than one of this machine is refused as long as there is no token.`,
 		Example: `  plc serve --tools tools.yaml
   plc serve --tools tools.yaml --socket run/plc.sock
   plc serve --tools tools.yaml --listen 10.0.0.5:8443 --host plc.example:8443 --tls-cert cert.pem --tls-key key.pem`,
