@@ -92,16 +92,9 @@ func (r *Run) useOnce(ctx context.Context) error {
 	if r.store == nil {
 		return nil
 	}
-	key := "file " + r.Approval.File.ID
-	err := r.store.UseApproval(ctx, key, r.ID())
-	var refused *journal.ApprovalError
-	if errors.As(err, &refused) && refused.Used == "" { // it was approved without this store
-		if err = r.store.Approve(ctx, key, time.Time{}); err == nil {
-			err = r.store.UseApproval(ctx, key, r.ID())
-		}
-	}
-	if errors.As(err, &refused) {
-		err = &approval.Refusal{Message: fmt.Sprintf("the approval was used already; each is for one run, and this one was for %s", refused.Used)}
+	err := r.store.Use(ctx, r.ID(), "file "+r.Approval.File.ID)
+	if used, ok := errors.AsType[*journal.UsedError](err); ok {
+		err = &approval.Refusal{Message: fmt.Sprintf("the approval was used already; each is for one run, and this one was for %s", used.Run)}
 	}
 	return err
 }

@@ -123,3 +123,34 @@ func TestOnlySignedApprovals(t *testing.T) {
 		}
 	}
 }
+
+// An approval of the plan of a run, given twice, is none of another run that waits for the same plan.
+func TestApprovingTwice(t *testing.T) {
+	store := memory.New()
+	t.Cleanup(func() { store.Close() })
+	eng := plc.New(plc.Config{Store: store, Tools: []*tool.Tool{tool.Func("words", "The words of a text.", words)}})
+	t.Cleanup(func() { eng.Close() })
+	spec := plc.Spec{Plan: plc.Text(`[{"_tool": "words", "text": "a b", "_outputPath": "†state.words"}]`), Lazy: true}
+	var waiting []string
+	for range 2 {
+		res, err := eng.Run(t.Context(), spec)
+		if err != nil || res.Status != exec.Paused {
+			t.Fatalf("%v %+v", err, res)
+		}
+		waiting = append(waiting, res.Run)
+	}
+	p, err := eng.PendingPlan(t.Context(), waiting[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := eng.ApprovePlan(t.Context(), waiting[0], p.Plan.Manifest().Digest()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []exec.Status{exec.Paused, exec.Completed} {
+		if res, err := eng.Resume(t.Context(), waiting[1-i], plc.Change{}); err != nil || res.Status != want {
+			t.Errorf("the run %d: %v %+v, want %s", 1-i, err, res, want)
+		}
+	}
+}

@@ -346,10 +346,7 @@ func (e *Engine) ApprovePlan(ctx context.Context, run, digest string) error {
 	if err != nil {
 		return err
 	}
-	if err := store.Approve(ctx, digest, time.Time{}); err != nil {
-		return err
-	}
-	return store.UseApproval(ctx, digest, run) // by this run and no other that waits for the same plan
+	return store.Approve(ctx, run, digest)
 }
 
 // PlanApproved reports whether somebody has approved the lazy plan of a run that waits for that.
@@ -359,7 +356,11 @@ func (e *Engine) PlanApproved(ctx context.Context, s *journal.Summary) bool {
 		return false
 	}
 	before, err := asked(ctx, store, s, nil)
-	return err == nil && store.UseApproval(ctx, before.digest, s.Run) == nil
+	if err != nil {
+		return false
+	}
+	ok, err := store.Approved(ctx, s.Run, before.digest)
+	return ok && err == nil
 }
 
 // RejectPlan ends a run whose lazy plan waits for approval.

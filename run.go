@@ -340,7 +340,13 @@ func (r *Run) execute(ctx context.Context) (*exec.Result, error) {
 // place of the result.
 func (r *Run) allowed(ctx context.Context) (*exec.Result, error) {
 	r.now = askedNow(r.plan)
-	before := r.resumed && r.store != nil && r.store.UseApproval(ctx, r.now.digest, r.ID()) == nil
+	before := false
+	if r.resumed && r.store != nil {
+		var err error
+		if before, err = r.store.Approved(ctx, r.ID(), r.now.digest); err != nil {
+			return nil, err
+		}
+	}
 	preview, err := r.plan.Preview(ctx)
 	if err != nil {
 		return nil, err
@@ -387,10 +393,7 @@ func (r *Run) noteApproval(ctx context.Context) error {
 	if r.record == nil {
 		return nil
 	}
-	if err := r.store.Approve(ctx, r.now.digest, time.Time{}); err != nil {
-		return err
-	}
-	return r.store.UseApproval(ctx, r.now.digest, r.ID())
+	return r.store.Approve(ctx, r.ID(), r.now.digest)
 }
 
 // NotRun returns the result of the run when nothing of it runs.

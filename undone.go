@@ -224,8 +224,7 @@ func (e *Engine) undoApproved(ctx context.Context, store journal.Store, run stri
 		return err
 	}
 	now := askedNow(p)
-	err = store.UseApproval(ctx, now.digest, run)
-	if _, other := errors.AsType[*journal.ApprovalError](err); !other {
+	if ok, err := store.Approved(ctx, sum.Run, now.digest); ok || err != nil {
 		return err
 	}
 	refused := &approval.Refusal{Differences: before.changed(now), Message: fmt.Sprintf(

@@ -141,7 +141,7 @@ var ErrBroken = errors.New("not what was written")
 func Typed(err error) bool {
 	var own *Error
 	switch err.(type) {
-	case *HeldError, *LostError, *CutError, *MissingError, *ExistsError, *AnswerError, *ApprovalError:
+	case *HeldError, *LostError, *CutError, *MissingError, *ExistsError, *AnswerError, *UsedError:
 		return true
 	}
 	return errors.As(err, &own)

@@ -77,19 +77,12 @@ func (e *AnswerError) Error() string {
 	return "journal: " + call + " waits for no answer"
 }
 
-// ApprovalError says why an approval of a whole plan can't be used.
-type ApprovalError struct {
-	Digest  string
-	Used    string    // by this run; "" if it was not
-	Expired time.Time // zero if it was not
+// UsedError says that another run has used up what may be used once.
+type UsedError struct {
+	Name string
+	Run  string
 }
 
-func (e *ApprovalError) Error() string {
-	switch {
-	case e.Used != "":
-		return fmt.Sprintf("journal: the approval of %s was used by the run %q; approve it again", e.Digest, e.Used)
-	case !e.Expired.IsZero():
-		return fmt.Sprintf("journal: the approval of %s has expired at %s; approve it again", e.Digest, e.Expired.Format(time.RFC3339))
-	}
-	return fmt.Sprintf("journal: there is no approval of %s; approve it first", e.Digest)
+func (e *UsedError) Error() string {
+	return fmt.Sprintf("journal: the run %q has used %q already", e.Run, e.Name)
 }

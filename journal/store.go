@@ -11,7 +11,7 @@ import (
 
 // A Store keeps the records of runs. Its methods may be called by any goroutine. Errors are
 // *Error for the store itself, *HeldError, *MissingError, *ExistsError, *CutError, *AnswerError
-// and *ApprovalError for what is in it; each says what to do. Package storetest checks
+// and *UsedError for what is in it; each says what to do. Package storetest checks
 // implementations.
 type Store interface {
 	// Create makes a run of this id and holds it. When Create returns, all that the run was
@@ -54,12 +54,15 @@ type Store interface {
 	// run has finished, so whoever resumes a run that has paused meanwhile gets it.
 	Cancel(ctx context.Context, run, reason string) error
 
-	// Approve approves a plan as a whole, by the digest of what was shown, for one run that
-	// begins before it expires; the zero time is never.
-	Approve(ctx context.Context, digest string, expires time.Time) error
-	// UseApproval uses an approval up for a run. Of several runs that ask at once, one gets it;
-	// a run that has used one gets it again. The error is an *ApprovalError when there is none.
-	UseApproval(ctx context.Context, digest, run string) error
+	// Approve notes that the plan of a run was approved as a whole, by the digest of what was
+	// shown. To approve it again changes nothing.
+	Approve(ctx context.Context, run, digest string) error
+	// Approved reports whether that plan was approved for the run.
+	Approved(ctx context.Context, run, digest string) (bool, error)
+	// Use uses up, for a run, what may be used once, by its name: the approval in a file. Of
+	// several runs that ask at once, one gets it; a run that has it gets it again. The error is a
+	// *UsedError when another run has it.
+	Use(ctx context.Context, run, name string) error
 
 	// Collect deletes runs, and what no other run was given.
 	Collect(ctx context.Context, c *Collect) (Collected, error)

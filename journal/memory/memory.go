@@ -31,12 +31,13 @@ type Store struct {
 	runs      []*run // in the order in which they were made
 	loops     []*loop
 	durations map[string][]time.Duration
-	approvals map[string][]*approval
+	approved  map[approval]bool
+	used      map[string]string // by which run, by name
 }
 
 // New returns an empty store.
 func New() *Store {
-	return &Store{durations: map[string][]time.Duration{}, approvals: map[string][]*approval{}}
+	return &Store{durations: map[string][]time.Duration{}, approved: map[approval]bool{}, used: map[string]string{}}
 }
 
 // run is a run of the store; it is kept when nobody holds it.
@@ -61,11 +62,8 @@ type question struct {
 // open reports whether somebody may answer.
 func (q *question) open() bool { return !q.closed && q.answer == nil }
 
-// approval is one of a whole plan.
-type approval struct {
-	expires time.Time // zero is never
-	run     string    // that used it
-}
+// approval is one of a whole plan, by its digest, for a run.
+type approval struct{ run, digest string }
 
 // tell wakes all who wait for something to happen. The caller holds mu.
 func (r *run) tell() {
@@ -388,41 +386,31 @@ func (s *Store) Cancel(_ context.Context, name, reason string) error {
 }
 
 // Approve implements journal.Store.
-func (s *Store) Approve(_ context.Context, digest string, expires time.Time) error {
+func (s *Store) Approve(_ context.Context, run, digest string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return errClosed()
 	}
-	s.approvals[digest] = append(s.approvals[digest], &approval{expires: expires})
+	s.approved[approval{run, digest}] = true
 	return nil
 }
 
-// UseApproval implements journal.Store.
-func (s *Store) UseApproval(_ context.Context, digest, run string) error {
+// Approved implements journal.Store.
+func (s *Store) Approved(_ context.Context, run, digest string) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all, now := s.approvals[digest], time.Now()
-	refusal := &journal.ApprovalError{Digest: digest}
-	var free *approval
-	for _, a := range all {
-		switch {
-		case a.run == run:
-			return nil
-		case a.run != "":
-			refusal.Used, refusal.Expired = a.run, time.Time{}
-		case a.expires.IsZero() || a.expires.After(now):
-			if free == nil {
-				free = a
-			}
-		default:
-			refusal.Used, refusal.Expired = "", a.expires
-		}
+	return s.approved[approval{run, digest}], nil
+}
+
+// Use implements journal.Store.
+func (s *Store) Use(_ context.Context, run, name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if by, ok := s.used[name]; ok && by != run {
+		return &journal.UsedError{Name: name, Run: by}
 	}
-	if free == nil {
-		return refusal
-	}
-	free.run = run
+	s.used[name] = run
 	return nil
 }
 

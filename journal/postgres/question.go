@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"iter"
@@ -244,68 +243,69 @@ func (t *tx) lockApprovals(digest string) (int64, error) {
 }
 
 // Approve implements journal.Store.
-func (s *Store) Approve(ctx context.Context, digest string, expires time.Time) error {
-	var until any
-	if !expires.IsZero() {
-		until = record.Micros(expires)
-	}
+func (s *Store) Approve(ctx context.Context, run, digest string) error {
 	return s.write(ctx, s.opts.Busy, func(tx *tx) error {
 		key, err := tx.lockApprovals(digest)
 		if err != nil {
 			return err
 		}
-		v, err := tx.one("SELECT nextval('ids')")
-		if err != nil {
+		ok, err := approved(tx.ctx, tx, key, run, digest)
+		if ok || err != nil {
 			return err
 		}
-		created := record.Micros(time.Now())
-		return tx.add("INSERT INTO approvals (id, key, digest, created, expires, sum) VALUES ($1, $2, $3, $4, $5, $6)",
-			v[0], key, digest, created, until, record.SumRow(v[0], digest, created, until, nil))
+		return tx.addApproval(key, run, digest)
 	})
 }
 
-// UseApproval implements journal.Store.
-func (s *Store) UseApproval(ctx context.Context, digest, run string) error {
+// Approved implements journal.Store.
+func (s *Store) Approved(ctx context.Context, run, digest string) (ok bool, err error) {
+	err = s.look(ctx, func(q querier) error {
+		ok, err = approved(ctx, q, record.SumRow("plc approval", digest), run, digest)
+		return err
+	})
+	return ok, err
+}
+
+func approved(ctx context.Context, q querier, key int64, run, digest string) (bool, error) {
+	v, err := one(ctx, q, `SELECT id, digest, created, expires, run, sum FROM approvals
+		WHERE key = $1 AND digest = $2 AND run = $3 ORDER BY id LIMIT 1`, key, digest, run)
+	if err == nil && v != nil {
+		err = record.CheckRow("an approval", v)
+	}
+	return err == nil && v != nil, err
+}
+
+// Use implements journal.Store.
+func (s *Store) Use(ctx context.Context, run, name string) error {
 	return s.write(ctx, s.opts.Busy, func(tx *tx) error {
-		key, err := tx.lockApprovals(digest)
+		key, err := tx.lockApprovals(name)
 		if err != nil {
 			return err
 		}
 		v, err := tx.one(`SELECT id, digest, created, expires, run, sum FROM approvals
-			WHERE key = $1 AND digest = $2 AND (run = $3 OR run IS NULL AND (expires IS NULL OR expires > $4))
-			ORDER BY run IS NULL, id LIMIT 1`, key, digest, run, record.Micros(time.Now()))
+			WHERE key = $1 AND digest = $2 AND run IS NOT NULL ORDER BY id LIMIT 1`, key, name)
+		if err == nil && v != nil {
+			err = record.CheckRow("an approval", v)
+		}
 		switch {
 		case err != nil:
 			return err
 		case v == nil:
-			return tx.noApproval(key, digest)
+			return tx.addApproval(key, run, name)
+		case v[4] != any(run):
+			return &journal.UsedError{Name: name, Run: fmt.Sprint(v[4])}
 		}
-		if err := record.CheckRow("an approval", v); err != nil {
-			return err
-		}
-		v[4] = run
-		return tx.add("UPDATE approvals SET run = $2, sum = $3 WHERE id = $1", v[0], run, record.SumRow(v[:5]...))
+		return nil
 	})
 }
 
-// noApproval says why no approval of a digest can be used: what became of the last.
-func (t *tx) noApproval(key int64, digest string) error {
-	v, err := t.one("SELECT run, expires FROM approvals WHERE key = $1 AND digest = $2 ORDER BY id DESC LIMIT 1", key, digest)
+// addApproval adds a row for a run, with its sum.
+func (t *tx) addApproval(key int64, run, name string) error {
+	v, err := t.one("SELECT nextval('ids')")
 	if err != nil {
 		return err
 	}
-	e := &journal.ApprovalError{Digest: digest}
-	if v == nil {
-		return e
-	}
-	var used sql.NullString
-	var expires sql.NullInt64
-	if err := errors.Join(record.Assign(&used, v[0]), record.Assign(&expires, v[1])); err != nil {
-		return err
-	}
-	e.Used = used.String
-	if expires.Valid && !used.Valid {
-		e.Expired = time.UnixMicro(expires.Int64)
-	}
-	return e
+	created := record.Micros(time.Now())
+	return t.add("INSERT INTO approvals (id, key, digest, created, run, sum) VALUES ($1, $2, $3, $4, $5, $6)",
+		v[0], key, name, created, run, record.SumRow(v[0], name, created, nil, run))
 }

@@ -10,72 +10,86 @@ import (
 	"github.com/plc-lang/plc/journal/internal/record"
 )
 
+// The table approvals has what was approved for runs, by its digest, and what runs have used up,
+// by its name. Earlier versions also kept approvals there that no run had used: they count for
+// nothing.
+
 // Approve implements journal.Store.
-func (s *Store) Approve(ctx context.Context, digest string, expires time.Time) error {
-	var until any
-	if !expires.IsZero() {
-		until = record.Micros(expires)
-	}
+func (s *Store) Approve(ctx context.Context, run, digest string) error {
 	return s.write(ctx, func(tx *tx) error {
-		res, err := tx.conn.ExecContext(tx.ctx, "INSERT INTO approvals (digest, created, expires) VALUES (?, ?, ?)", digest, record.Micros(time.Now()), until)
-		if err != nil {
+		ok, err := approved(tx.ctx, tx.conn, run, digest)
+		if ok || err != nil {
 			return err
 		}
-		id, err := res.LastInsertId()
-		if err != nil {
-			return err
-		}
-		return tx.sealApproval(id)
+		return tx.addApproval(run, digest)
 	})
 }
 
-// UseApproval implements journal.Store.
-func (s *Store) UseApproval(ctx context.Context, digest, run string) error {
+// Approved implements journal.Store.
+func (s *Store) Approved(ctx context.Context, run, digest string) (bool, error) {
+	ok, err := approved(ctx, s.readers, run, digest)
+	return ok, s.fault(err)
+}
+
+func approved(ctx context.Context, q querier, run, digest string) (bool, error) {
+	values, err := scanValues(6, q.QueryRowContext(ctx, `SELECT id, digest, created, expires, run, sum FROM approvals
+		WHERE digest = ? AND run = ? ORDER BY id LIMIT 1`, digest, run).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err == nil {
+		err = record.CheckRow("an approval", values)
+	}
+	return err == nil, err
+}
+
+// Use implements journal.Store.
+func (s *Store) Use(ctx context.Context, run, name string) error {
 	return s.write(ctx, func(tx *tx) error {
-		values, err := scanValues(6, tx.conn.QueryRowContext(tx.ctx, `SELECT id, digest, created, expires, run, sum FROM approvals
-			WHERE digest = ?2 AND (run = ?1 OR run IS NULL AND (expires IS NULL OR expires > ?3))
-			ORDER BY run IS NULL, id LIMIT 1`, run, digest, record.Micros(time.Now())).Scan)
-		if errors.Is(err, sql.ErrNoRows) {
-			return tx.noApproval(digest)
+		by, err := tx.usedBy(name)
+		switch {
+		case err != nil || by == run:
+			return err
+		case by != "":
+			return &journal.UsedError{Name: name, Run: by}
 		}
+		return tx.addApproval(run, name)
+	})
+}
+
+// usedBy returns the run that has used up what has this name; "" is none. It looks at all rows,
+// since one that is damaged may have been that of the name.
+func (t *tx) usedBy(name string) (run string, err error) {
+	rows, err := t.conn.QueryContext(t.ctx, "SELECT id, digest, created, expires, run, sum FROM approvals")
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		values, err := scanValues(6, rows.Scan)
 		if err == nil {
 			err = record.CheckRow("an approval", values)
 		}
-		var id int64
-		if err == nil {
-			err = record.Assign(&id, values[0])
-		}
-		if err == nil {
-			_, err = tx.exec("UPDATE approvals SET run = ? WHERE id = ?", run, id)
-		}
 		if err != nil {
-			return err
+			return "", err
 		}
-		return tx.sealApproval(id)
-	})
-}
-
-// sealApproval makes the sum of an approval.
-func (t *tx) sealApproval(id int64) error {
-	values, err := scanValues(5, t.conn.QueryRowContext(t.ctx, "SELECT id, digest, created, expires, run FROM approvals WHERE id = ?", id).Scan)
-	if err == nil {
-		_, err = t.exec("UPDATE approvals SET sum = ? WHERE id = ?", record.SumRow(values...), id)
+		if by, ok := values[4].(string); ok && values[1] == any(name) {
+			run = by
+		}
 	}
-	return err
+	return run, rows.Err()
 }
 
-// noApproval says why no approval of a digest can be used: what became of the last.
-func (t *tx) noApproval(digest string) error {
-	var used sql.NullString
-	var expires sql.NullInt64
-	err := t.conn.QueryRowContext(t.ctx, "SELECT run, expires FROM approvals WHERE digest = ? ORDER BY id DESC LIMIT 1", digest).
-		Scan(&used, &expires)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+// addApproval adds a row for a run, with its sum.
+func (t *tx) addApproval(run, name string) error {
+	created := record.Micros(time.Now())
+	res, err := t.conn.ExecContext(t.ctx, "INSERT INTO approvals (digest, created, run) VALUES (?, ?, ?)", name, created, run)
+	if err != nil {
 		return err
 	}
-	e := &journal.ApprovalError{Digest: digest, Used: used.String}
-	if expires.Valid && !used.Valid {
-		e.Expired = time.UnixMicro(expires.Int64)
+	id, err := res.LastInsertId()
+	if err == nil {
+		_, err = t.exec("UPDATE approvals SET sum = ? WHERE id = ?", record.SumRow(id, name, created, nil, run), id)
 	}
-	return e
+	return err
 }

@@ -99,7 +99,7 @@ func TestReadOnly(t *testing.T) {
 	faultIs(t, "Create", err, journal.ReadOnly)
 	_, err = reader.resume(ctx, "r1")
 	faultIs(t, "Resume", err, journal.ReadOnly)
-	faultIs(t, "Approve", reader.Approve(ctx, "d", time.Time{}), journal.ReadOnly)
+	faultIs(t, "Approve", reader.Approve(ctx, "r1", "d"), journal.ReadOnly)
 	faultIs(t, "Answer", reader.Answer(ctx, "r1", "", "a", exec.Answer{}), journal.ReadOnly)
 	_, err = reader.Collect(t.Context(), &journal.Collect{})
 	faultIs(t, "Collect", err, journal.ReadOnly)
@@ -130,7 +130,7 @@ func TestLocked(t *testing.T) {
 	}
 	lost := r.Append(at(exec.CallStarted, "a"))
 	faultIs(t, "Sync", r.Sync(lost), journal.Locked)
-	faultIs(t, "Approve", s.Approve(ctx, "d", time.Time{}), journal.Locked)
+	faultIs(t, "Approve", s.Approve(ctx, "r1", "d"), journal.Locked)
 	if _, err := conn.ExecContext(t.Context(), "ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func damaged(t testing.TB) []byte {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Approve(ctx, "d", time.Time{}); err != nil {
+	if err := s.Approve(ctx, "r1", "d"); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -240,7 +240,7 @@ func use(t *testing.T, path string) {
 	}
 	_, err = s.Durations(ctx, "t")
 	check("Durations", err)
-	check("UseApproval", s.UseApproval(ctx, "d", "r1"))
+	check("Use", s.Use(ctx, "r1", "once"))
 	_, err = s.Collect(context.Background(), &journal.Collect{Keep: 1})
 	check("Collect", err)
 	s.Close()

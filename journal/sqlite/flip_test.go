@@ -88,7 +88,7 @@ func fillStore(t *testing.T, s *Store) {
 	if err := s.Answer(ctx, "r1", "", "q", exec.Answer{Approved: true, Digest: "d"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Approve(ctx, "d", time.Time{}); err != nil {
+	if err := errors.Join(s.Approve(ctx, "r1", "d"), s.Use(ctx, "r1", "once")); err != nil {
 		t.Fatal(err)
 	}
 	l, err := s.CreateLoop(ctx, "loop", json.RawMessage(`{"goal":"x"}`))

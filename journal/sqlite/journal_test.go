@@ -457,46 +457,6 @@ func TestOneAnswerWins(t *testing.T) {
 	}
 }
 
-func TestApprovals(t *testing.T) {
-	s := open(t)
-	check := func(run string, want *journal.ApprovalError) {
-		t.Helper()
-		err := s.UseApproval(ctx, "d", run)
-		var e *journal.ApprovalError
-		if errors.As(err, &e); (err != nil) != (e != nil) || cmp.Diff(want, e) != "" {
-			t.Errorf("used by %s: %v, want %v", run, err, want)
-		}
-	}
-	check("r1", &journal.ApprovalError{Digest: "d"})
-	past := time.Now().Add(-time.Hour).Truncate(time.Microsecond)
-	if err := s.Approve(ctx, "d", past); err != nil {
-		t.Fatal(err)
-	}
-	check("r1", &journal.ApprovalError{Digest: "d", Expired: past})
-	if err := s.Approve(ctx, "d", time.Now().Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	check("r1", nil)
-	check("r1", nil) // it goes on
-	check("r2", &journal.ApprovalError{Digest: "d", Used: "r1"})
-	if err := s.Approve(ctx, "d", time.Time{}); err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	used := make(chan string, 10)
-	for i := range cap(used) {
-		wg.Go(func() {
-			if run := fmt.Sprint("n", i); s.UseApproval(ctx, "d", run) == nil {
-				used <- run
-			}
-		})
-	}
-	wg.Wait()
-	if len(used) != 1 {
-		t.Errorf("%d runs used one approval", len(used))
-	}
-}
-
 func TestDurations(t *testing.T) {
 	s := open(t)
 	for n := range 3 {

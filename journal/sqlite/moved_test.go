@@ -35,7 +35,7 @@ func TestRenamedWhileInUse(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	isMoved("an approval", s.Approve(t.Context(), "plan", time.Time{}))
+	isMoved("an approval", s.Approve(t.Context(), "one", "plan"))
 	n := run.Append(&exec.Event{Type: exec.CallStarted, Time: time.Now(), Run: "one", Call: "pay"})
 	isMoved("the start of a call", run.Sync(n))
 	run.Close()

@@ -32,12 +32,7 @@ func TestSalvageKeepsWhatIsWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, digest := range []string{"used", "open"} {
-		if err := old.Approve(t.Context(), digest, time.Time{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(old.UseApproval(t.Context(), "used", "one"), one.Close(), two.Close()); err != nil {
+	if err := errors.Join(old.Approve(t.Context(), "one", "digest"), old.Use(t.Context(), "one", "used"), one.Close(), two.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if err := old.write(t.Context(), func(tx *tx) error {
@@ -64,12 +59,12 @@ func TestSalvageKeepsWhatIsWhole(t *testing.T) {
 	if took, err := s.Durations(t.Context(), "pay"); err != nil || len(took) != 1 || took[0] != 5 {
 		t.Errorf("calls took %v (%v)", took, err)
 	}
-	var refused *journal.ApprovalError
-	if err := s.UseApproval(t.Context(), "used", "three"); !errors.As(err, &refused) || refused.Used != "one" {
+	var used *journal.UsedError
+	if err := s.Use(t.Context(), "three", "used"); !errors.As(err, &used) || used.Run != "one" {
 		t.Errorf("an approval that was used: %v", err)
 	}
-	if err := s.UseApproval(t.Context(), "open", "three"); err != nil {
-		t.Errorf("an approval that was not used: %v", err)
+	if ok, err := s.Approved(t.Context(), "one", "digest"); !ok || err != nil {
+		t.Errorf("an approval of a plan: %v, %v", ok, err)
 	}
 }
 
@@ -105,7 +100,7 @@ func TestWaitingForARunBlocksNobody(t *testing.T) {
 		}
 	}()
 	for range 100 {
-		if err := other.Approve(t.Context(), "plan", time.Time{}); err != nil {
+		if err := other.Use(t.Context(), "other", "once"); err != nil {
 			t.Error(err)
 			break
 		}

@@ -47,7 +47,7 @@ func version1(t *testing.T, path string) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Approve(ctx, "plan", time.Time{}); err != nil {
+	if err := s.Approve(ctx, "waits", "plan"); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -93,8 +93,8 @@ func checkVersion(t *testing.T, s *Store) {
 	if d, err := s.Durations(ctx, "t"); err != nil || len(d) != 1 || d[0] != time.Second {
 		t.Errorf("%v, %v", d, err)
 	}
-	if err := s.UseApproval(ctx, "plan", "r"); err != nil {
-		t.Error(err)
+	if ok, err := s.Approved(ctx, "waits", "plan"); ok || err != nil {
+		t.Errorf("an approval that no run had used counts for one: %v", err)
 	}
 	if err := s.Answer(ctx, "waits", "", "b", exec.Answer{Approved: true, Digest: "d"}); err != nil {
 		t.Error(err)

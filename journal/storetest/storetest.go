@@ -579,22 +579,28 @@ func testApprovals(t *testing.T, m Maker) {
 	s := m.New(t)
 	other := m.again(t, s)
 	ctx := t.Context()
-	refused := is[*journal.ApprovalError](t, s.UseApproval(ctx, "d", "R"))
-	same(t, "none", fmt.Sprint(refused.Used, refused.Expired.IsZero()), "true")
-	must(t, s.Approve(ctx, "d", time.Time{}))
-	must(t, other.UseApproval(ctx, "d", "R"))
-	must(t, s.UseApproval(ctx, "d", "R"))
-	same(t, "used", is[*journal.ApprovalError](t, other.UseApproval(ctx, "d", "S")).Used, "R")
-	must(t, s.Approve(ctx, "d", base))
-	if is[*journal.ApprovalError](t, s.UseApproval(ctx, "d", "S")).Expired.IsZero() {
-		t.Error("an approval that has expired is said to be none")
+	isApproved := func(s journal.Store, run, digest string, want bool) {
+		t.Helper()
+		ok, err := s.Approved(ctx, run, digest)
+		must(t, err)
+		same(t, "approved for "+run+": "+digest, ok, want)
 	}
-	must(t, s.Approve(ctx, "e", time.Now().Add(time.Hour)))
+	isApproved(s, "R", "d", false)
+	must(t, s.Approve(ctx, "R", "d"))
+	must(t, other.Approve(ctx, "R", "d")) // again, which is no approval for another run
+	isApproved(other, "R", "d", true)
+	isApproved(s, "S", "d", false)
+	isApproved(s, "R", "e", false)
+
+	must(t, s.Use(ctx, "R", "once"))
+	must(t, other.Use(ctx, "R", "once"))
+	same(t, "used", is[*journal.UsedError](t, other.Use(ctx, "S", "once")).Run, "R")
+	isApproved(s, "S", "once", false)
 	var all sync.WaitGroup
 	won := make(chan string, 16)
 	for i := range cap(won) {
 		all.Go(func() {
-			if run := fmt.Sprint(i); []journal.Store{s, other}[i%2].UseApproval(ctx, "e", run) == nil {
+			if run := fmt.Sprint(i); []journal.Store{s, other}[i%2].Use(ctx, run, "e") == nil {
 				won <- run
 			}
 		})
@@ -871,7 +877,7 @@ func testClose(t *testing.T, m Maker) {
 	if r.Sync(2) == nil {
 		t.Error("a store that was closed takes events")
 	}
-	fault := is[*journal.Error](t, errors.Join(s.Approve(t.Context(), "d", time.Time{})))
+	fault := is[*journal.Error](t, errors.Join(s.Approve(t.Context(), "R", "d")))
 	same(t, "fault", fault.Fault, journal.Closed)
 	if m.Again != nil {
 		same(t, "events", lines(t, other, "R", 0), []string{"1 runStarted"})

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -365,7 +364,7 @@ func TestLazyPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Approve(t.Context(), sum.Program, time.Time{}); err != nil {
+	if err := store.Approve(t.Context(), state.Run, sum.Program); err != nil {
 		t.Fatal(err)
 	}
 	until(t, c, state.Run, exec.Completed)
