@@ -71,6 +71,12 @@ func Request(plan string, m report.Manifest, now time.Time) *File {
 	}
 }
 
+// isID reports whether an id is one that Request makes: a file is named by it.
+func isID(id string) bool {
+	bytes, err := hex.DecodeString(id)
+	return err == nil && len(bytes) == 16 && id == strings.ToLower(id)
+}
+
 // Read reads a file. The error is for what is no approval; a *Refusal is for one that was
 // edited. With a key, the seal is an HMAC-SHA256 by it, which nobody else can make: an
 // approval with another seal is refused, and only a request that nobody has answered may have
@@ -97,6 +103,8 @@ func Read(text, key []byte) (*File, error) {
 		return nil, fmt.Errorf("an approval of version %d, and this plc reads version %d; make a new one with plc plan", head.Version, version)
 	case err != nil:
 		return nil, refuse("the approval was edited: %s", err)
+	case !isID(f.ID):
+		return nil, refuse("the approval was edited: its id is none that plc plan makes")
 	}
 	// What encoding/json takes for the same member, or for the same value, is not the same here.
 	switch keyed := strings.HasPrefix(f.Seal, macPrefix); {
