@@ -69,8 +69,13 @@ func (s *Store) damageOf(ctx context.Context, r *journal.Repair) error {
 // Salvage copies what can be kept of the runs to another store, which has none of them. Of a run
 // that is not whole it keeps the beginning, with the status Cut: it can be looked at, and does not
 // go on, since what it did after that is not known. It keeps no approvals of whole plans, and no
-// loops.
+// loops. The error is a *HeldError when a process executes a run.
 func (s *Store) Salvage(ctx context.Context, runs []*journal.Repair, to journal.Store) error {
+	for _, r := range runs {
+		if sum, err := s.Summary(ctx, r.Run); err == nil && sum.Holder != nil {
+			return &journal.HeldError{Run: r.Run, Holder: *sum.Holder}
+		}
+	}
 	for _, r := range runs {
 		if r.Fatal {
 			continue

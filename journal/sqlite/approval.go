@@ -14,6 +14,8 @@ import (
 // by its name. Earlier versions also kept approvals there that no run had used: they count for
 // nothing.
 
+const approvalRows = "SELECT id, digest, created, expires, run, sum FROM approvals NOT INDEXED"
+
 // Approve implements journal.Store.
 func (s *Store) Approve(ctx context.Context, run, digest string) error {
 	return s.write(ctx, func(tx *tx) error {
@@ -60,7 +62,7 @@ func (s *Store) Use(ctx context.Context, run, name string) error {
 // usedBy returns the run that has used up what has this name; "" is none. It looks at all rows,
 // since one that is damaged may have been that of the name.
 func (t *tx) usedBy(name string) (run string, err error) {
-	rows, err := t.conn.QueryContext(t.ctx, "SELECT id, digest, created, expires, run, sum FROM approvals")
+	rows, err := t.conn.QueryContext(t.ctx, approvalRows)
 	if err != nil {
 		return "", err
 	}

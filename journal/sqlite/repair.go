@@ -78,10 +78,41 @@ func (s *Store) damage(ctx context.Context, logFault error) ([]*journal.Repair, 
 	if err := rows.Err(); err != nil {
 		faults = append(faults, s.fault(err))
 	}
+	for _, t := range []struct {
+		what, query string
+		width       int
+	}{
+		{"an approval (what it approved may be approved again, or its file be used again)", approvalRows, 6},
+		{"a duration of calls", "SELECT tool, number, length, sum FROM durations", 4},
+		{"a request to end a run", "SELECT run, reason, sum FROM cancels", 3},
+	} {
+		if err := s.checkRows(ctx, t.what, t.query, t.width); err != nil {
+			faults = append(faults, s.fault(err))
+		}
+	}
 	for _, r := range all {
 		s.damageOf(ctx, r, logFault)
 	}
 	return all, faults
+}
+
+// checkRows checks the sums of rows, which are in their last column.
+func (s *Store) checkRows(ctx context.Context, what, query string, width int) error {
+	rows, err := s.readers.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		values, err := scanValues(width, rows.Scan)
+		if err == nil {
+			err = record.CheckRow(what, values)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // damageOf finds what can be kept of a run.
@@ -119,7 +150,8 @@ func (s *Store) damageOf(ctx context.Context, r *journal.Repair, logFault error)
 
 // Salvage makes a new store at a path of what can be kept of another. Of a run that is not whole
 // it keeps the beginning, with the status Cut: it can be looked at, and does not go on, since what
-// it did after that is not known. Approvals and durations are kept as far as they are whole.
+// it did after that is not known. Approvals and durations are kept as far as they are whole. The
+// error is a *HeldError when a process executes a run.
 // Instances are not: they are made up from the events. Loops are not kept.
 func Salvage(ctx context.Context, from, to string) ([]*journal.Repair, error) {
 	if exists(to) {
@@ -130,17 +162,33 @@ func Salvage(ctx context.Context, from, to string) ([]*journal.Repair, error) {
 		return nil, err
 	}
 	defer old.closeFile() //nolint:errcheck // it was read
+	all, _ := old.damage(ctx, old.checkLog())
+	for _, r := range all {
+		if err := old.underWay(ctx, r); err != nil {
+			return nil, err
+		}
+	}
 	s, err := Open(to, nil)
 	if err != nil {
 		return nil, err
 	}
-	all, _ := old.damage(ctx, old.checkLog())
 	for _, r := range all {
 		if !r.Fatal {
 			err = errors.Join(err, s.salvage(ctx, old, r))
 		}
 	}
 	return all, errors.Join(err, s.salvageApprovals(ctx, old), s.salvageDurations(ctx, old), s.Close())
+}
+
+// underWay returns a *HeldError when a process executes a run: what it does from then on would be
+// done again by whoever resumes a copy.
+func (s *Store) underWay(ctx context.Context, r *journal.Repair) error {
+	var row runRow
+	err := s.readers.QueryRowContext(ctx, "SELECT pid, host, born FROM runs WHERE id = ?", r.Number).Scan(&row.pid, &row.host, &row.born)
+	if err != nil || !s.held(r.Number) && !row.alive() {
+		return nil // what can't be read was noted
+	}
+	return s.heldError(ctx, s.readers, r.Run, r.Number)
 }
 
 // wholeRows reads the rows of a query whose sums, in the last column, are right, as far as they can
@@ -163,7 +211,7 @@ func (s *Store) wholeRows(ctx context.Context, width int, query string) (all [][
 
 // salvageApprovals copies the approvals that are whole: those that were used stay used.
 func (s *Store) salvageApprovals(ctx context.Context, old *Store) error {
-	all := old.wholeRows(ctx, 6, "SELECT id, digest, created, expires, run, sum FROM approvals NOT INDEXED ORDER BY id")
+	all := old.wholeRows(ctx, 6, approvalRows+" ORDER BY id")
 	return s.write(ctx, func(tx *tx) error {
 		for _, values := range all {
 			if _, err := tx.exec("INSERT INTO approvals (id, digest, created, expires, run, sum) VALUES (?, ?, ?, ?, ?, ?)", values...); err != nil {
