@@ -147,6 +147,9 @@ func (e *Engine) Answer(ctx context.Context, run string, a journal.Answer) error
 	if err := e.FitsAnswer(ctx, run, a); err != nil {
 		return err
 	}
+	if _, err := store.Given(ctx, run); err != nil { // what was asked about is damaged
+		return err
+	}
 	sum, err := store.Summary(ctx, run)
 	if err != nil {
 		return err

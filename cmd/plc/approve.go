@@ -65,9 +65,10 @@ func rejectCommand(env *environment) *cobra.Command {
 		Use:   "reject APPROVAL | RUN [CALL]",
 		Short: "Reject a plan, or a call of a run that waits for somebody",
 		Long: `Reject a plan: APPROVAL, a file that plc plan -o wrote, can't be used any more. An approval
-that was not used yet is taken back by this. Or reject a call, CALL, of a run, RUN, of the record that
-waits for somebody: it fails with the code rejected. Of several calls it has to be named, or --all. One
-that had failed, or whose answer was lost, has failed for good.`,
+that was not used yet is taken back by this, but for copies in other folders. Or reject a call, CALL,
+of a run, RUN, of the record that waits for somebody: it fails with the code rejected. Of several
+calls it has to be named, or --all. One that had failed, or whose answer was lost, has failed for
+good.`,
 		Example: `  plc reject approval.json --reason "not before Monday"
   plc reject last charge --reason "too much"`,
 		Args:              wants(1, 2, "one approval, or a run and a call"),
