@@ -13,6 +13,7 @@ import (
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/approval"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/journal/memory"
 	"github.com/plc-lang/plc/tool"
 )
@@ -151,6 +152,57 @@ func TestApprovingTwice(t *testing.T) {
 	for i, want := range []exec.Status{exec.Paused, exec.Completed} {
 		if res, err := eng.Resume(t.Context(), waiting[1-i], plc.Change{}); err != nil || res.Status != want {
 			t.Errorf("the run %d: %v %+v, want %s", 1-i, err, res, want)
+		}
+	}
+}
+
+// A call that a person refused is asked about again when the run is resumed, and an approval makes
+// it: what failed before is not what the resumed run gives.
+func TestApprovedAfterARefusal(t *testing.T) {
+	for _, other := range []string{"", `, {"_tool": "wipe", "_id": "b", "text": "b", "_dependsOn": ["a"]}`} {
+		store := memory.New()
+		t.Cleanup(func() { store.Close() })
+		wiped := 0
+		wipe := tool.Func("wipe", "Wipes.", func(context.Context, struct {
+			Text string `json:"text"`
+		}) (int, error) {
+			wiped++
+			return wiped, nil
+		})
+		wipe.Definition.Effects.Destructive = tool.Yes
+		eng := plc.New(plc.Config{Store: store, Tools: []*tool.Tool{wipe}})
+		t.Cleanup(func() { eng.Close() })
+		res, err := eng.Run(t.Context(), plc.Spec{Plan: plc.Text(`[{"_tool": "wipe", "_id": "a", "text": "a"}` + other + `]`), Approvals: plc.Approvals{Calls: plc.ApproveDestructive}})
+		answer := func(approved bool) {
+			t.Helper()
+			open, err := eng.Questions(t.Context(), res.Run)
+			if err != nil || len(open) != 1 {
+				t.Fatalf("%v, %v", open, err)
+			}
+			if err := eng.Answer(t.Context(), res.Run, journal.Answer{Path: open[0].Path, Answer: exec.Answer{Approved: approved, Reason: "later", Digest: open[0].Digest}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		resumed := func(want exec.Status) {
+			t.Helper()
+			if res, err = eng.Resume(t.Context(), res.Run, plc.Change{}); err != nil || res.Status != want {
+				t.Fatalf("%v: %s %s, want %s", err, res.Status, res.Reason, want)
+			}
+		}
+		if err != nil || res.Status != exec.Paused {
+			t.Fatalf("%v %+v", err, res)
+		}
+		answer(false)
+		resumed(exec.Failed)
+		resumed(exec.Paused)
+		answer(true)
+		if other != "" {
+			resumed(exec.Paused)
+			answer(true)
+		}
+		resumed(exec.Completed)
+		if want := 1 + len(other)/50; wiped != want {
+			t.Errorf("wiped %d times, want %d", wiped, want)
 		}
 	}
 }

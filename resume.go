@@ -1,6 +1,7 @@
 package plc
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -133,7 +134,11 @@ func (e *Engine) recall(ctx context.Context, record journal.Run, sum *journal.Su
 	if err != nil {
 		return nil, err
 	}
-	revision, retry := given.Revision, sum.Status == exec.Failed
+	retry, err := hasFailed(ctx, store, sum)
+	if err != nil {
+		return nil, err
+	}
+	revision := given.Revision
 	if !c.Plan.isZero() {
 		if p, err = e.revise(ctx, record, p, given, c); err != nil {
 			return nil, err
@@ -160,6 +165,30 @@ func (e *Engine) recall(ctx context.Context, record journal.Run, sum *journal.Su
 	r.record, r.resumed, r.before = record, true, before
 	r.Options.ID, r.Options.Revision, r.Options.RetryFailed = sum.Run, revision, retry
 	return r, nil
+}
+
+// hasFailed reports whether a run has failed, now or before it was resumed last: what failed then
+// is still to be tried again, if it was not while the run went on.
+func hasFailed(ctx context.Context, store journal.Store, sum *journal.Summary) (bool, error) {
+	switch sum.Status {
+	case exec.Failed:
+		return true, nil
+	case exec.Paused, exec.Cancelled, journal.Interrupted:
+	default:
+		return false, nil
+	}
+	for entry, err := range store.Events(ctx, sum.Run, 0, false) {
+		if err != nil {
+			return false, err
+		}
+		if !bytes.Contains(entry.Body, []byte(exec.RunFinished)) { // which is cheaper than to decode it
+			continue
+		}
+		if e, err := entry.Event(); err != nil || e.Type == exec.RunFinished && e.Status == exec.Failed {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }
 
 // planOf compiles the plan of a recorded run in a new session. In one that is sealed, no
