@@ -230,6 +230,8 @@ func Fits(def *tool.Definition, a exec.Answer) error {
 		switch {
 		case err != nil:
 			err = fmt.Errorf("not JSON: %w", err)
+		case v.what == "params" && !jsonscan.IsObject(v.json):
+			err = errors.New("they are no JSON object")
 		case def == nil:
 		case v.what == "params" && def.Params != nil:
 			err = def.Params.Validate(v.json)

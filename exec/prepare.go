@@ -193,5 +193,8 @@ func (s *scheduler) checkGiven(t *compile.Target, params json.RawMessage) *Failu
 	if err := jsonscan.Check(params, jsonscan.Limits{}); err != nil {
 		return &Failure{"params", fmt.Sprintf("the params are not JSON: %s", err)}
 	}
+	if !jsonscan.IsObject(params) {
+		return &Failure{"params", "the params are no JSON object"}
+	}
 	return s.checkParams(t, params)
 }

@@ -387,6 +387,9 @@ func TestAnswersFromElsewhere(t *testing.T) {
 			"another instance": run.Answer("a", "eu", exec.Answer{Approved: true}),
 			"another digest":   run.Answer("a", "", exec.Answer{Approved: true, Digest: strings.Repeat("0", 64)}),
 			"bad params":       run.Answer("a", "", exec.Answer{Approved: true, Params: []byte(`{"amount":"1"}`)}),
+			"params: a number": run.Answer("a", "", exec.Answer{Approved: true, Params: []byte(`5`)}),
+			"params: null":     run.Answer("a", "", exec.Answer{Approved: true, Params: []byte(` null`)}),
+			"params: a list":   run.Answer("a", "", exec.Answer{Approved: true, Params: []byte(`[1]`)}),
 			"bad result":       run.Answer("a", "", exec.Answer{Result: []byte(`{"x"`)}),
 		} {
 			if try == nil {

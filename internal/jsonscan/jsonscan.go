@@ -252,3 +252,9 @@ func StringEnd(valid []byte, i int) int {
 		}
 	}
 }
+
+// IsObject reports whether a JSON value is an object.
+func IsObject(value []byte) bool {
+	value = bytes.TrimLeft(value, " \t\r\n")
+	return len(value) > 0 && value[0] == '{'
+}
