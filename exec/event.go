@@ -2,6 +2,7 @@ package exec
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/plc-lang/plc/tool"
@@ -77,6 +78,21 @@ type Event struct {
 	By        string          `json:"by,omitempty"`        // RunUndoing: the run that undoes this one, once it has begun
 	Reason    string          `json:"reason,omitempty"`
 	Delay     time.Duration   `json:"delay,omitempty"` // CallRetrying: nanoseconds to the next attempt
+}
+
+// Outer returns the path of the call in whose document a call of this path is; false if it is in
+// none.
+func Outer(path string) (string, bool) {
+	i := strings.LastIndexByte(path, '/')
+	if i < 0 {
+		return "", false
+	}
+	path = path[:i]
+	id := path[strings.LastIndexByte(path, '/')+1:]
+	if end := strings.IndexAny(id, "[#"); end >= 0 { // the item or the attempt
+		path = path[:len(path)-len(id)+end]
+	}
+	return path, true
 }
 
 // Intent is kept in the record before an attempt that may change the world is made. It has all that

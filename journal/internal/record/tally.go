@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -130,27 +129,13 @@ func (t *Tally) Add(e *exec.Event, seq int64, to *Effects) {
 // delegates notes that the calls delegate in whose documents a call begins.
 func (t *Tally) delegates(key Key) {
 	for in := true; in; {
-		if key.Path, in = around(key.Path); in {
+		if key.Path, in = exec.Outer(key.Path); in {
 			b := t.going[key]
 			if in = b.status == exec.Running; in { // else it was noted before
 				t.going[key] = begun{b.at, journal.Delegating}
 			}
 		}
 	}
-}
-
-// around returns the path of the call in whose document a call is; false if it is in none.
-func around(path string) (string, bool) {
-	i := strings.LastIndexByte(path, '/')
-	if i < 0 {
-		return "", false
-	}
-	path = path[:i]
-	id := path[strings.LastIndexByte(path, '/')+1:]
-	if end := strings.IndexAny(id, "[#"); end >= 0 { // the item or the attempt
-		path = path[:len(path)-len(id)+end]
-	}
-	return path, true
 }
 
 // unanswered counts the calls that were started and had no answer when the run ended.
