@@ -101,6 +101,9 @@ func (t *told) take(seq int64, e *exec.Event) error {
 			t.status = string(exec.Paused)
 		}
 		t.pauses = append(t.pauses, span{kind: whilePaused, from: e.Time, note: e.Reason})
+		if e.Type == exec.RunFinished {
+			t.stop(e.Time)
+		}
 	case exec.RunStarted, exec.RunResumed:
 		t.status = string(exec.Running)
 		if n := len(t.pauses); n > 0 && t.pauses[n-1].to.IsZero() {
@@ -123,6 +126,33 @@ func (t *told) take(seq int64, e *exec.Event) error {
 		t.writes = append(t.writes, written{c.Writes[len(c.Writes)-1], c, e.Time})
 	}
 	return nil
+}
+
+// stop ends the calls that go on when the run ends: what was called, and has not answered, is
+// uncertain.
+func (t *told) stop(at time.Time) {
+	delegates := map[callAt]bool{}
+	for _, c := range t.calls {
+		if outer, ok := exec.Outer(c.Call); ok {
+			delegates[callAt{c.Instance, outer}] = true
+		}
+	}
+	for _, c := range t.calls {
+		n := len(c.spans)
+		if n == 0 || !c.spans[n-1].to.IsZero() {
+			continue
+		}
+		c.spans[n-1].to = at
+		switch exec.Status(c.Status) {
+		case exec.Running:
+			c.Status = string(exec.Cancelled)
+			if !delegates[callAt{c.Instance, c.Call}] {
+				c.Status = string(journal.Uncertain)
+			}
+		case exec.Awaiting, "retrying":
+			c.Status = string(exec.Cancelled)
+		}
+	}
 }
 
 func (t *told) call(e *exec.Event) *Call {
@@ -201,16 +231,9 @@ func (t *told) before(c *Call) []span {
 	}
 	first := c.spans[0].from
 	base, path := t.began, ""
-	if i := strings.LastIndexByte(c.Call, '/'); i >= 0 {
-		path = c.Call[:i+1]
-		parent := t.known[callAt{c.Instance, strings.TrimRight(path, "/")}]
-		if parent == nil { // an item of a loop
-			step := c.Call[:i]
-			if j := strings.LastIndexAny(step, "[#"); j > strings.LastIndexByte(step, '/') {
-				step = step[:j]
-			}
-			parent = t.known[callAt{c.Instance, step}]
-		}
+	if outer, ok := exec.Outer(c.Call); ok {
+		path = c.Call[:strings.LastIndexByte(c.Call, '/')+1]
+		parent := t.known[callAt{c.Instance, outer}]
 		if parent == nil || len(parent.spans) == 0 {
 			return nil
 		}

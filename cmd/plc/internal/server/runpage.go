@@ -76,6 +76,9 @@ func (s *Server) showRun(r *http.Request, p place, sum *journal.Summary, at int6
 	if p.at > 0 {
 		return v, nil
 	}
+	if v.output, err = s.outputOf(ctx, sum, t, p.in); err != nil {
+		return nil, err
+	}
 	open, err := s.opts.Engine.Questions(ctx, sum.Run)
 	if err != nil {
 		return nil, err
@@ -91,6 +94,27 @@ func (s *Server) showRun(r *http.Request, p place, sum *journal.Summary, at int6
 		}
 	}
 	return v, nil
+}
+
+// outputOf returns the output of a run, or of an instance of it, that has ended; nil if its plan
+// has none, or can't be replayed with the tools that there are.
+func (s *Server) outputOf(ctx context.Context, sum *journal.Summary, t *told, instance string) (json.RawMessage, error) {
+	if sum.Finished.IsZero() || t.plan == nil || t.plan.Program.Output == nil || instance == "" && t.isTemplate() {
+		return nil, nil
+	}
+	again, err := s.opts.Engine.Replay(ctx, sum.Run, plc.Source{}, nil)
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	if !t.isTemplate() {
+		return again.Result.Output, nil
+	}
+	for _, i := range again.Result.Instances {
+		if i.Name == instance {
+			return i.Output, nil
+		}
+	}
+	return nil, nil
 }
 
 // whiteboard returns the global kinds of the whiteboard after the event. The events of writes that

@@ -199,3 +199,20 @@ func TestUncertainIsSettled(t *testing.T) {
 		t.Errorf("%d calls: %s", g.lost.Load(), page)
 	}
 }
+
+// A run that has ended shows its output. Calls that a cancel ended do not go on, and a page that was
+// opened before the first event has its slider.
+func TestPageOfAnEndedRun(t *testing.T) {
+	g := newRig(t, Options{})
+	run := g.runTo("runFinished", object{"plan": object{"calls": []object{{"_tool": "double", "n": 7, "_outputPath": "†state.x"}}, "output": object{"told": "†state.x"}}})
+	if text := wordsOf(g.page("/runs/" + run)); !strings.Contains(text, `Output { "told":`) {
+		t.Error(text)
+	}
+	run = g.runTo("callStarted", object{"plan": []object{{"_tool": "slow"}, {"_tool": "wipe", "what": "x", "_dependsOn": []string{"slow"}}}})
+	g.want(200, "POST", "/v1/runs/"+run+"/cancel", object{})
+	g.until(run, "runFinished", 0)
+	text := g.page("/runs/" + run)
+	if told := wordsOf(text); strings.Contains(told, "running") || strings.Contains(told, "goes on") || !strings.Contains(text, `type="range"`) {
+		t.Error(told)
+	}
+}

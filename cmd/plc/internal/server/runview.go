@@ -108,6 +108,7 @@ type runShown struct {
 	summary   Summary
 	scope     *group
 	board     map[string]json.RawMessage
+	output    json.RawMessage // of a run, or of an instance, that has ended; nil is none
 	plan      string
 	questions []asked
 	plans     []waiting
@@ -154,6 +155,7 @@ func (v *runShown) head() html.Item {
 		el("p", text("Started "), when(r.By != "", text("by ", r.By, " ")), moment(r.Created), text(took), text(", ", r.Events, " events"),
 			when(r.Parent != "", text(". A fork of "), a(path("runs", r.Parent), text(r.Parent)))),
 		when(len(labels) > 0, el("ul", class("labels"), html.Join(labels...))),
+		when(v.output != nil, html.Join(words("h2", "Output"), value(v.output, bytesShown))),
 		when(v.broken != "", el("p", class("error"), text("The plan can't be shown here: ", v.broken))),
 		when(v.may.run, el("p", class("actions"),
 			when(r.Finished == "", post(path("runs", r.Run, "cancel"), "Cancel the run")),
@@ -200,15 +202,12 @@ func (v *runShown) waits() html.Item {
 
 // slider shows which event the page is about, and goes to another one.
 func (v *runShown) slider() html.Item {
-	if v.summary.Events == 0 {
-		return html.Item{}
-	}
 	fields := html.Join(when(v.in != "", hidden("in", v.in)), when(v.under != "", hidden("under", v.under)), when(v.flat, hidden("flat", "yes")))
 	now := v.place
 	now.at = 0
 	return el("form", attr("method", "get"), attr("id", "slider"), html.Action(path("runs", v.run)), fields,
 		el("label", text("After event "), el("span", attr("id", "event"), text(v.told.at)), text(" of "), el("span", attr("id", "events"), text(v.summary.Events)), text(" "),
-			el("input", attr("type", "range"), attr("name", "at"), attr("min", "1"), attr("max", v.summary.Events), attr("value", v.told.at))),
+			el("input", attr("type", "range"), attr("name", "at"), attr("min", "1"), attr("max", max(v.summary.Events, 1)), attr("value", v.told.at))),
 		text(" "), words("button", "Show the run as it was then"), text(" "), when(v.place.at > 0, a(now.url(), text("Now"))))
 }
 
