@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
@@ -28,9 +29,9 @@ type Problem struct {
 
 // problem answers with an error: as a page to who asks for one, and else as JSON.
 func problem(w http.ResponseWriter, r *http.Request, status int, detail string, findings ...json.RawMessage) {
-	p := Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: display.Line(detail).String(), Findings: findings}
+	p := Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: display.Line(strings.TrimPrefix(detail, "journal: ")).String(), Findings: findings}
 	if wantsPage(r) {
-		show(w, status, viewOf(r, p.Title).problem(&p))
+		show(w, status, viewOf(r, p.Title).problem(&p, r.PathValue("run")))
 		return
 	}
 	writeJSON(w, status, "application/problem+json", p)

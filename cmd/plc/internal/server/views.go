@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"net/http"
 
 	"github.com/plc-lang/plc/cmd/plc/internal/server/html"
 	"github.com/plc-lang/plc/exec"
@@ -56,8 +57,11 @@ func (v view) login(issuer bool) []byte {
 		words("p", "plc token create makes one; plc serve prints a link that can be used once.")))
 }
 
-func (v view) problem(p *Problem) []byte {
+// problem returns a page that says what was wrong with a request; of one about a run, it leads back
+// to the run.
+func (v view) problem(p *Problem, run string) []byte {
 	return v.whole(el("main", el("h1", text(p.Title)), el("p", class("error"), attr("role", "alert"), text(p.Detail)),
+		when(run != "" && p.Status != http.StatusNotFound, el("p", a(path("runs", run), text("Back to the run")))),
 		html.Each(p.Findings, func(f json.RawMessage) html.Item { return el("pre", html.JSON(f)) })))
 }
 

@@ -21,13 +21,19 @@ for (const area of main.querySelectorAll("form.decide textarea[name=value]")) {
   area.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(async () => {
-      const fields = new URLSearchParams(new FormData(area.form)), mine = ++asked;
-      fields.set("decision", "edit");
-      try {
+      const mine = ++asked;
+      const ask = async (decision, name) => {
+        const fields = new URLSearchParams(new FormData(area.form));
+        fields.set("decision", decision);
         const answer = await (await fetch(area.form.getAttribute("action").replace(/decide$/, "try"), { method: "POST", body: fields })).json();
-        if (mine !== asked) return;
-        said.textContent = answer.ok ? "These params fit." : answer.message;
-        said.classList.toggle("error", !answer.ok);
+        const span = document.createElement("span");
+        span.textContent = answer.ok ? `As ${name}, this fits. ` : `As ${name}, it can't be given: ${answer.message}. `;
+        span.classList.toggle("error", !answer.ok);
+        return span;
+      };
+      try {
+        const both = await Promise.all([ask("edit", "params"), ask("answer", "the result")]);
+        if (mine === asked) said.replaceChildren(...both);
       } catch { said.textContent = ""; }
     }, 200);
   });
