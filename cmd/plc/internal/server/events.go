@@ -140,8 +140,12 @@ type Call struct {
 	By       string          `json:"by"` // who answered the last question about it
 	Writes   []Write         `json:"writes"`
 
-	spans []span // for the pages
-	from  string // the run of which a fork has it
+	// For the pages: how the last question about it was answered, and the params that were asked
+	// about, if it was given others.
+	answer string
+	asked  json.RawMessage
+	spans  []span
+	from   string // the run of which a fork has it
 }
 
 func newCall(e *exec.Event) *Call {
@@ -225,14 +229,29 @@ func (c *Call) take(seq int64, e *exec.Event) {
 		}
 	case exec.ApprovalGiven:
 		if c.Status = "pending"; e.Answer != nil {
-			c.By = e.Answer.By
+			c.By, c.answer, c.asked = e.Answer.By, answered(e.Answer), nil
 			if e.Answer.Params != nil {
-				c.Params = e.Answer.Params
+				c.Params, c.asked = e.Answer.Params, c.Params
 			}
 		}
 	case exec.Written:
 		c.Writes = append(c.Writes, Write{seq, e.Path, e.Method, e.Value})
 	}
+}
+
+// answered returns in words what a person decided about a call.
+func answered(a *exec.Answer) string {
+	switch {
+	case a.Result != nil:
+		return "a result was given"
+	case a.Skip:
+		return "skipped"
+	case a.Approved && a.Params != nil:
+		return "approved with other params"
+	case a.Approved:
+		return "approved"
+	}
+	return "refused"
 }
 
 // board answers with the whiteboard of a run, as it was after an event.

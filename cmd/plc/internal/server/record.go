@@ -174,7 +174,7 @@ func (c *Call) note(e *exec.Event) {
 		case last.kind == attempt && e.Error != nil:
 			last.kind, last.note = failedAttempt, e.Error.Code
 		case last.kind == forPerson && e.Answer != nil:
-			last.note = strings.TrimSpace(e.Reason + " " + by(e.Answer.By))
+			last.note = strings.TrimSpace(answered(e.Answer) + " " + by(e.Answer.By))
 		}
 	}
 	switch e.Type {

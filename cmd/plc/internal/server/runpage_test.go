@@ -216,3 +216,18 @@ func TestPageOfAnEndedRun(t *testing.T) {
 		t.Error(told)
 	}
 }
+
+// The page of a call says that a person changed its params, and what they were.
+func TestEditedCall(t *testing.T) {
+	g := newRig(t, Options{})
+	run := g.runTo("runPaused", object{"plan": []object{{"_tool": "wipe", "what": "disk"}}})
+	q := g.want(200, "GET", "/v1/runs/"+run+"/questions", nil)["questions"].([]any)[0].(object)
+	for _, params := range []any{5, nil, []any{1}, "x"} {
+		g.want(422, "POST", "/v1/runs/"+run+"/answers", object{"call": q["call"], "digest": q["digest"], "decision": "approve", "params": params})
+	}
+	g.send(g.admin, "POST", "/v1/runs/"+run+"/answers", object{"call": q["call"], "digest": q["digest"], "decision": "approve", "params": object{"what": "tape"}})
+	g.until(run, "runFinished", 0)
+	if page := wordsOf(g.page("/runs/" + run + "/call?call=wipe")); !strings.Contains(page, "approved with other params by") || !strings.Contains(page, `Params of the plan, which were changed { "what": "disk" }`) {
+		t.Error(page)
+	}
+}

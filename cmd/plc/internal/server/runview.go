@@ -416,7 +416,7 @@ func (v *callShown) whole() []byte {
 	}
 	return v.view.whole(el("main",
 		el("h1", text("Call "), el("code", named(v.path, v.instance))),
-		el("p", status(word), text(" ", c.Reason), when(c.By != "", text(", answered by ", c.By))),
+		el("p", status(word), text(" ", c.Reason), when(c.answer != "", text(", ", c.answer, " ", by(c.By)))),
 		el("p", text("Tool "), el("code", text(c.Tool)), text(", run "), a(v.place.url(), text(v.run)), when(v.place.at > 0, text(", after event ", v.told.at))),
 		when(v.call != nil, el("p", text(v.spent(c)))),
 		when(len(v.waitsFor) > 0, el("p", text("Waits for "), html.Each(v.waitsFor, link))),
@@ -425,6 +425,7 @@ func (v *callShown) whole() []byte {
 		v.ask(),
 		el("div", class("beside"),
 			part("Params", v.params != nil, "Not known yet: they are made when the call begins.", value(v.params, bytesShown)),
+			when(c.asked != nil, html.Join(words("h2", "Params of the plan, which were changed"), value(c.asked, bytesShown))),
 			part("Result", !isNull(c.Result), "None.", value(c.Result, bytesShown)),
 			part("Error", c.Error != nil, "None.", failure(c.Error)),
 			part("Writes", len(c.Writes) > 0, "None.", html.Each(c.Writes, func(w Write) html.Item {
