@@ -28,11 +28,14 @@ type activities struct {
 	bundle     func(context.Context) (string, error) // of the run of an activity
 	middleware []tool.Middleware
 	ended      func(ctx context.Context, id, execution string) (*groupOutcome, error) // the result of the workflow of a group
+	slots      *slots                                                                 // in which calls are made; nil if the worker has its own
 }
 
 // attempt is the activity: it makes one attempt of a call of the run with this bundle. An error
 // means that the answer is lost; what fails before the tool is called is a failure of the call.
 func (w *activities) attempt(ctx context.Context, bundle string, text json.RawMessage, most int) (json.RawMessage, error) {
+	ctx, stop := w.slots.bound(ctx)
+	defer stop()
 	got := answer{}
 	got.Made.Result, got.Made.Err = w.make(ctx, bundle, text)
 	got.Interrupted = got.Made.Err != nil && ctx.Err() != nil

@@ -49,6 +49,7 @@ type Client struct {
 	namespace string
 	most      int                     // bytes of a payload; 0 is no limit
 	converter converter.DataConverter // of memos
+	logger    log.Logger
 }
 
 // Dial connects to the server that Temporal's environment variables and profiles name, by default
@@ -65,7 +66,7 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	for {
 		c, err := client.DialContext(ctx, opts)
 		if err == nil {
-			return o.client(c, opts.Namespace, opts.DataConverter, storage), nil
+			return o.client(c, &opts, storage), nil
 		}
 		err = fmt.Errorf("no Temporal server answers at %s (TEMPORAL_ADDRESS names another): %w", cmp.Or(opts.HostPort, client.DefaultHostPort), err)
 		if !o.Wait || ctx.Err() != nil {
@@ -79,8 +80,11 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	}
 }
 
-func (o *Options) client(c client.Client, namespace string, converter converter.DataConverter, storage *values) *Client {
-	own := &Client{Client: c, queue: cmp.Or(o.Queue, DefaultQueue), namespace: cmp.Or(namespace, client.DefaultNamespace), storage: storage, most: mostWithout, converter: converter}
+func (o *Options) client(c client.Client, opts *client.Options, storage *values) *Client {
+	own := &Client{
+		Client: c, queue: cmp.Or(o.Queue, DefaultQueue), namespace: cmp.Or(opts.Namespace, client.DefaultNamespace), storage: storage, most: mostWithout,
+		converter: opts.DataConverter, logger: opts.Logger,
+	}
 	if storage != nil {
 		own.most = 0
 	}

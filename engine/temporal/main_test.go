@@ -148,7 +148,7 @@ func (s *server) dial(t testing.TB, o Options) *Client {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	return o.client(c, "", opts.DataConverter, storage)
+	return o.client(c, &opts, storage)
 }
 
 // serve has a worker of this process serve queues until the test ends or stop is called.

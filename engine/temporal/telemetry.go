@@ -106,7 +106,7 @@ func (t *Telemetry) apply(opts *client.Options) error {
 	}
 	if t.traces != nil {
 		i, err := opentelemetry.NewTracingInterceptor(opentelemetry.TracerOptions{
-			Tracer: t.traces.Tracer("plc"), DisableQueryTracing: true, DisableSignalTracing: true, DisableBaggage: true, AllowInvalidParentSpans: true,
+			Tracer: t.traces.Tracer("plc"), DisableQueryTracing: true, DisableSignalTracing: true, DisableUpdateTracing: true, DisableBaggage: true, AllowInvalidParentSpans: true,
 			TextMapPropagator: propagation.TraceContext{},
 		})
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -25,12 +26,17 @@ type WorkerOptions struct {
 	Middleware []tool.Middleware
 	// Parallel is the most calls that the worker makes at once, of each queue; 0 is 100.
 	Parallel int
+	// Total is the most calls at once of each queue, of all its workers and runs together; 0 is no
+	// limit. All workers of a queue need the same. A worker without it is refused when others have it.
+	Total int
 	// PerSecond is the most calls a second that are begun of each queue, by all its workers together;
 	// 0 is no limit. The server keeps the one that it was told last, so all should have the same.
 	PerSecond float64
 	// Deployment and Build, if they are set, name a version of the worker: the runs that it begins
 	// stay with workers of this version.
 	Deployment, Build string
+
+	leaseTime time.Duration // leaseTime, in tests
 }
 
 const (
@@ -39,6 +45,8 @@ const (
 	deadlock = 30 * time.Second
 	// pollers is how many requests for calls, and for steps of runs, wait at the server at once.
 	pollers = 8
+	// mostParallel is the most calls that a worker makes at once, by default.
+	mostParallel = 100
 )
 
 // Work serves queues until ctx is done; calls that go on then have a moment to end.
@@ -49,6 +57,10 @@ func (c *Client) Work(ctx context.Context, o WorkerOptions) error {
 		o.Queues = []string{c.queue}
 	}
 	opts := workerOptions(&o)
+	var shared sync.WaitGroup
+	defer shared.Wait()
+	claiming, stop := context.WithCancel(ctx)
+	defer stop()
 	fatal := make(chan error, 1)
 	opts.OnFatalError = func(err error) {
 		select {
@@ -57,10 +69,19 @@ func (c *Client) Work(ctx context.Context, o WorkerOptions) error {
 		}
 	}
 	for _, queue := range o.Queues {
-		w := worker.New(c.Client, queue, opts)
-		register(w, p, &activities{p, c.bundle, o.Middleware, c.groupOutcome})
+		own := opts
+		s, err := c.slots(ctx, queue, &o, &own)
+		if err != nil {
+			return err
+		}
+		w := worker.New(c.Client, queue, own)
+		register(w, p, &activities{p, c.bundle, o.Middleware, c.groupOutcome, s})
 		if err := w.Start(); err != nil {
 			return err
+		}
+		if s != nil {
+			defer s.leave()
+			shared.Go(func() { s.keep(claiming) })
 		}
 		defer w.Stop()
 	}
@@ -72,10 +93,22 @@ func (c *Client) Work(ctx context.Context, o WorkerOptions) error {
 	}
 }
 
+// slots returns the slots of a worker of a queue, and puts them into the options of the SDK; nil if
+// the workers share none.
+func (c *Client) slots(ctx context.Context, queue string, o *WorkerOptions, opts *worker.Options) (s *slots, err error) {
+	if o.Total <= 0 {
+		return nil, c.unshared(ctx, queue)
+	}
+	s = newSlots(c, queue, o)
+	opts.MaxConcurrentActivityExecutionSize = 0
+	opts.Tuner, err = s.tuner()
+	return s, err
+}
+
 // workerOptions returns the options of the SDK's worker.
 func workerOptions(o *WorkerOptions) worker.Options {
 	opts := worker.Options{
-		MaxConcurrentActivityExecutionSize: cmp.Or(o.Parallel, 100), DeadlockDetectionTimeout: deadlock, WorkerStopTimeout: grace,
+		MaxConcurrentActivityExecutionSize: cmp.Or(o.Parallel, mostParallel), DeadlockDetectionTimeout: deadlock, WorkerStopTimeout: grace,
 		MaxConcurrentActivityTaskPollers: pollers, MaxConcurrentWorkflowTaskPollers: pollers,
 	}
 	opts.TaskQueueActivitiesPerSecond = o.PerSecond
@@ -92,6 +125,7 @@ func workerOptions(o *WorkerOptions) worker.Options {
 func register(w worker.Registry, p *programs, a *activities) {
 	w.RegisterWorkflowWithOptions((&workflows{p}).run, workflow.RegisterOptions{Name: workflowType})
 	w.RegisterWorkflowWithOptions((&workflows{p}).run, workflow.RegisterOptions{Name: partType})
+	w.RegisterWorkflowWithOptions(shareSlots, workflow.RegisterOptions{Name: sharesType, VersioningBehavior: workflow.VersioningBehaviorAutoUpgrade})
 	w.RegisterActivityWithOptions(a.attempt, activity.RegisterOptions{Name: activityType})
 	w.RegisterActivityWithOptions(a.past, activity.RegisterOptions{Name: pastType})
 }

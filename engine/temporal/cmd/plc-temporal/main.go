@@ -177,6 +177,7 @@ on the server has this worker run what their tool files say.`,
 	fl := c.Flags()
 	fl.StringSliceVar(&o.Queues, "queues", nil, "task queues to serve (default that of --queue)")
 	fl.IntVar(&o.Parallel, "parallel", 0, "most calls at once, of each queue (default 100)")
+	fl.IntVar(&o.Total, "total", 0, "most calls at once of each queue, by all its workers together; give all the same (default no limit)")
 	fl.Float64Var(&o.PerSecond, "per-second", 0, "most calls a second of each queue, by all its workers together; give all the same (default no limit)")
 	fl.StringVar(&o.Deployment, "deployment", "", "name of the deployment of which this worker is a version")
 	fl.StringVar(&o.Build, "build", "", "the version: runs stay with workers of the version that began them")
