@@ -20,6 +20,8 @@ type answer struct {
 	// over. Unless the workflow wanted that, the answer is lost: the worker ended, or the server did
 	// not know the activity any more.
 	Interrupted bool `json:"interrupted,omitempty"`
+	// Took is how long the call took.
+	Took time.Duration `json:"took,omitempty"`
 }
 
 // activities makes the attempts of a worker.
@@ -29,6 +31,7 @@ type activities struct {
 	middleware []tool.Middleware
 	ended      func(ctx context.Context, id, execution string) (*groupOutcome, error) // the result of the workflow of a group
 	slots      *slots                                                                 // in which calls are made; nil if the worker has its own
+	rated      bool                                                                   // the queue has a rate
 }
 
 // attempt is the activity: it makes one attempt of a call of the run with this bundle. An error
@@ -36,8 +39,13 @@ type activities struct {
 func (w *activities) attempt(ctx context.Context, bundle string, text json.RawMessage, most int) (json.RawMessage, error) {
 	ctx, stop := w.slots.bound(ctx)
 	defer stop()
+	return w.answer(ctx, bundle, text, most)
+}
+
+// answer makes an attempt, and returns the JSON of an answer.
+func (w *activities) answer(ctx context.Context, bundle string, text json.RawMessage, most int) (json.RawMessage, error) {
 	got := answer{}
-	got.Made.Result, got.Made.Err = w.make(ctx, bundle, text)
+	got.Made.Result, got.Took, got.Made.Err = w.make(ctx, bundle, text)
 	got.Interrupted = got.Made.Err != nil && ctx.Err() != nil
 	out, err := json.Marshal(got)
 	if err == nil && most > 0 && len(out) > most {
@@ -47,28 +55,30 @@ func (w *activities) attempt(ctx context.Context, bundle string, text json.RawMe
 	return out, err
 }
 
-func (w *activities) make(ctx context.Context, bundle string, text []byte) (tool.Result, error) {
+// make makes an attempt, and says how long its call took.
+func (w *activities) make(ctx context.Context, bundle string, text []byte) (res tool.Result, took time.Duration, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	go beat(ctx)
 	prog, release, err := w.programs.open(ctx, bundle, func() (string, error) { return w.bundle(ctx) })
 	if err != nil {
-		return tool.Result{}, err
+		return tool.Result{}, 0, err
 	}
 	defer release()
 	a, err := exec.ReadAttempt(prog, text)
 	if err != nil {
-		return tool.Result{}, unmade(err)
+		return tool.Result{}, 0, unmade(err)
 	}
 	act := a.Activity()
 	if act == nil {
-		return tool.Result{}, unmade(errors.New("nothing on this worker makes it"))
+		return tool.Result{}, 0, unmade(errors.New("nothing on this worker makes it"))
 	}
 	type made struct {
 		res tool.Result
 		err error
 	}
 	done := make(chan made, 1)
+	begun := time.Now()
 	own := traced(ctx, a)
 	go func() {
 		res, err := a.Make(own, act, w.middleware...)
@@ -79,9 +89,9 @@ func (w *activities) make(ctx context.Context, bundle string, text []byte) (tool
 	select {
 	case m := <-done:
 		failed(own, m.err)
-		return m.res, m.err
+		return m.res, time.Since(begun), m.err
 	case <-late.C:
-		return tool.Result{}, &tool.Error{
+		return tool.Result{}, time.Since(begun), &tool.Error{
 			Code: "timeout", Uncertain: true, Message: fmt.Sprintf("no answer within %s, and it went on for %s after that; it was abandoned", a.Timeout, grace),
 		}
 	}

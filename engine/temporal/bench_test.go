@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
@@ -35,7 +36,7 @@ func benchmark(b *testing.B, graph string, calls int) {
 				serve(b, c, WorkerOptions{Config: plc.Config{Tools: (&world{}).tools()}, Parallel: 1000})
 			}
 			plan := graphOf(calls, graph == "chain")
-			measure(b, calls, func() error { return runOnce(b, c, plan) })
+			measure(b, calls, func() error { return runOnce(b, c, plan, inputVersion, 1000) })
 		})
 		b.Run(fmt.Sprintf("by-hand/workers=%d", workers), func(b *testing.B) {
 			c := needServer(b).dial(b, Options{Queue: b.Name()})
@@ -79,16 +80,34 @@ func BenchmarkThroughput(b *testing.B) {
 			}
 			calls := 40 * workers
 			plan := graphOf(calls, false)
-			measure(b, calls, func() error { return runOnce(b, c, plan) })
+			measure(b, calls, func() error { return runOnce(b, c, plan, inputVersion, 1000) })
 			b.ReportMetric(float64(b.N*calls)/b.Elapsed().Seconds(), "calls/s")
 		})
 	}
 }
 
-// runOnce runs a plan.
-func runOnce(b *testing.B, c *Client, plan string) error {
-	bundle := bundleOf(b, plan, func(s *plc.Spec) { s.Limits.Parallel = 1000 })
-	if err := c.Start(b.Context(), bundle); err != nil {
+// BenchmarkBatches runs calls side by side, as many at once as a run makes by default, each in an
+// activity of its own and in batches.
+func BenchmarkBatches(b *testing.B) {
+	for _, version := range []int{batchVersion - 1, batchVersion} {
+		b.Run(fmt.Sprintf("batches=%t", version == batchVersion), func(b *testing.B) {
+			c := needServer(b).dial(b, Options{Queue: b.Name()})
+			serve(b, c, WorkerOptions{Config: plc.Config{Tools: (&world{}).tools()}})
+			plan := graphOf(fanCalls, false)
+			measure(b, fanCalls, func() error { return runOnce(b, c, plan, version, exec.DefaultMaxParallel) })
+		})
+	}
+}
+
+// runOnce runs a plan, as a run of a version, with so many calls at once.
+func runOnce(b *testing.B, c *Client, plan string, version, parallel int) error {
+	bundle := bundleOf(b, plan, func(s *plc.Spec) { s.Limits.Parallel = parallel })
+	in, err := inputFor(bundle)
+	if err != nil {
+		return err
+	}
+	in.Version = version
+	if err := c.begin(b.Context(), bundle.Run, "", in, enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE); err != nil {
 		return err
 	}
 	o, err := c.Wait(b.Context(), bundle.Run)

@@ -2,6 +2,7 @@ package temporal
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -61,7 +62,7 @@ func inputFor(b *plc.Bundle) (*input, error) {
 }
 
 func (c *Client) begin(ctx context.Context, run, plan string, in *input, reuse enumspb.WorkflowIdReusePolicy) error {
-	in.Version, in.Most, in.Attributes = inputVersion, c.most, c.attributed(ctx)
+	in.Version, in.Most, in.Attributes = cmp.Or(in.Version, inputVersion), c.most, c.attributed(ctx)
 	text, err := json.Marshal(in)
 	if err != nil {
 		return err

@@ -117,6 +117,17 @@ func (t *Telemetry) apply(opts *client.Options) error {
 	return nil
 }
 
+// spanned begins a span of its own, for an attempt in a batch, below the span of ctx. It must be
+// ended.
+func spanned(ctx context.Context) (own context.Context, end func()) {
+	parent := trace.SpanFromContext(ctx)
+	if !parent.SpanContext().IsValid() {
+		return ctx, func() {}
+	}
+	own, span := parent.TracerProvider().Tracer("plc").Start(ctx, "execute_tool")
+	return own, func() { span.End() }
+}
+
 // traced returns a context for an attempt whose span, which ctx has, says what it is of. It has the
 // attributes that package trace gives to spans of attempts.
 func traced(ctx context.Context, a *exec.Attempt) context.Context {

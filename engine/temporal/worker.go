@@ -75,7 +75,7 @@ func (c *Client) Work(ctx context.Context, o WorkerOptions) error {
 			return err
 		}
 		w := worker.New(c.Client, queue, own)
-		register(w, p, &activities{p, c.bundle, o.Middleware, c.groupOutcome, s})
+		register(w, p, &activities{p, c.bundle, o.Middleware, c.groupOutcome, s, o.PerSecond > 0})
 		if err := w.Start(); err != nil {
 			return err
 		}
@@ -127,5 +127,6 @@ func register(w worker.Registry, p *programs, a *activities) {
 	w.RegisterWorkflowWithOptions((&workflows{p}).run, workflow.RegisterOptions{Name: partType})
 	w.RegisterWorkflowWithOptions(shareSlots, workflow.RegisterOptions{Name: sharesType, VersioningBehavior: workflow.VersioningBehaviorAutoUpgrade})
 	w.RegisterActivityWithOptions(a.attempt, activity.RegisterOptions{Name: activityType})
+	w.RegisterActivityWithOptions(a.batch, activity.RegisterOptions{Name: batchType})
 	w.RegisterActivityWithOptions(a.past, activity.RegisterOptions{Name: pastType})
 }

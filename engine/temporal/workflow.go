@@ -60,9 +60,12 @@ const (
 	partItems = 500
 )
 
-// inputVersion is the newest version of input. Runs of version 1 divide no loops, and those of
-// version 2 have no instances.
-const inputVersion = 3
+// inputVersion is the newest version of input. Runs of version 1 divide no loops, those of version 2
+// have no instances, and those before batchVersion make each call in an activity of its own.
+const (
+	inputVersion = 4
+	batchVersion = 4
+)
 
 // input is what a workflow is begun with. Like what attempts are given and return, it is JSON in
 // which values are strings: what the SDK's converter does to JSON in JSON changes none of them.
@@ -140,10 +143,13 @@ type run struct {
 	// instances counts those of groups that have ended; finished are those of this workflow.
 	instances map[exec.Status]int
 	finished  map[string]exec.Status
-	counts    map[exec.Status]int // of calls in parts that have ended
-	lost      map[string]int      // how often in a row attempts were lost, by the place of the call
-	sent      int                 // bytes of attempts in this workflow task
-	task      int                 // the length of the history when it began
+	counts    map[exec.Status]int      // of calls in parts that have ended
+	lost      map[string]int           // how often in a row attempts were lost, by the place of the call
+	took      map[string]time.Duration // how long the last call of a tool took
+	alone     map[string]bool          // queues that take no batches
+	again     []ready                  // attempts that a batch has left over
+	sent      int                      // bytes of attempts in this workflow task
+	task      int                      // the length of the history when it began
 	timer     workflow.CancelFunc
 	wakes     time.Time // when timer fires
 	asked     int       // questions that the memo has
@@ -180,6 +186,7 @@ func (w *workflows) begin(ctx workflow.Context, text json.RawMessage) (*run, err
 		cancels: map[string]workflow.CancelFunc{}, unwant: map[string]bool{}, lost: map[string]int{}, calls: map[string]exec.Status{},
 		parts: map[string]string{}, counts: map[exec.Status]int{},
 		instances: map[exec.Status]int{}, finished: map[string]exec.Status{},
+		took: map[string]time.Duration{}, alone: map[string]bool{},
 	}
 	if err := json.Unmarshal(text, &r.input); err != nil {
 		return nil, fmt.Errorf("the input of the workflow can't be read: %w", err)
@@ -288,11 +295,22 @@ func (r *run) drive() (json.RawMessage, error) {
 
 // start schedules the attempts that are to be made, and cancels those that nobody wants any more.
 func (r *run) start() error {
-	for all := r.Next(); len(all) > 0; all = r.Next() {
-		for _, a := range all {
-			if err := r.schedule(a); err != nil {
+	all := r.again
+	r.again = nil
+	for next := r.Next(); len(next) > 0; next = r.Next() {
+		for _, a := range next {
+			x, ok, err := r.ready(a)
+			if err != nil {
 				return err
 			}
+			if ok {
+				all = append(all, x)
+			}
+		}
+	}
+	for _, b := range r.batches(all) {
+		if err := r.schedule(b); err != nil {
+			return err
 		}
 	}
 	for _, p := range r.Parts() {
@@ -314,35 +332,34 @@ func (r *run) start() error {
 	return nil
 }
 
-// schedule schedules the activity of an attempt.
-func (r *run) schedule(a *exec.Attempt) error {
-	text, err := json.Marshal(a)
-	if err != nil {
+// schedule schedules the activity of a batch.
+func (r *run) schedule(b *batch) error {
+	if err := r.pace(b.bytes); err != nil {
 		return err
 	}
-	if r.Most > 0 && len(text) > r.Most {
-		return r.Answer(a.ID, tool.Result{}, tooLarge("the params have", len(text), r.Most))
+	if len(b.all) > 1 {
+		return r.scheduleBatch(b)
 	}
-	if err := r.pace(len(text)); err != nil {
-		return err
-	}
-	t := a.Call.Target
-	if a.Fallback {
-		t = a.Call.Fallback.Target
-	}
-	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(r.ctx, workflow.ActivityOptions{
-		ActivityID: activityID(a, text), TaskQueue: cmp.Or(t.Queue, workflow.GetInfo(r.ctx).TaskQueueName),
-		StartToCloseTimeout: a.Timeout + grace + slack, HeartbeatTimeout: cmp.Or(r.LostAfter, lostAfter), WaitForCancellation: true,
-		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: shortened(a.Path, mostSummary),
-	}))
+	a := b.all[0]
+	opts := r.activity(b.queue, a.Timeout)
+	opts.ActivityID, opts.Summary = activityID(a.Attempt, a.text), shortened(a.Path, mostSummary)
+	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(r.ctx, opts))
 	r.cancels[a.ID] = cancel
-	made := workflow.ExecuteActivity(ctx, activityType, r.digest, json.RawMessage(text), r.Most)
+	made := workflow.ExecuteActivity(ctx, activityType, r.digest, json.RawMessage(a.text), r.Most)
 	r.selector.AddFuture(made, func(f workflow.Future) {
 		cancel()
 		delete(r.cancels, a.ID)
-		r.made(a, f)
+		r.made(a.Attempt, f)
 	})
 	return nil
+}
+
+// activity returns the options of an activity on a queue, whose calls may take so long.
+func (r *run) activity(queue string, timeout time.Duration) workflow.ActivityOptions {
+	return workflow.ActivityOptions{
+		TaskQueue: queue, StartToCloseTimeout: timeout + grace + slack, HeartbeatTimeout: cmp.Or(r.LostAfter, lostAfter), WaitForCancellation: true,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
+	}
 }
 
 // pace ends the workflow task when what it sends to the server, with so many bytes more, is too much
@@ -376,16 +393,22 @@ func shortened(s string, most int) string {
 // made tells the stepper what came of an attempt.
 func (r *run) made(a *exec.Attempt, f workflow.Future) {
 	r.Advance(workflow.Now(r.ctx))
-	call := callPlace(a.Instance, a.Path)
 	var text json.RawMessage
 	var got answer
 	err := f.Get(r.ctx, &text)
 	if err == nil {
 		err = json.Unmarshal(text, &got)
 	}
+	r.answered(a, &got, err)
+}
+
+// answered tells the stepper the answer of an attempt, or the error of its activity.
+func (r *run) answered(a *exec.Attempt, got *answer, err error) {
+	call := callPlace(a.Instance, a.Path)
 	switch {
 	case err == nil && (!got.Interrupted || r.unwant[a.ID]):
 		delete(r.lost, call)
+		r.took[a.Request.Tool] = got.Took
 		err = r.Answer(a.ID, got.Made.Result, got.Made.Err)
 	case temporal.IsCanceledError(err): // no worker has begun it
 		err = r.Answer(a.ID, tool.Result{}, context.Canceled)
@@ -404,7 +427,7 @@ func (r *run) made(a *exec.Attempt, f workflow.Future) {
 	}
 }
 
-// await waits until something happens.
+// await waits until something happens, and takes all that has.
 func (r *run) await() {
 	if at, ok := r.Wake(); ok && (r.timer == nil || at.Before(r.wakes)) {
 		if r.timer != nil {
@@ -421,6 +444,9 @@ func (r *run) await() {
 		})
 	}
 	r.selector.Select(r.ctx)
+	for r.Version >= batchVersion && r.selector.HasPending() { // what they make ready is ready together
+		r.selector.Select(r.ctx)
+	}
 }
 
 // hops reports whether the history is so long that the run goes on in another workflow.

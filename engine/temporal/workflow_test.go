@@ -147,6 +147,10 @@ type suite struct {
 	// lose reports whether the answer of the n-th attempt that is made is lost; nil loses none.
 	lose func(n int) bool
 	made int // attempts
+	// batches are the sizes of batches; the answers of those of the size loseBatch are lost.
+	batches   []int
+	loseBatch int
+	mu        sync.Mutex // guards made and batches
 }
 
 // inSuite begins the run of a bundle in the test suite. The worker has other tools if there are any.
@@ -168,15 +172,46 @@ func inSuite(t *testing.T, b *plc.Bundle, tools ...*tool.Tool) *suite {
 	register(s, p, a)
 	s.OnActivity(activityType, mock.Anything, mock.Anything, mock.Anything, mock.Anything).Return(
 		func(ctx context.Context, bundle string, text json.RawMessage, most int) (json.RawMessage, error) {
+			s.mu.Lock()
 			s.made++
 			n := s.made
+			s.mu.Unlock()
 			made, err := a.attempt(ctx, bundle, text, most)
 			if s.lose != nil && s.lose(n) {
 				return nil, errors.New("gone")
 			}
-			return made, err
+			return atOnce(t, made), err
+		}).Maybe()
+	s.OnActivity(batchType, mock.Anything, mock.Anything, mock.Anything, mock.Anything).Return(
+		func(ctx context.Context, bundle string, text json.RawMessage, most int) (json.RawMessage, error) {
+			made, err := a.batch(ctx, bundle, text, most)
+			var all []json.RawMessage
+			var got batched
+			if err := errors.Join(err, json.Unmarshal(text, &all), json.Unmarshal(made, &got)); err != nil {
+				t.Error(err)
+			}
+			s.mu.Lock()
+			s.batches = append(s.batches, len(all))
+			s.mu.Unlock()
+			if len(all) == s.loseBatch {
+				return nil, errors.New("gone")
+			}
+			for i := range got.Answers {
+				got.Answers[i] = atOnce(t, got.Answers[i])
+			}
+			return mustJSON(t, got), nil
 		}).Maybe()
 	return s
+}
+
+// atOnce returns an answer as if its call had taken no time, on however slow a machine.
+func atOnce(t *testing.T, made json.RawMessage) json.RawMessage {
+	var got answer
+	if err := json.Unmarshal(made, &got); err != nil {
+		t.Error(err)
+	}
+	got.Took = 0
+	return mustJSON(t, got)
 }
 
 // reply answers the questions of the run after a while, and wants them to be of a kind.
