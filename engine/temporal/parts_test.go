@@ -39,12 +39,12 @@ func loopOver(n int, asks, fails int) func(*plc.Spec) {
 }
 
 // loopLocally returns what a run of the loop gives in one process.
-func loopLocally(t *testing.T, change func(*plc.Spec)) *exec.Result {
+func loopLocally(t *testing.T, plan string, change func(*plc.Spec)) *exec.Result {
 	t.Helper()
 	eng := plc.New(plc.Config{Tools: (&world{}).tools(), Store: memory.New(), Approver: func(context.Context, *exec.Question) (exec.Answer, error) {
 		return exec.Answer{Approved: true}, nil
 	}})
-	spec := specOf(t, loop)
+	spec := specOf(t, plan)
 	change(&spec)
 	res, err := eng.Run(t.Context(), spec)
 	if err != nil {
@@ -53,7 +53,11 @@ func loopLocally(t *testing.T, change func(*plc.Spec)) *exec.Result {
 	return res
 }
 
-const loop = "testdata/parts.json"
+// loop runs one item after the other, and wideLoop 64 at once.
+const (
+	loop     = "testdata/parts.json"
+	wideLoop = "testdata/wide.json"
+)
 
 // A loop in parts gives what one process gives, while a call in a part asks, and the run and its
 // parts go on in other workflows.
@@ -92,7 +96,7 @@ func TestParts(t *testing.T) {
 	if err := c.Answer(t.Context(), b.Run, answer); err != nil {
 		t.Fatal(err)
 	}
-	same(t, wait(t, c, b.Run), loopLocally(t, change))
+	same(t, wait(t, c, b.Run), loopLocally(t, loop, change))
 	if len(w.sent) != 40 {
 		t.Errorf("sent %d times", len(w.sent))
 	}
@@ -195,7 +199,7 @@ func TestLongLoop(t *testing.T) {
 	c := needServer(t).dial(t, Options{Queue: t.Name(), Storage: t.TempDir()})
 	serve(t, c, WorkerOptions{Config: plc.Config{Tools: (&world{}).tools()}})
 	change := loopOver(*loopItems, -1, *loopItems/2)
-	b := bundleOf(t, loop, change)
+	b := bundleOf(t, wideLoop, change)
 	in := inputOf(t, b)
 	if *loopItems <= 2*partItems {
 		in.PartItems = 6
@@ -209,6 +213,13 @@ func TestLongLoop(t *testing.T) {
 		t.Fatal(err)
 	}
 	took := time.Since(start)
-	same(t, o, loopLocally(t, change))
-	t.Logf("%d items in %s", *loopItems, took.Round(100*time.Millisecond))
+	same(t, o, loopLocally(t, wideLoop, change))
+	workflows, events, bytes := 0, int64(0), int64(0)
+	for w, err := range c.list(ctx, "WorkflowId = "+quoted(b.Run)+" OR WorkflowId STARTS_WITH "+quoted(b.Run+"/")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		workflows, events, bytes = workflows+1, max(events, w.HistoryLength), max(bytes, w.HistorySizeBytes)
+	}
+	t.Logf("%d items in %s, %d workflows with at most %d events and %d bytes", *loopItems, took.Round(100*time.Millisecond), workflows, events, bytes)
 }
