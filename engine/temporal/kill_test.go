@@ -55,8 +55,13 @@ func TestKilled(t *testing.T) {
 			return
 		}
 	}
-	t.Logf("%d kills in %d runs: %v; %d questions", k.done, runs, k.killed, k.asked)
+	t.Logf("%d kills in %d runs (a plan, a loop, instances: %v): %v; %d questions", k.done, runs, k.shapes, k.killed, k.asked)
 }
+
+// killedInstance is a template whose runs in many instances are killed.
+const killedInstance = `[{"type": "state", "state": {"x": 1}}, {"type": "plan", "plan": [
+	{"_tool": "look", "_id": "l", "text": "†{input.item}", "_outputPath": "†state.l"},
+	{"_tool": "change", "_id": "c", "text": "†state.l", "_outputPath": "†state.c"}]}]`
 
 type killing struct {
 	t       *testing.T
@@ -70,6 +75,7 @@ type killing struct {
 	done   int // kills
 	killed map[string]int
 	asked  int
+	shapes [3]int // runs of each kind
 }
 
 func (k *killing) worker() *osexec.Cmd {
@@ -126,18 +132,19 @@ func (k *killing) run() {
 	t := k.t
 	_ = os.Remove(k.effects)
 	n := 8 + k.rand.IntN(16)
-	plan := many(n, []string{"look", "change", "mend"}...)
-	inParts := k.rand.IntN(2) == 0
-	if inParts {
-		plan = "testdata/killed.json"
-	}
+	shape := k.rand.IntN(3)
+	k.shapes[shape]++
+	plan := []string{many(n, "look", "change", "mend"), "testdata/killed.json", killedInstance}[shape]
 	spec := specOf(t, plan)
-	if inParts {
-		items := make([]string, n)
-		for i := range items {
-			items[i] = strconv.Itoa(i)
-		}
+	items := make([]string, n)
+	for i := range items {
+		items[i] = strconv.Itoa(i)
+	}
+	switch shape {
+	case 1:
 		spec.Values.Input = []plc.Source{plc.Text(`{"items": [` + strings.Join(items, ",") + `]}`)}
+	case 2:
+		spec.Values.Input, spec.Instances = nil, plc.Text(`{"item": `+strings.Join(items, "}\n{\"item\": ")+"}\n")
 	}
 	spec.OnFailure = plc.Continue
 	tools := effectTools(filepath.Join(t.TempDir(), "local"))
@@ -155,6 +162,9 @@ func (k *killing) run() {
 	}
 	in := inputOf(t, b)
 	in.LostAfter, in.PartItems = 2*time.Second, 3
+	if shape == 2 {
+		in.Shares.Sizes = sized(n, 3)
+	}
 	if k.rand.IntN(2) == 0 {
 		in.HopAfter = 40
 	}
@@ -210,9 +220,9 @@ func (k *killing) answer(ctx context.Context, run string, again map[string]int) 
 			k.t.Errorf("%s was asked about %s, of the tool %s", q.Kind, q.Path, q.Tool)
 		}
 		// An answer of which the server does not say whether it came may have come all the same.
-		again[q.Path]++
+		again[callPlace(q.Instance, q.Path)]++
 		k.asked++
-		_ = k.client.Answer(ctx, run, Answer{Workflow: q.Workflow, Path: q.Path, Answer: exec.Answer{Approved: true, Digest: q.Digest}})
+		_ = k.client.Answer(ctx, run, Answer{Workflow: q.Workflow, Path: q.Path, Instance: q.Instance, Answer: exec.Answer{Approved: true, Digest: q.Digest}})
 	}
 }
 
@@ -226,8 +236,9 @@ func (k *killing) check(run string, want *exec.Result, got *Outcome, again map[s
 	started, keys := map[string]int{}, map[string]string{}
 	for _, e := range k.events(run) {
 		if e.Type == exec.CallStarted && e.Tool != "forEach" {
-			started[e.Call]++
-			keys[e.Call] = e.Tool + " " + e.Key
+			call := callPlace(e.Instance, e.Call)
+			started[call]++
+			keys[call] = e.Tool + " " + e.Key
 		}
 	}
 	did := effectsIn(t, k.effects)
@@ -246,7 +257,11 @@ func (k *killing) check(run string, want *exec.Result, got *Outcome, again map[s
 			t.Errorf("%s was done, and is not in the record", key)
 		}
 	}
-	if n := attempted(want.Calls); len(keys) != n {
+	n := attempted(want.Calls)
+	for i := range want.Instances {
+		n += attempted(want.Instances[i].Calls)
+	}
+	if len(keys) != n {
 		t.Errorf("%d calls are in the record, of %d", len(keys), n)
 	}
 }

@@ -202,8 +202,12 @@ func effectTools(file string) []*tool.Tool {
 			if err := did(ctx, req); err != nil {
 				return tool.Result{}, err
 			}
+			lasts := 60 * time.Millisecond
+			if name == "look" {
+				lasts = time.Millisecond // so that there are batches
+			}
 			select {
-			case <-time.After(60 * time.Millisecond):
+			case <-time.After(lasts):
 			case <-ctx.Done():
 				return tool.Result{}, ctx.Err()
 			}
