@@ -199,3 +199,38 @@ func TestInstancesFailFast(t *testing.T) {
 		t.Errorf("%s: %s, %d sent", o.Status, o.Reason, len(w.sent))
 	}
 }
+
+// Instances whose plan has a long loop have parts of their own.
+func TestInstancesOfLoops(t *testing.T) {
+	t.Parallel()
+	c := needServer(t).dial(t, Options{Queue: t.Name()})
+	w := &world{}
+	serve(t, c, WorkerOptions{Config: plc.Config{Tools: w.tools()}})
+	change := func(s *plc.Spec) {
+		s.Values.Input, s.Instances = nil, plc.Text(strings.Repeat(`{"items": [{"n": "a"}, {"n": "b"}, {"n": "c"}, {"n": "d", "fails": true}, {"n": "e"}]}`+"\n", 3))
+	}
+	b := bundleOf(t, loops, change)
+	in := inputOf(t, b)
+	in.Shares.Sizes, in.PartItems = sized(3, 1), 2
+	beginWith(t, c, b, in)
+	o := wait(t, c, b.Run)
+	sameLines(t, o, linesFrom(t, c, o), instancesLocally(t, loops, change))
+	parts := 0
+	for deadline := time.Now().Add(20 * time.Second); parts != 9 && time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		parts = 0 // they are listed a moment later
+		for w, err := range c.list(t.Context(), "WorkflowId STARTS_WITH "+quoted(b.Run+"/")) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(w.Execution.WorkflowId, " all[") {
+				parts++
+			}
+		}
+	}
+	if parts != 9 {
+		t.Errorf("%d parts", parts)
+	}
+}
+
+// loops is a template with a loop.
+const loops = "testdata/loops.json"

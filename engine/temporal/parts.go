@@ -34,6 +34,7 @@ func (r *run) begunPart(p *exec.Part) error {
 	own := workflow.GetInfo(r.ctx).WorkflowExecution.ID
 	in := r.input
 	in.Run, in.Part, in.Past, in.Begun, in.Asked = r.id(), string(text), nil, r.begun, 0
+	in.Shares, in.Group, in.Groups = shares{}, nil, nil
 	if text, err = json.Marshal(in); err != nil {
 		return err
 	}

@@ -241,13 +241,18 @@ func (w *workflows) begin(ctx workflow.Context, text json.RawMessage) (*run, err
 
 // step makes the stepper.
 func (r *run) step(p *plc.Plan, opts *exec.Options, now time.Time) (err error) {
-	if p.Program.Template {
+	switch {
+	case r.Part != "": // perhaps of an instance
+		return r.stepPart(p, opts, now)
+	case p.Program.Template:
 		return r.stepInstances(p, opts, now)
-	}
-	if r.Part == "" {
+	default:
 		r.Stepper, err = exec.NewStepper(p.Program, opts, r.Past, now)
 		return err
 	}
+}
+
+func (r *run) stepPart(p *plc.Plan, opts *exec.Options, now time.Time) (err error) {
 	r.part = &exec.Part{}
 	if err := json.Unmarshal([]byte(r.Part), r.part); err != nil {
 		return err
