@@ -251,7 +251,12 @@ func (f *feeder) drive() (json.RawMessage, error) {
 		f.say(exec.RunStarted, exec.Running, "", "")
 	}
 	at := min(mostGroups, len(f.all), f.parallel())
+	late := f.late()
 	for {
+		if f.stopped == "" && late() { // the groups that go on find that themselves
+			f.told = true
+			f.stop(exec.Failed, fmt.Sprintf("the run took longer than %s", f.mostTime))
+		}
 		if f.canceled && f.stopped == "" {
 			f.stop(exec.Cancelled, "the run was cancelled")
 			for _, n := range slices.Sorted(maps.Keys(f.going)) {
@@ -285,6 +290,17 @@ func (f *feeder) drive() (json.RawMessage, error) {
 			return f.end()
 		}
 	}
+}
+
+// late returns a function that reports whether the time of the run is over. The selector is woken
+// when it is.
+func (f *feeder) late() func() bool {
+	if f.mostTime <= 0 || f.Version < batchVersion {
+		return func() bool { return false }
+	}
+	end := f.begun.Add(f.mostTime)
+	f.selector.AddFuture(workflow.NewTimer(f.ctx, max(end.Sub(workflow.Now(f.ctx)), time.Millisecond)), func(workflow.Future) {})
+	return func() bool { return !workflow.Now(f.ctx).Before(end) }
 }
 
 func (f *feeder) parallel() int {

@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/journal/memory"
+	"github.com/plc-lang/plc/tool"
 )
 
 var manyInstances = flag.Int("temporal.instances", effort.Of(60, 10_000), "for how many instances TestManyInstances runs")
@@ -198,6 +200,40 @@ func TestInstancesFailFast(t *testing.T) {
 	if o.Status != exec.Failed || !strings.HasPrefix(o.Reason, `instance "4": `) || len(w.sent) > 36 {
 		t.Errorf("%s: %s, %d sent", o.Status, o.Reason, len(w.sent))
 	}
+}
+
+// When the time of a run is over, its groups end, and instances that have not completed run when
+// there is more time. Nothing is done twice.
+func TestInstancesMaxTime(t *testing.T) {
+	t.Parallel()
+	c := needServer(t).dial(t, Options{Queue: t.Name()})
+	w := &world{}
+	tools := w.tools()
+	for _, x := range tools {
+		if act := x.Activity; x.Definition.Name == "send" {
+			x.Activity = tool.ActivityFunc(func(ctx context.Context, req *tool.Request) (tool.Result, error) {
+				time.Sleep(200 * time.Millisecond)
+				return act.Call(ctx, req)
+			})
+		}
+	}
+	serve(t, c, WorkerOptions{Config: plc.Config{Tools: tools}})
+	b := bundleOf(t, ofInstance, withLines(30), func(s *plc.Spec) { s.Limits.Time, s.Limits.Parallel = 2*time.Second, 2 })
+	in := inputOf(t, b)
+	in.Shares.Sizes = sized(30, 4)
+	beginWith(t, c, b, in)
+	o := wait(t, c, b.Run)
+	early := len(w.sent)
+	if o.Status != exec.Failed || o.Reason != "the run took longer than 2s" || early == 0 || early == 29 {
+		t.Fatalf("%s: %s, %d sent", o.Status, o.Reason, early)
+	}
+	if err := c.Resume(t.Context(), b.Run, Limits{Time: time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	if o := wait(t, c, b.Run); o.Status != exec.Failed || o.Reason != "1 of 30 instances failed" || len(w.sent) != 29 {
+		t.Errorf("%s: %s, %d sent", o.Status, o.Reason, len(w.sent))
+	}
+	w.sentOnce(t)
 }
 
 // Instances whose plan has a long loop have parts of their own.

@@ -128,6 +128,7 @@ type run struct {
 	*exec.Stepper
 	digest   string // of the bundle
 	begun    time.Time
+	mostTime time.Duration    // that the run may take; 0 is no limit
 	ctx      workflow.Context // which is not cancelled with the workflow
 	selector workflow.Selector
 	nudge    workflow.Channel // something has happened that is not in the selector
@@ -207,6 +208,7 @@ func (w *workflows) begin(ctx workflow.Context, text json.RawMessage) (*run, err
 	}
 	r.ctx, _ = workflow.NewDisconnectedContext(ctx)
 	r.Limits.apply(opts)
+	r.mostTime = opts.MaxTime
 	if opts.MaxTime > 0 { // of which some is over
 		opts.MaxTime = max(opts.MaxTime-now.Sub(r.begun), 1)
 	}
