@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	enumspb "go.temporal.io/api/enums/v1"
 
 	"github.com/plc-lang/plc"
@@ -128,5 +130,30 @@ func TestBatchesOnServer(t *testing.T) {
 				t.Errorf("%d activities", activities)
 			}
 		})
+	}
+}
+
+// Each call in a batch has a span of its own, below that of the activity.
+func TestSpansOfBatch(t *testing.T) {
+	spans := tracetest.NewSpanRecorder()
+	ctx, activity := trace.NewTracerProvider(trace.WithSpanProcessor(spans)).Tracer("test").Start(t.Context(), "activity")
+	for _, path := range []string{"a", "b"} {
+		own, end := spanned(ctx)
+		traced(own, &exec.Attempt{Path: path, Request: &tool.Request{Run: "r", Tool: "look"}})
+		end()
+	}
+	activity.End()
+	got := ""
+	for _, s := range spans.Ended() {
+		got += s.Name()
+		for _, a := range s.Attributes() {
+			if a.Key == "gen_ai.tool.call.id" {
+				got += " " + a.Value.AsString()
+			}
+		}
+		got += fmt.Sprintln("", s.Parent().SpanID() == activity.SpanContext().SpanID())
+	}
+	if want := "execute_tool look a true\nexecute_tool look b true\nactivity false\n"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
