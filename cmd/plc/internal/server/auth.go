@@ -205,7 +205,11 @@ func wants(role Role, next http.HandlerFunc) http.HandlerFunc {
 		c := callerOf(r)
 		switch {
 		case c == nil && wantsPage(r):
-			http.Redirect(w, r, "/login", http.StatusSeeOther)
+			to := "/login"
+			if r.Method == http.MethodGet && r.URL.Path != "/" {
+				to += "?" + url.Values{"to": {r.URL.RequestURI()}}.Encode()
+			}
+			http.Redirect(w, r, to, http.StatusSeeOther)
 		case c == nil:
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			problem(w, r, http.StatusUnauthorized, "the token in the header Authorization is missing, wrong or revoked")
@@ -247,8 +251,17 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 // begin begins the session of a person.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request, k Token) {
 	if s.setSession(w, r, k) {
-		http.Redirect(w, r, "/", http.StatusSeeOther)
+		http.Redirect(w, r, ownPage(r.PostFormValue("to")), http.StatusSeeOther)
 	}
+}
+
+// ownPage returns an address if it is one of a page of this server, and else that of the first page.
+func ownPage(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") || strings.Contains(address, `\`) {
+		return "/"
+	}
+	return u.RequestURI()
 }
 
 // setSession gives the browser of a person the cookie of a session; otherwise it answers with the

@@ -34,7 +34,7 @@ func (s *Server) pages() map[string]http.HandlerFunc {
 		"GET /enter":         s.enter,
 		"GET /live":          wants(Read, s.live),
 		"GET /login": func(w http.ResponseWriter, r *http.Request) {
-			show(w, http.StatusOK, viewOf(r, "Log in").login(s.opts.Issuer != nil && s.opts.Issuer.CanLogIn()))
+			show(w, http.StatusOK, viewOf(r, "Log in").login(s.opts.Issuer != nil && s.opts.Issuer.CanLogIn(), r.FormValue("to")))
 		},
 		"POST /login":             s.login,
 		"POST /logout":            wants(Read, s.logout),

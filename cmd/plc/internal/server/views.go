@@ -48,10 +48,10 @@ func (v view) loggedIn() []byte {
 	return v.whole(el("main", words("h1", "Logged in"), el("p", a(path(), text("Go on")))))
 }
 
-func (v view) login(issuer bool) []byte {
+func (v view) login(issuer bool, to string) []byte {
 	return v.whole(el("main", words("h1", "Log in"),
 		when(issuer, el("p", a(path("login", "oidc"), text("Log in at the issuer")))),
-		el("form", attr("method", "post"), html.Action(path("login")),
+		el("form", attr("method", "post"), html.Action(path("login")), when(to != "", hidden("to", to)),
 			el("p", el("label", text("Token "), el("input", attr("type", "password"), attr("name", "token"), attr("autocomplete", "off"), set("autofocus"), set("required")))),
 			words("button", "Log in")),
 		words("p", "plc token create makes one; plc serve prints a link that can be used once.")))
