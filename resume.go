@@ -493,7 +493,8 @@ func SetPath(name string) (path state.Path) {
 }
 
 // ParseSet reads values of a fork as people write them: path=value, as in
-// state.user.name=Ada, where the value is JSON or else a string.
+// state.user.name=Ada, where the value is JSON or else a string. The error is a *SpecError, also
+// for a value that begins as JSON does, with {, [ or ", and is none.
 func ParseSet(set []string) (map[string]json.RawMessage, error) {
 	values := map[string]json.RawMessage{}
 	for _, s := range set {
@@ -503,7 +504,9 @@ func ParseSet(set []string) (map[string]json.RawMessage, error) {
 			return nil, &SpecError{"set", s + ": it is path=value, as in state.user.name=Ada"}
 		}
 		value := []byte(text)
-		if jsonscan.Check(value, jsonscan.Limits{}) != nil {
+		if err := jsonscan.Check(value, jsonscan.Limits{}); err != nil && strings.IndexAny(text, "{[\"") == 0 {
+			return nil, &SpecError{"set", fmt.Sprintf("%s: the value begins as JSON, and is none: %s", s, err)}
+		} else if err != nil {
 			value = jsonscan.Encode(text)
 		}
 		values[path] = value
