@@ -255,7 +255,8 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, k Token) {
 	}
 }
 
-// ownPage returns an address if it is one of a page of this server, and else that of the first page.
+// ownPage returns an address if it is one of a page of this server, and else that of the first
+// page.
 func ownPage(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") || strings.Contains(address, `\`) {
