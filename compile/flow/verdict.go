@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"strings"
 	"slices"
 
 	"github.com/plc-lang/plc/compile"
@@ -248,7 +249,11 @@ func (s *Sink) message(f *fault) string {
 	case f.decides:
 		return fmt.Sprintf("%[2]s may reveal values that are %[1]s, since they decide whether, or with which value, it is given; the policy wants %[3]s", p.Words(s.Decides), s.what(), p.BoundWords(bound))
 	}
-	return fmt.Sprintf("%s may be %s, and the policy wants %s", s.what(), p.Words(s.Label), p.BoundWords(bound))
+	text := fmt.Sprintf("%s may be %s, and the policy wants %s", s.what(), p.Words(s.Label), p.BoundWords(bound))
+	if strings.HasSuffix(s.rule(f.want), leaves) {
+		text += fmt.Sprintf(", since %q may show it to others: bound its secrecy, or say leaves: false", s.Tool)
+	}
+	return text
 }
 
 func idOf(c *compile.Call) string {
