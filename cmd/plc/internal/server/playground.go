@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -19,7 +20,8 @@ type played struct {
 	view
 	Plan, Notation, Input, Problem string
 	Graph                          []byte // SVG
-	MayRun, OK                     bool
+	MayRun, OK, BadInput           bool
+	Tools                          []Tool            // the first mostTools
 	Raw                            []json.RawMessage // findings
 	Findings                       []finding
 	Effects                        []forecast.Effect
@@ -64,8 +66,18 @@ func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
 	v := &played{
 		view: viewOf(r, "Playground"), MayRun: callerOf(r).may(Run), Plan: typed(r, "plan"), Notation: r.PostFormValue("notation"), Input: typed(r, "input"),
 	}
+	for t := range s.tools.Listed() {
+		if len(v.Tools) == mostTools {
+			break
+		}
+		d := t.Whole().Definition
+		v.Tools = append(v.Tools, Tool{Signature: d.Signature(), Description: d.Description})
+	}
 	if r.Method == http.MethodPost {
-		if r.PostFormValue("do") == "run" && v.MayRun {
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(v.Input), &object); v.Input != "" && err != nil {
+			v.Problem, v.BadInput = fmt.Sprintf("the input is no JSON object: %s", err), true
+		} else if r.PostFormValue("do") == "run" && v.MayRun {
 			run, _, err := s.startRun(r, v.planned(), nil)
 			if err == nil {
 				http.Redirect(w, r, place{run: run}.url().String(), http.StatusSeeOther)
@@ -94,6 +106,9 @@ func (v *played) planned() *Planned {
 // play checks and previews the plan.
 func (s *Server) play(r *http.Request, v *played) {
 	v.Raw, v.Findings, v.OK = nil, nil, false
+	if v.BadInput {
+		return // all that is said of the plan would be said of another input
+	}
 	spec, err := s.spec(v.planned())
 	var p *plc.Plan
 	if err == nil {
@@ -144,9 +159,20 @@ func (v *played) page() []byte {
 				area("Plan", "plan", "18", v.Plan, set("required")),
 				el("p", el("label", text("Notation "), el("select", attr("name", "notation"), notations))),
 				area("Input, a JSON object", "input", "3", v.Input),
-				el("p", class("actions"), button("do", "check", "Check and preview"), text(" "), when(v.MayRun, button("do", "run", "Run")))),
+				el("p", class("actions"), button("do", "check", "Check and preview"), text(" "), when(v.MayRun, button("do", "run", "Run"))),
+				v.tools()),
 			el("section", attr("id", "result"), attr("aria-live", "off"), exactly("data-findings", rawList(v.Raw)), v.result()))),
 		html.Module(path("static", "playground.js")))
+}
+
+// mostTools is the maximum number of tools that the playground lists.
+const mostTools = 200
+
+// tools lists the tools that a plan may call.
+func (v *played) tools() html.Item {
+	return el("details", words("summary", "Tools"), el("dl", html.Each(v.Tools, func(t Tool) html.Item {
+		return html.Join(el("dt", el("code", text(t.Signature))), el("dd", text(t.Description)))
+	})), when(len(v.Tools) == mostTools, el("p", text("These are the first ", mostTools, "; plc tools lists all."))))
 }
 
 func rawList(list []json.RawMessage) string {

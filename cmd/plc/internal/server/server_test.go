@@ -867,6 +867,9 @@ func TestPages(t *testing.T) {
 	if status, text := open("POST", "/playground", "plan="+"[%0D%0A  {\"_tool\":%0D%0A\"wipe\"}%0D%0A]&input={%0D%0A}"); status != 200 || strings.Contains(text, "u000d") || !strings.Contains(text, "[\n  {&#34;_tool&#34;:\n&#34;wipe&#34;}\n]") {
 		t.Errorf("the lines that a browser sends come back as others: %d %s", status, text)
 	}
+	if status, text := open("POST", "/playground", "plan="+`[{"_tool":"wipe","what":"x"}]&input={"a": b}`); status != 200 || !strings.Contains(text, "the input is no JSON object") || !strings.Contains(text, "Deletes everything.") {
+		t.Errorf("%d %s", status, text)
+	}
 	if status, text := open("POST", "/playground", "plan="+`[{"_tool":"wype"}]`); status != 200 || !strings.Contains(text, "line 1") {
 		t.Errorf("%d %s", status, text)
 	}
