@@ -106,8 +106,8 @@ func (v *played) planned() *Planned {
 // play checks and previews the plan.
 func (s *Server) play(r *http.Request, v *played) {
 	v.Raw, v.Findings, v.OK = nil, nil, false
-	if v.BadInput {
-		return // all that is said of the plan would be said of another input
+	if v.BadInput || v.Plan == "" {
+		return // all that is said of a plan would be said with another input, or of none
 	}
 	spec, err := s.spec(v.planned())
 	var p *plc.Plan
