@@ -2,8 +2,8 @@ package flow
 
 import (
 	"fmt"
-	"strings"
 	"slices"
+	"strings"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
