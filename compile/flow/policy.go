@@ -1,10 +1,12 @@
 package flow
 
 import (
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
@@ -27,6 +29,9 @@ type Policy struct {
 	lists      []*list                    // the lists that params have to be elements of
 	conditions map[*label.Want]*condition // the conditions that stand in for trust
 	names      map[*label.Want]string     // of the requirements on params and on the output
+
+	mu         sync.Mutex
+	categories map[string][]string // the names of categories, by their sets
 }
 
 // Said returns the policy as the files say it.
@@ -49,17 +54,38 @@ func (p *Policy) lab(l label.Label) lab {
 	return x
 }
 
-// label returns a label with its categories by name.
+// label returns a label with its categories by name. Labels with the same categories share the
+// names, since there may be many of both.
 func (p *Policy) label(x lab) label.Label {
 	l := label.Label{Trust: x.trust, Secrecy: x.secrecy}
-	x.cats.all(func(i int) { l.Categories = append(l.Categories, p.cats[i]) })
+	if len(x.cats) == 0 {
+		return l
+	}
+	key := make([]byte, 0, 8*len(x.cats))
+	for _, w := range x.cats {
+		key = binary.LittleEndian.AppendUint64(key, w)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	names, ok := p.categories[string(key)]
+	if !ok {
+		x.cats.all(func(i int) { names = append(names, p.cats[i]) })
+		if names = slices.Clip(names); len(p.categories) >= maxCategories {
+			clear(p.categories)
+		}
+		p.categories[string(key)] = names
+	}
+	l.Categories = names
 	return l
 }
+
+// maxCategories is the maximum number of sets of categories whose names a Policy keeps.
+const maxCategories = 1000
 
 // Prepare checks a policy against a catalogue and compiles its conditions with predicates; nil
 // refuses conditions. A policy with an error must not be used to run plans.
 func Prepare(said *label.Policy, cat *tool.Catalogue, predicates compile.Predicates) (*Policy, diag.List) {
-	p := &Policy{said: said, cats: said.Worst, index: map[string]int{}, conditions: map[*label.Want]*condition{}, names: namesIn(said)}
+	p := &Policy{said: said, cats: said.Worst, index: map[string]int{}, conditions: map[*label.Want]*condition{}, names: namesIn(said), categories: map[string][]string{}}
 	for i, name := range p.cats {
 		p.index[name] = i
 	}
