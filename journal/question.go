@@ -77,7 +77,7 @@ func (e *AnswerError) Error() string {
 	return "journal: " + call + " waits for no answer"
 }
 
-// UsedError says that another run has used up what may be used once.
+// UsedError says that another run has used something that may be used once.
 type UsedError struct {
 	Name string
 	Run  string

@@ -59,9 +59,9 @@ type Store interface {
 	Approve(ctx context.Context, run, digest string) error
 	// Approved reports whether that plan was approved for the run.
 	Approved(ctx context.Context, run, digest string) (bool, error)
-	// Use uses up, for a run, what may be used once, by its name: the approval in a file. Of
-	// several runs that ask at once, one gets it; a run that has it gets it again. The error is a
-	// *UsedError when another run has it.
+	// Use notes that a run uses something that may be used once, such as the approval in a file, by
+	// its name. Of several runs that ask at once, one may use it; a run that uses it may do so
+	// again. The error is a *UsedError when another run has used it.
 	Use(ctx context.Context, run, name string) error
 
 	// Collect deletes runs, and what no other run was given.

@@ -10,9 +10,9 @@ import (
 	"github.com/plc-lang/plc/journal/internal/record"
 )
 
-// The table approvals has what was approved for runs, by its digest, and what runs have used up,
-// by its name. Earlier versions also kept approvals there that no run had used: they count for
-// nothing.
+// The table approvals says which plans were approved for which runs, by their digests, and what
+// runs have used that may be used once, by its name. Earlier versions also kept approvals there
+// that no run had used: they count for nothing.
 
 const approvalRows = "SELECT id, digest, created, expires, run, sum FROM approvals NOT INDEXED"
 
@@ -59,19 +59,10 @@ func (s *Store) Use(ctx context.Context, run, name string) error {
 	})
 }
 
-// usedBy returns the run that has used up what has this name; "" is none. It looks at all rows,
+// usedBy returns the run that has used what has this name; "" is none. It looks at all rows,
 // since one that is damaged may have been that of the name.
 func (t *tx) usedBy(name string) (run string, err error) {
-	rows, err := t.conn.QueryContext(t.ctx, approvalRows)
-	if err != nil {
-		return "", err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		values, err := scanValues(6, rows.Scan)
-		if err == nil {
-			err = record.CheckRow("an approval", values)
-		}
+	for values, err := range sealedRows(t.ctx, t.conn, "an approval", 6, approvalRows) {
 		if err != nil {
 			return "", err
 		}
@@ -79,7 +70,7 @@ func (t *tx) usedBy(name string) (run string, err error) {
 			run = by
 		}
 	}
-	return run, rows.Err()
+	return run, nil
 }
 
 // addApproval adds a row for a run, with its sum.

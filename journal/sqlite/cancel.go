@@ -48,23 +48,14 @@ func (s *Store) cancelled(ctx context.Context, run int64) (reason string, ok boo
 }
 
 func (s *Store) readCancels(ctx context.Context) (map[int64]string, error) {
-	rows, err := s.readers.QueryContext(ctx, "SELECT run, reason, sum FROM cancels")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	all := map[int64]string{}
-	for rows.Next() {
-		values, err := scanValues(3, rows.Scan)
-		if err == nil {
-			err = record.CheckRow("a request to end a run", values)
-		}
+	for values, err := range sealedRows(ctx, s.readers, "a request to end a run", 3, "SELECT run, reason, sum FROM cancels") {
 		if err != nil {
 			return nil, err
 		}
 		all[values[0].(int64)] = values[1].(string)
 	}
-	return all, rows.Err()
+	return all, nil
 }
 
 // WaitCancel implements journal.Run.

@@ -86,33 +86,17 @@ func (s *Store) damage(ctx context.Context, logFault error) ([]*journal.Repair, 
 		{"a duration of calls", "SELECT tool, number, length, sum FROM durations", 4},
 		{"a request to end a run", "SELECT run, reason, sum FROM cancels", 3},
 	} {
-		if err := s.checkRows(ctx, t.what, t.query, t.width); err != nil {
-			faults = append(faults, s.fault(err))
+		for _, err := range sealedRows(ctx, s.readers, t.what, t.width, t.query) {
+			if err != nil {
+				faults = append(faults, s.fault(err))
+				break
+			}
 		}
 	}
 	for _, r := range all {
 		s.damageOf(ctx, r, logFault)
 	}
 	return all, faults
-}
-
-// checkRows checks the sums of rows, which are in their last column.
-func (s *Store) checkRows(ctx context.Context, what, query string, width int) error {
-	rows, err := s.readers.QueryContext(ctx, query)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		values, err := scanValues(width, rows.Scan)
-		if err == nil {
-			err = record.CheckRow(what, values)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }
 
 // damageOf finds what can be kept of a run.
@@ -194,18 +178,11 @@ func (s *Store) underWay(ctx context.Context, r *journal.Repair) error {
 // wholeRows reads the rows of a query whose sums, in the last column, are right, as far as they can
 // be read.
 func (s *Store) wholeRows(ctx context.Context, width int, query string) (all [][]any) {
-	rows, err := s.readers.QueryContext(ctx, query)
-	if err != nil {
-		return nil
-	}
-	defer rows.Close()
-	for rows.Next() {
-		values, err := scanValues(width, rows.Scan)
-		if err == nil && record.CheckRow("a row", values) == nil {
+	for values, err := range sealedRows(ctx, s.readers, "a row", width, query) {
+		if err == nil {
 			all = append(all, values)
 		}
 	}
-	_ = rows.Err() // what comes after it can't be read
 	return all
 }
 

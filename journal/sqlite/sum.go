@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/plc-lang/plc/journal/internal/record"
 )
@@ -169,4 +170,29 @@ func (c *chain) checkIndex(ctx context.Context, q querier) error {
 		return record.Broken(fmt.Sprintf("the index of the instances of the run %q", c.Name), errors.New("it does not lead to their events"))
 	}
 	return nil
+}
+
+// sealedRows yields the rows of a query, or the error of a row: its sum, in the last column, is
+// wrong, or it can't be read. what names a row in errors.
+func sealedRows(ctx context.Context, q querier, what string, width int, query string) iter.Seq2[[]any, error] {
+	return func(yield func([]any, error) bool) {
+		rows, err := q.QueryContext(ctx, query)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			values, err := scanValues(width, rows.Scan)
+			if err == nil {
+				err = record.CheckRow(what, values)
+			}
+			if !yield(values, err) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(nil, err)
+		}
+	}
 }
