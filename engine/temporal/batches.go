@@ -38,7 +38,7 @@ const (
 	batchTime = 500 * time.Millisecond
 )
 
-// batched is what the activity of a batch returns.
+// batched is the result of the activity of a batch.
 type batched struct {
 	Answers []json.RawMessage `json:"answers"`         // of the first attempts, of one at least
 	Alone   bool              `json:"alone,omitempty"` // the queue takes no batches
@@ -52,7 +52,7 @@ type ready struct {
 	queue string
 }
 
-// batch is what goes into one activity.
+// batch holds the attempts of one activity.
 type batch struct {
 	queue string
 	all   []ready

@@ -36,10 +36,10 @@ type Telemetry struct {
 // endpoint, OTEL_EXPORTER_OTLP_ENDPOINT, or an exporter, OTEL_TRACES_EXPORTER and
 // OTEL_METRICS_EXPORTER. Close sends the rest.
 func NewTelemetry(ctx context.Context) (*Telemetry, error) {
-	t := &Telemetry{}
 	if !wanted("TRACES") && !wanted("METRICS") {
 		return nil, nil
 	}
+	t := &Telemetry{}
 	res, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "plc")), resource.WithTelemetrySDK(), resource.WithFromEnv())
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
@@ -128,8 +128,8 @@ func spanned(ctx context.Context) (own context.Context, end func()) {
 	return own, func() { span.End() }
 }
 
-// traced returns a context for an attempt whose span, which ctx has, says what it is of. It has the
-// attributes that package trace gives to spans of attempts.
+// traced sets the name and the attributes of the span of an attempt, which ctx has, to those that
+// package trace gives to attempts. The context that it returns tells the tool of the span.
 func traced(ctx context.Context, a *exec.Attempt) context.Context {
 	span := trace.SpanFromContext(ctx)
 	if !span.SpanContext().IsValid() {

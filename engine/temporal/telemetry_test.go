@@ -31,7 +31,7 @@ type collector struct {
 	all     bytes.Buffer    // all that was sent
 }
 
-// span is what a collector got of a span.
+// span holds the fields of a span that the tests look at.
 type span struct {
 	name, trace, id, parent string
 	attributes              map[string]string

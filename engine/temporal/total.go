@@ -33,7 +33,7 @@ const (
 // slotsID returns the id of the workflow that keeps the slots of a queue.
 func slotsID(queue string) string { return sharesType + "/" + queue }
 
-// claim is what a worker wants of the slots.
+// claim is a worker's request for slots.
 type claim struct {
 	Worker string        `json:"worker"`
 	Total  int           `json:"total"` // slots, of all workers
