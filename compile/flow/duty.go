@@ -77,7 +77,7 @@ type site struct {
 	whole  *written  // all params; nil if nobody has asked
 }
 
-// written is a value that may be written out in a plan, as rules look at it.
+// written holds a param as rules look at it: its value, if the plan writes it out.
 type written struct {
 	known, literal bool
 	json           json.RawMessage
@@ -477,7 +477,7 @@ func (t *tally) with(r *label.Rule, v json.RawMessage) (next *tally, fault strin
 type number struct {
 	small int64
 	other *big.Rat // nil if it is small
-	not   bool     // it is none
+	not   bool     // it is no number
 }
 
 // numberIn returns the number that a value is.

@@ -53,7 +53,7 @@ func (u *gundo) json() map[string]any {
 	return m
 }
 
-// actUndo is what the definition of act says.
+// actUndo is the undo in the definition of act.
 var actUndo = &gundo{tool: "sink", defined: true, params: []gparam{
 	{"p", &gvalue{expr: &gexpr{path: gpath{"params", "x"}}}}, {"q", &gvalue{text: []any{"took back ", &gexpr{path: gpath{"result", "x"}}}}},
 }}

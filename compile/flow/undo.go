@@ -41,15 +41,15 @@ func (w *walk) undo(t *taken) {
 	}
 }
 
-// failing returns the mark of the values that decide whether a call fails, after a step that tells
-// so.
+// failing returns the mark of the values that decide whether a call fails, with a last step that
+// says it.
 func (w *walk) failing(t *taken, breaks *mark) *mark {
 	return w.passes(breaks, &step{loc: w.prog.Loc(t.call.Source.ToolNode.Span()), verb: fails, who: t.call.ID})
 }
 
-// done returns the mark of the values that decide whether there is something to take back. occurs
-// and breaks are those of whether the call, or its fallback, is made, and whether it fails; goesOn
-// reports that the run may go on if it does.
+// done returns the mark of the values that decide whether there is something to take back. Those of
+// occurs decide whether the call is made, and those of breaks whether it fails. goesOn reports
+// whether the run may go on when it fails.
 func (w *walk) done(occurs, breaks *mark, goesOn bool) *mark {
 	if goesOn || w.board.survives {
 		return w.join(occurs, breaks)

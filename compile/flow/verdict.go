@@ -200,7 +200,7 @@ type few struct {
 	words map[*step]string
 }
 
-// A kind is that of findings with one code and severity.
+// A kind identifies the findings of one code and severity.
 type kind struct {
 	code     diag.Code
 	severity diag.Severity
