@@ -140,10 +140,9 @@ type Call struct {
 	By       string          `json:"by"` // who answered the last question about it
 	Writes   []Write         `json:"writes"`
 
-	// For the pages: how the last question about it was answered, and the params that were asked
-	// about, if it was given others.
-	answer string
-	asked  json.RawMessage
+	// For the pages only.
+	answer string          // how the last question about it was answered, in words
+	asked  json.RawMessage // the params that a person changed; nil are none
 	spans  []span
 	from   string // the run of which a fork has it
 }

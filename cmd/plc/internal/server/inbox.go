@@ -147,8 +147,8 @@ func (s *Server) risk(name string) int {
 	return 2
 }
 
-// typed returns what a person typed into a field of a form, of which browsers end the lines with
-// CRLF.
+// typed returns what a person typed into a field of a form. Browsers end lines with CRLF; it has
+// LF.
 func typed(r *http.Request, name string) string {
 	return strings.ReplaceAll(r.PostFormValue(name), "\r\n", "\n")
 }

@@ -107,7 +107,7 @@ func (v *played) planned() *Planned {
 func (s *Server) play(r *http.Request, v *played) {
 	v.Raw, v.Findings, v.OK = nil, nil, false
 	if v.BadInput || v.Plan == "" {
-		return // all that is said of a plan would be said with another input, or of none
+		return // there is no plan, or it would be checked without its input
 	}
 	spec, err := s.spec(v.planned())
 	var p *plc.Plan

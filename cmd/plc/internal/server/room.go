@@ -23,7 +23,7 @@ type share struct {
 // newRoom returns a room in which one caller has n places.
 func newRoom(n int) *room { return &room{all: make(chan struct{}, n+1), of: map[string]*share{}} }
 
-// enter waits for a place until ctx is done. The caller has to call leave.
+// enter waits for a place. The error is that of ctx; without one, leave gives the place back.
 func (m *room) enter(ctx context.Context, caller string) (leave func(), err error) {
 	own := m.join(caller)
 	held := 0

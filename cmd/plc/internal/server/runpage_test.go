@@ -227,7 +227,7 @@ func TestEditedCall(t *testing.T) {
 	}
 	g.send(g.admin, "POST", "/v1/runs/"+run+"/answers", object{"call": q["call"], "digest": q["digest"], "decision": "approve", "params": object{"what": "tape"}})
 	g.until(run, "runFinished", 0)
-	if page := wordsOf(g.page("/runs/" + run + "/call?call=wipe")); !strings.Contains(page, "approved with other params by") || !strings.Contains(page, `Params of the plan, which were changed { "what": "disk" }`) {
+	if page := wordsOf(g.page("/runs/" + run + "/call?call=wipe")); !strings.Contains(page, "approved with other params by") || !strings.Contains(page, `Params before a person changed them { "what": "disk" }`) {
 		t.Error(page)
 	}
 }

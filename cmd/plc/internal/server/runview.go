@@ -425,7 +425,7 @@ func (v *callShown) whole() []byte {
 		v.ask(),
 		el("div", class("beside"),
 			part("Params", v.params != nil, "Not known yet: they are made when the call begins.", value(v.params, bytesShown)),
-			when(c.asked != nil, html.Join(words("h2", "Params of the plan, which were changed"), value(c.asked, bytesShown))),
+			when(c.asked != nil, html.Join(words("h2", "Params before a person changed them"), value(c.asked, bytesShown))),
 			part("Result", !isNull(c.Result), "None.", value(c.Result, bytesShown)),
 			part("Error", c.Error != nil, "None.", failure(c.Error)),
 			part("Writes", len(c.Writes) > 0, "None.", html.Each(c.Writes, func(w Write) html.Item {

@@ -48,6 +48,8 @@ func (v view) loggedIn() []byte {
 	return v.whole(el("main", words("h1", "Logged in"), el("p", a(path(), text("Go on")))))
 }
 
+// login returns the page for logging in, with a link to the issuer if there is one; to is the
+// address to go to then.
 func (v view) login(issuer bool, to string) []byte {
 	return v.whole(el("main", words("h1", "Log in"),
 		when(issuer, el("p", a(path("login", "oidc"), text("Log in at the issuer")))),
