@@ -73,8 +73,8 @@ func Request(plan string, m report.Manifest, now time.Time) *File {
 
 // isID reports whether an id is one that Request makes: a file is named by it.
 func isID(id string) bool {
-	bytes, err := hex.DecodeString(id)
-	return err == nil && len(bytes) == 16 && id == strings.ToLower(id)
+	raw, err := hex.DecodeString(id)
+	return err == nil && len(raw) == 16 && id == strings.ToLower(id)
 }
 
 // Read reads a file. The error is for what is no approval; a *Refusal is for one that was
