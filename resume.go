@@ -167,8 +167,8 @@ func (e *Engine) recall(ctx context.Context, record journal.Run, sum *journal.Su
 	return r, nil
 }
 
-// hasFailed reports whether a run has failed, now or before it was resumed last: what failed then
-// is still to be tried again, if it was not while the run went on.
+// hasFailed reports whether a run ended in failure, now or before it was last resumed. Calls that
+// failed then, and were not tried again before the run paused, are still to be tried again.
 func hasFailed(ctx context.Context, store journal.Store, sum *journal.Summary) (bool, error) {
 	switch sum.Status {
 	case exec.Failed:
@@ -504,9 +504,10 @@ func ParseSet(set []string) (map[string]json.RawMessage, error) {
 			return nil, &SpecError{"set", s + ": it is path=value, as in state.user.name=Ada"}
 		}
 		value := []byte(text)
-		if err := jsonscan.Check(value, jsonscan.Limits{}); err != nil && strings.IndexAny(text, "{[\"") == 0 {
+		switch err := jsonscan.Check(value, jsonscan.Limits{}); {
+		case err != nil && strings.IndexAny(text, "{[\"") == 0:
 			return nil, &SpecError{"set", fmt.Sprintf("%s: the value begins as JSON, and is none: %s", s, err)}
-		} else if err != nil {
+		case err != nil:
 			value = jsonscan.Encode(text)
 		}
 		values[path] = value

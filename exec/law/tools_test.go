@@ -101,7 +101,7 @@ func question(params, scopes json.RawMessage) string {
 }
 
 const (
-	// expected is what an _expect wants: a number.
+	// expected is the schema of every _expect: a number.
 	expected = `{"type":"number"}`
 
 	// stateSchema is a schema of the state that what is written breaks at times, and
