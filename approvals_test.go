@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/base64"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -203,6 +204,64 @@ func TestApprovedAfterARefusal(t *testing.T) {
 		resumed(exec.Completed)
 		if want := 1 + len(other)/50; wiped != want {
 			t.Errorf("wiped %d times, want %d", wiped, want)
+		}
+	}
+}
+
+// What a person refused, and what failed, after a failed run was resumed stays so when the run
+// pauses and is resumed again.
+func TestFailedSinceTheRunFailed(t *testing.T) {
+	store := memory.New()
+	t.Cleanup(func() { store.Close() })
+	type text struct {
+		Text string `json:"text"`
+	}
+	broken, paid := true, 0
+	flaky := tool.Func("flaky", "Fails once.", func(context.Context, struct{}) (string, error) {
+		if broken {
+			return "", errors.New("no")
+		}
+		return "yes", nil
+	})
+	pay := tool.Func("pay", "Pays, and fails.", func(context.Context, text) (string, error) {
+		paid++
+		return "", errors.New("no")
+	})
+	wipe := tool.Func("wipe", "Wipes.", func(_ context.Context, in text) (string, error) { return in.Text, nil })
+	wipe.Definition.Effects.Destructive = tool.Yes
+	eng := plc.New(plc.Config{Store: store, Tools: []*tool.Tool{flaky, pay, wipe}})
+	t.Cleanup(func() { eng.Close() })
+	res, err := eng.Run(t.Context(), plc.Spec{Approvals: plc.Approvals{Calls: plc.ApproveDestructive}, Plan: plc.Text(`[
+		{"_tool": "flaky", "_id": "f"},
+		{"_tool": "pay", "_id": "p", "text": "a", "_onFailure": "continue", "_dependsOn": ["f"]},
+		{"_tool": "wipe", "_id": "a", "text": "a", "_onFailure": "continue", "_dependsOn": ["f"]},
+		{"_tool": "wipe", "_id": "b", "text": "b", "_onFailure": "continue", "_dependsOn": ["f"]},
+		{"_tool": "wipe", "_id": "c", "text": "c", "_onFailure": "continue", "_dependsOn": ["f"]}]`)})
+	if err != nil || res.Status != exec.Failed {
+		t.Fatalf("%v %+v", err, res)
+	}
+	broken = false
+	for round := 0; ; round++ {
+		if res, err = eng.Resume(t.Context(), res.Run, plc.Change{}); err != nil {
+			t.Fatal(err)
+		}
+		if res.Status != exec.Paused {
+			break
+		}
+		open, err := eng.Questions(t.Context(), res.Run)
+		if err != nil || len(open) == 0 || round == 3 {
+			t.Fatalf("round %d: %d questions, %v", round, len(open), err)
+		}
+		if err := eng.Answer(t.Context(), res.Run, journal.Answer{Path: open[0].Path, Answer: exec.Answer{Reason: "no", Digest: open[0].Digest}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if paid != 1 {
+		t.Errorf("paid %d times", paid)
+	}
+	for _, c := range res.Calls[2:] {
+		if c.Status != exec.Failed || c.Error.Code != "rejected" {
+			t.Errorf("%s: %+v", c.ID, c)
 		}
 	}
 }

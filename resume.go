@@ -134,11 +134,11 @@ func (e *Engine) recall(ctx context.Context, record journal.Run, sum *journal.Su
 	if err != nil {
 		return nil, err
 	}
-	retry, err := hasFailed(ctx, store, sum)
+	until, err := lastFailed(ctx, store, sum)
 	if err != nil {
 		return nil, err
 	}
-	revision := given.Revision
+	retry, revision := until > 0, given.Revision
 	if !c.Plan.isZero() {
 		if p, err = e.revise(ctx, record, p, given, c); err != nil {
 			return nil, err
@@ -146,7 +146,7 @@ func (e *Engine) recall(ctx context.Context, record journal.Run, sum *journal.Su
 		if err := p.Err(); err != nil {
 			return nil, err
 		}
-		before, revision, retry = nil, given.Revision+1, true
+		before, revision, retry, until = nil, given.Revision+1, true, 0
 	}
 	if err := p.explained(sum.Run); err != nil {
 		return nil, err
@@ -163,32 +163,37 @@ func (e *Engine) recall(ctx context.Context, record journal.Run, sum *journal.Su
 		return nil, err
 	}
 	r.record, r.resumed, r.before = record, true, before
-	r.Options.ID, r.Options.Revision, r.Options.RetryFailed = sum.Run, revision, retry
+	r.Options.ID, r.Options.Revision, r.Options.RetryFailed, r.Options.RetryUntil = sum.Run, revision, retry, until
 	return r, nil
 }
 
-// hasFailed reports whether a run ended in failure, now or before it was last resumed. Calls that
-// failed then, and were not tried again before the run paused, are still to be tried again.
-func hasFailed(ctx context.Context, store journal.Store, sum *journal.Summary) (bool, error) {
+// lastFailed returns the number of the event with which a run last ended in failure or was given
+// another plan; 0 is none. The calls that had failed by then, and were not tried again before the
+// run paused, are still to be tried again.
+func lastFailed(ctx context.Context, store journal.Store, sum *journal.Summary) (seq int64, err error) {
 	switch sum.Status {
 	case exec.Failed:
-		return true, nil
-	case exec.Paused, exec.Cancelled, journal.Interrupted:
-	default:
-		return false, nil
+		return sum.Events, nil
+	case exec.Completed:
+		return 0, nil
 	}
 	for entry, err := range store.Events(ctx, sum.Run, 0, false) {
 		if err != nil {
-			return false, err
+			return 0, err
 		}
-		if !bytes.Contains(entry.Body, []byte(exec.RunFinished)) { // which is cheaper than to decode it
+		// Most events are not decoded, since that is slow.
+		if !bytes.Contains(entry.Body, []byte(exec.RunFinished)) && !bytes.Contains(entry.Body, []byte(exec.PlanRevised)) {
 			continue
 		}
-		if e, err := entry.Event(); err != nil || e.Type == exec.RunFinished && e.Status == exec.Failed {
-			return err == nil, err
+		e, err := entry.Event()
+		if err != nil {
+			return 0, err
+		}
+		if e.Type == exec.RunFinished && e.Status == exec.Failed || e.Type == exec.PlanRevised {
+			seq = entry.Seq
 		}
 	}
-	return false, nil
+	return seq, nil
 }
 
 // planOf compiles the plan of a recorded run in a new session. In one that is sealed, no

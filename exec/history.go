@@ -135,6 +135,7 @@ type storedReturned struct {
 	Undoes    bool       `json:"undoes,omitempty"`
 	Skipped   bool       `json:"skipped,omitempty"`
 	Reason    string     `json:"reason,omitempty"`
+	Seq       int64      `json:"seq,omitempty"`
 }
 
 type storedAnswer struct {
@@ -188,7 +189,7 @@ func (p *Past) stored() *storedPast {
 	}
 	if r := p.Returned; r != nil {
 		s.Returned = &storedReturned{
-			Value: textOf(r.Value), Outcome: r.Outcome, Usage: r.Usage, Failure: r.Failure, Lost: r.Lost, Permanent: r.Permanent, Undoes: r.Undoes, Skipped: r.Skipped, Reason: r.Reason,
+			Value: textOf(r.Value), Outcome: r.Outcome, Usage: r.Usage, Failure: r.Failure, Lost: r.Lost, Permanent: r.Permanent, Undoes: r.Undoes, Skipped: r.Skipped, Reason: r.Reason, Seq: r.Seq,
 		}
 	}
 	if a := p.Answer; a != nil {
@@ -205,7 +206,7 @@ func (s *storedPast) past() *Past {
 	}
 	if r := s.Returned; r != nil {
 		p.Returned = &Returned{
-			Value: valueOf(r.Value), Outcome: r.Outcome, Usage: r.Usage, Failure: r.Failure, Lost: r.Lost, Permanent: r.Permanent, Undoes: r.Undoes, Skipped: r.Skipped, Reason: r.Reason,
+			Value: valueOf(r.Value), Outcome: r.Outcome, Usage: r.Usage, Failure: r.Failure, Lost: r.Lost, Permanent: r.Permanent, Undoes: r.Undoes, Skipped: r.Skipped, Reason: r.Reason, Seq: r.Seq,
 		}
 	}
 	if a := s.Answer; a != nil {

@@ -85,6 +85,9 @@ type Options struct {
 	// RetryFailed tries the calls again that failed unhandled in a run that ended so, unless the
 	// strategy was to skip them.
 	RetryFailed bool
+	// RetryUntil limits RetryFailed to the calls that had failed by the event of this number: what
+	// failed after the run last ended so is not tried again. 0 is no limit.
+	RetryUntil int64
 
 	// Revision says how often the plan was replaced by another; above 0, what the record knows of
 	// calls which the plan has no more is taken by calls of the same tool with the same params.

@@ -88,6 +88,7 @@ type Returned struct {
 	Undoes    bool   // it delegates, and a call in it failed that says that the run is undone
 	Skipped   bool   // a person said so, or --on-uncertain
 	Reason    string // of Skipped
+	Seq       int64  // the number of the event that says so, of a failure; 0 is not known
 }
 
 // Take notes the next event of the call. The values in it are kept.

@@ -157,7 +157,7 @@ func (s *scheduler) known(i int32) bool {
 	case s.opts.Replay:
 		return past.Returned != nil || past.Settled != "" || s.opts.OnParams != nil
 	}
-	return past.Returned != nil && (past.Returned.Failure == nil || !s.opts.RetryFailed)
+	return past.Returned != nil && (past.Returned.Failure == nil || !s.mayRetry(past.Returned))
 }
 
 // mayTake reports whether a ready call may be taken: nothing new starts in a run that
@@ -298,10 +298,15 @@ func (s *scheduler) match(i int32, t *trail) {
 
 // retries reports whether a call is tried again that failed before.
 func (s *scheduler) retries(r *Returned, p *compile.Call) bool {
-	if r.Failure == nil || r.Skipped || !s.opts.RetryFailed || s.opts.Replay || s.handles(p, r.Failure) {
+	if r.Failure == nil || r.Skipped || !s.mayRetry(r) || s.opts.Replay || s.handles(p, r.Failure) {
 		return false
 	}
 	return s.strategyOf(p) != Skip
+}
+
+// mayRetry reports whether a failure is one of those that may be tried again.
+func (p *pool) mayRetry(r *Returned) bool {
+	return p.opts.RetryFailed && (p.opts.RetryUntil == 0 || r.Seq <= p.opts.RetryUntil)
 }
 
 // repeats goes on with a call whose last attempt has no answer. It reports whether the call

@@ -314,7 +314,7 @@ func (r *run) past(instance string) (record.Past, error) {
 		if p == nil {
 			p = record.Past{}
 		}
-		p.Add(e)
+		p.Add(entry.Seq, e)
 	}
 	return p, nil
 }

@@ -10,8 +10,8 @@ import (
 // Past holds what the events of an instance say about its calls, by their paths.
 type Past map[string]*exec.Past
 
-// Add takes the next event in.
-func (p Past) Add(e *exec.Event) {
+// Add takes the next event in, which has this number.
+func (p Past) Add(seq int64, e *exec.Event) {
 	if e.Call == "" {
 		return
 	}
@@ -19,6 +19,9 @@ func (p Past) Add(e *exec.Event) {
 		p[e.Call] = &exec.Past{}
 	}
 	p[e.Call].Take(e)
+	if e.Type == exec.CallReturned && e.Error != nil {
+		p[e.Call].Returned.Seq = seq
+	}
 }
 
 // writeLine is the beginning of the line of a write.
@@ -32,7 +35,7 @@ func (p Past) AddEntry(entry *journal.Entry) error {
 	}
 	e, err := entry.Event()
 	if err == nil {
-		p.Add(e)
+		p.Add(entry.Seq, e)
 	}
 	return err
 }
