@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -119,6 +120,108 @@ func TestReplansWithinWhatWasApproved(t *testing.T) {
 			}
 			if got := strings.Join(paid, " "); got != test.paid {
 				t.Errorf("paid to %q, want %q", got, test.paid)
+			}
+		})
+	}
+}
+
+// A plan that replaces another one is asked about if anything that decides what a call does is
+// another: what a text or a list holds besides references, a condition, an approval, what a call
+// reads that gives a value, or how often it is made.
+func TestReplansThatDoMore(t *testing.T) {
+	const policy = `{"flow": {"default": {"trust": "untrusted", "secrecy": "internal"}, "given": {"input": {"trust": "untrusted", "secrecy": "internal"}},
+		"tools": {"lookup": {"leaves": false}, "send": {"leaves": false, "takes": {"body": {"secrecy": "internal"}}}}}}`
+	const lookup = `{"_tool": "lookup", "who": "bob", "_outputPath": "†state.r"}`
+	send := func(members string) string {
+		return `{"_tool": "send", ` + members + `, "_outputPath": "†state.sent"}`
+	}
+	body := send(`"body": "†state.r.mail"`)
+	each := func(items string) string {
+		return `{"_tool": "forEach", "_delegate": "each.json", "items": [` + items + `], "_outputPath": "†state.sent"}`
+	}
+	const fail = `{"_tool": "fail", "_dependsOn": ["forEach"]}`
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("each.json", []byte(`[{"_tool": "send", "body": "†input.item"}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name          string
+		first, second []string
+		asked         int
+	}{
+		{"the same", []string{lookup, body}, []string{lookup, body}, 1},
+		{"another name", []string{lookup, body}, []string{lookup, send(`"_id": "again", "body": "†state.r.mail"`)}, 1},
+		{"without a call before", []string{`{"_tool": "lookup", "who": "eve", "_outputPath": "†state.x"}`, lookup, body}, []string{lookup, body}, 1},
+		{"another text beside a reference", []string{lookup, send(`"body": "Dear †{state.r.mail}"`)}, []string{lookup, send(`"body": "Pay †{state.r.mail}"`)}, 2},
+		{"another element beside a reference", []string{lookup, send(`"body": ["a", "†state.r.mail"]`)}, []string{lookup, send(`"body": ["b", "†state.r.mail"]`)}, 2},
+		{"another member beside a reference", []string{lookup, send(`"body": {"a": 1, "b": "†state.r.mail"}`)}, []string{lookup, send(`"body": {"a": 2, "b": "†state.r.mail"}`)}, 2},
+		{"without its condition", []string{lookup, send(`"_when": "†state.r.ok", "body": "†state.r.mail"`)}, []string{lookup, body}, 2},
+		{"without its approval", []string{lookup, send(`"_approve": true, "body": "†state.r.mail"`)}, []string{lookup, body}, 2},
+		{"of what another call reads", []string{lookup, body}, []string{strings.Replace(lookup, "bob", "eve", 1), body}, 2},
+		{"of another part", []string{lookup, body}, []string{lookup, send(`"body": "†state.r.note"`)}, 2},
+		{"of what an earlier plan has written", []string{lookup, strings.Replace(lookup, "bob", "eve", 1), `{"_tool": "lookup", "who": "eve", "_outputPath": "†state.other"}`, body}, []string{send(`"body": "†state.other.mail"`)}, 2},
+		{"not after another", []string{lookup, send(`"_dependsOn": ["lookup"], "body": "a"`)}, []string{send(`"body": "a"`)}, 2},
+		{"for other items", []string{each(`"a"`), fail}, []string{each(`"b", "c"`)}, 2},
+		{"once more for the same items", []string{each(`"a"`), fail}, []string{each(`"a"`)}, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			plan := func(calls []string) modeltest.Reply {
+				return modeltest.Say(fmt.Sprintf(`{"calls": [%s], "output": "†state.sent"}`, strings.Join(calls, ", ")))
+			}
+			s := modeltest.New(t, plan(test.first), plan(test.second))
+			type who struct {
+				Who string `json:"who"`
+			}
+			type found struct {
+				OK   bool   `json:"ok"`
+				Mail string `json:"mail"`
+				Note string `json:"note"`
+			}
+			look := tool.Func("lookup", "Looks somebody up.", func(_ context.Context, in who) (found, error) {
+				return found{true, in.Who + "@corp", "a"}, nil
+			})
+			look.Definition.Effects.ReadOnly = tool.Yes
+			fails := "send" // once
+			if strings.Contains(test.first[0], "forEach") {
+				fails = "fail"
+			}
+			does := func(name string) *tool.Tool {
+				return tool.Func(name, "Does something.", func(context.Context, struct {
+					Body any `json:"body,omitempty"`
+				}) (string, error) {
+					if fails == name {
+						fails = ""
+						return "", errors.New("try it later")
+					}
+					return name, nil
+				})
+			}
+			eng := plc.New(plc.Config{
+				Tools: []*tool.Tool{look, does("send"), does("fail")},
+				Store: memory.New(), Environ: []string{"MODEL_KEY=" + modeltest.Key}, PlanFolder: t.TempDir(),
+			})
+			t.Cleanup(func() { eng.Close() })
+			models := fmt.Sprintf(`{"models": {"default": {"provider": "openai", "model": "m", "baseURL": %q, "apiKey": {"env": "MODEL_KEY"}}}}`, s.OpenAI().BaseURL)
+			l, err := eng.PrepareLoop(t.Context(), plc.Task{Goal: "send", Spec: plc.Spec{Toolset: plc.Toolset{Files: []plc.Source{plc.Text(models), plc.Text(policy)}}, Lazy: true}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			asked := 0
+			l.AskPlan = func(context.Context, json.RawMessage, diag.List) (json.RawMessage, error) {
+				asked++
+				return nil, nil
+			}
+			l.Options.Exec.Approver = func(context.Context, *exec.Question) (exec.Answer, error) { return exec.Answer{Approved: true}, nil }
+			if err := l.Begin(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			res, err := l.Do(t.Context())
+			if err != nil || res.Status != exec.Completed {
+				t.Fatalf("%v, %+v", err, res)
+			}
+			if asked != test.asked {
+				t.Errorf("asked %d times, want %d", asked, test.asked)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"cmp"
+	"encoding/json"
 	"iter"
 	"slices"
 
@@ -97,6 +98,24 @@ func (p *Program) effectEdges() map[int32][]int32 {
 		into[to] = from
 	}
 	return into
+}
+
+// InitialOf returns what a call may read of the initial whiteboard, by the paths of its references;
+// nil is nothing.
+func (p *Program) InitialOf(c *Call) iter.Seq2[state.Path, json.RawMessage] {
+	return func(yield func(state.Path, json.RawMessage) bool) {
+		for r := range c.reads() {
+			for l := range r.layers() {
+				if l.Since > 0 {
+					continue
+				}
+				v, _ := p.board.Read(l.Path, 0, 1)
+				if !yield(l.Path, v) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // reads returns all references of a call that come to be bound, in order.

@@ -3,7 +3,6 @@ package flow
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -22,11 +21,9 @@ type Reach struct {
 	calls map[reachCall]int
 }
 
-// reachCall is a call that may change the world.
-type reachCall struct{ tool, words string }
-
-// anyNumber stands for how often a call in a loop may be made.
-const anyNumber = math.MaxInt32
+// reachCall is a call that may change the world. Of a call in a document, likeness is that of the
+// call of the plan which runs the document.
+type reachCall struct{ tool, words, likeness string }
 
 // ReachOf returns the reach of a program under some policies. o is that of Check.
 func ReachOf(prog *compile.Program, policies []*Policy, o *Options) *Reach {
@@ -57,13 +54,26 @@ func ReachOf(prog *compile.Program, policies []*Policy, o *Options) *Reach {
 			x.flows[fmt.Sprintf("%s: %s", d.Rule.Text, d.Verdict)] = true
 		}
 	}
-	for _, s := range all.all {
+	like := likenessOf(prog)
+	add := func(s *site, likeness string) {
 		if readsOnly(s.target.Effects) || givesNothing(s.target) || s.call.Rare != nil && s.call.Delegate != nil && s.call.Delegate.Program != nil {
+			return
+		}
+		x.calls[reachCall{s.target.Tool.Definition.Name, s.words(given), likeness}]++
+	}
+	documents := map[*compile.Call]bool{}
+	for _, s := range all.all {
+		if s.prog != prog {
 			continue
 		}
-		c := reachCall{s.target.Tool.Definition.Name, s.words(given)}
-		if x.calls[c]++; s.many {
-			x.calls[c] = anyNumber
+		likeness := like(s.call)
+		add(s, likeness)
+		if documents[s.call] || s.call.Rare == nil || s.call.Delegate == nil {
+			continue // a fallback comes after the call
+		}
+		documents[s.call] = true
+		for _, inner := range all.docs[s.call.Delegate.Program] {
+			add(inner, likeness)
 		}
 	}
 	return x
@@ -124,9 +134,17 @@ func (x *Reach) Beyond(approved *Reach) (more []string) {
 		}
 	}
 	for c, n := range x.calls {
-		if n > approved.calls[c] {
-			more = append(more, "a call of "+c.words)
+		if n <= approved.calls[c] && c.likeness != "" {
+			continue
 		}
+		line := "a call of " + c.words
+		for was := range approved.calls {
+			if was.words == c.words && was.likeness != c.likeness {
+				line += "; what decides about it or what it is made of is not the same"
+				break
+			}
+		}
+		more = append(more, line)
 	}
 	slices.Sort(more)
 	return more
@@ -143,10 +161,10 @@ func (x *Reach) Allow(plan *Reach) {
 }
 
 // Spend takes away one call of each kind that calls a tool, since the tool was called: an approval
-// lets it happen once.
+// lets it happen once. That holds for a call in a loop too: what is left of the loop is not known.
 func (x *Reach) Spend(tool string) {
 	for c, n := range x.calls {
-		if c.tool == tool && n > 0 && n < anyNumber {
+		if c.tool == tool && n > 0 {
 			x.calls[c]--
 		}
 	}
