@@ -140,7 +140,7 @@ func Check(prog *compile.Program, p *Policy, o *Options) (*Report, diag.List) {
 func newAnalysis(prog *compile.Program, p *Policy, o *Options) *analysis {
 	a := &analysis{
 		policy: p, goesOn: o.GoesOn, every: o.all, undoBy: o.Undo, undos: map[*tool.Undo][]lang.Member{}, retries: o.Retries, rules: map[*compile.Target]*toolRules{}, docs: map[*compile.Program]*contexts{},
-		sources: sources{byKey: map[string]int{}}, sourceOf: map[*tree]set{}, flows: sinks{byKey: map[sinkKey]*Sink{}},
+		sources: sources{byKey: map[string]int{}}, sourceOf: map[*tree]set{}, wholes: map[*tree]*mark{}, flows: sinks{byKey: map[sinkKey]*Sink{}},
 		vouched: map[vouch]*mark{},
 	}
 	a.plan = p.worst(p.plan, p.seenBy(prog))

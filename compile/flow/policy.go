@@ -159,6 +159,7 @@ func (c *preparer) tables() {
 	for _, path := range paths {
 		root.put(p, path.Names, p.lab(path.Label), set)
 	}
+	root.weigh()
 	p.given = root
 }
 
@@ -166,6 +167,7 @@ func (c *preparer) tables() {
 type tree struct {
 	own     lab
 	members []branch
+	wide    bool // it has more than maxParts parts, so that a value keeps none of them
 }
 
 type branch struct {
@@ -190,29 +192,73 @@ func (t *tree) put(p *Policy, names []string, l lab, set map[*tree]bool) {
 	set[t], t.own = true, l
 }
 
+// weigh notes which trees are wide, and returns the number of parts of a value of this one.
+func (t *tree) weigh() int {
+	n := 1
+	for _, b := range t.members {
+		n += b.tree.weigh()
+	}
+	if t.wide = n > maxParts; t.wide {
+		return 1
+	}
+	return n
+}
+
 // labelled returns a value with the labels of a tree, each of whose parts also has the mark
 // carried. Each part is a source of its own.
 func (a *analysis) labelled(t *tree, name string, s *step, carried *mark) *val {
+	if t.wide {
+		if own := a.whole(t, name); own.from != nil {
+			carried = a.join(a.marked(own.lab, own.from, s, nil), carried)
+		}
+		return a.leaf(carried)
+	}
 	v := a.vals.next()
 	v.flat = true
 	if !a.policy.noWorse(t.own, a.policy.best) {
-		from, ok := a.sourceOf[t]
-		if !ok {
-			from = a.source(name, t.own)
-			a.sourceOf[t] = from
-		}
-		v.own = a.marked(t.own, from, s, nil)
+		v.own = a.marked(t.own, a.sourceIn(t, name), s, nil)
 	}
 	v.own = a.join(v.own, carried)
 	v.named = a.parts.list(len(t.members))
 	for i, b := range t.members {
-		part := name
-		if _, ok := a.sourceOf[b.tree]; !ok { // else it has its name
-			part = name + "." + b.name
-		}
-		v.named[i].name, v.named[i].val = b.name, a.labelled(b.tree, part, s, carried)
+		v.named[i].name, v.named[i].val = b.name, a.labelled(b.tree, a.partName(b, name), s, carried)
 	}
 	return a.sealed(v)
+}
+
+// sourceIn returns the source of a tree itself, made once.
+func (a *analysis) sourceIn(t *tree, name string) set {
+	from, ok := a.sourceOf[t]
+	if !ok {
+		from = a.source(name, t.own)
+		a.sourceOf[t] = from
+	}
+	return from
+}
+
+// partName returns the name of the source of a branch of a tree with this name.
+func (a *analysis) partName(b branch, name string) string {
+	if _, ok := a.sourceOf[b.tree]; ok { // it has its name
+		return name
+	}
+	return name + "." + b.name
+}
+
+// whole returns the join of all labels of a tree, with all its sources, made once.
+func (a *analysis) whole(t *tree, name string) *mark {
+	if m, ok := a.wholes[t]; ok {
+		return m
+	}
+	m := &mark{lab: a.policy.best}
+	if !a.policy.noWorse(t.own, a.policy.best) {
+		m.lab, m.from = t.own, a.sourceIn(t, name)
+	}
+	for _, b := range t.members {
+		n := a.whole(b.tree, a.partName(b, name))
+		m.lab, m.from = a.policy.worst(m.lab, n.lab), m.from.union(n.from)
+	}
+	a.wholes[t] = m
+	return m
 }
 
 // either returns the join of two trees.

@@ -71,6 +71,7 @@ func (p *Policy) rulesFor(t *compile.Target) *toolRules {
 		r.endorses, r.declassifies = "", ""
 		r.gives = r.gives.either(p, &tree{own: p.givesOf(t)})
 	}
+	r.gives.weigh()
 	for _, l := range p.lists {
 		if !l.ofInput && selects(l.tool, names, t.Effects) {
 			r.lists = append(r.lists, l)

@@ -24,7 +24,8 @@ type analysis struct {
 	undos    map[*tool.Undo][]lang.Member                             // their params
 	docs     map[*compile.Program]*contexts
 	sources  sources
-	sourceOf map[*tree]set // the sources of labels, made once
+	sourceOf map[*tree]set   // the sources of labels, made once
+	wholes   map[*tree]*mark // the joins of all labels of trees
 	flows    sinks
 
 	memory
