@@ -167,6 +167,51 @@ var bombKinds = map[string]func(r *rand.Rand, n int) bomb{
 	},
 }
 
+func init() {
+	for _, kind := range []string{"writers", "templates", "daggers", "delegates", "instances", "context", "operands", "long paths"} {
+		bombKinds["flows of "+kind] = func(r *rand.Rand, n int) bomb {
+			b := bombKinds[kind](r, n)
+			b.tools = strings.TrimSuffix(echoTools, "}}") + `,"ask":{"properties":{}}},"flow":` + flowBomb(r, n) + `}`
+			return b
+		}
+	}
+}
+
+// flowBomb makes a flow policy of about n parts for the tools "echo" and "ask".
+func flowBomb(r *rand.Rand, n int) string {
+	category := func(i int) string { return fmt.Sprintf(`"c%d"`, i) }
+	most := 1 + r.IntN(2)*n // categories of a label
+	some := func() string { return parts(r.IntN(most), ",", func(int) string { return category(r.IntN(n)) }) }
+	level := func(name string, i int) string { return fmt.Sprintf("%s%d", name, i) }
+	lattice := func(name, least, most string) string {
+		m := 1 + r.IntN(n)
+		if r.IntN(2) == 0 {
+			return `"` + least + parts(m, "", func(i int) string { return " < " + level(name, i) }) + ` < ` + most + `"`
+		}
+		return `[` + parts(m, ",", func(i int) string { return fmt.Sprintf("%q", least+" < "+level(name, i)+" < "+most) }) + `]`
+	}
+	label := func() string {
+		return fmt.Sprintf(`{"trust":%q,"secrecy":%q,"categories":[%s]}`, oneOf(r, "untrusted", "user", "operator", "t0"), oneOf(r, "public", "secret", "s0"), some())
+	}
+	rule := func(i int) string {
+		return oneOf(r,
+			fmt.Sprintf("sum(echo.v) <= %d", i), fmt.Sprintf("count(%s) <= %d", oneOf(r, "echo", "*", "@destructive", "e*c*h*o*"), r.IntN(100)),
+			fmt.Sprintf("distinct(echo.v) <= input.k%d", i), fmt.Sprintf("echo never after echo where now.v == before.v && %d == %[1]d", i),
+			"ask before echo",
+			fmt.Sprintf("echo only if params.v <= %d%s", i, strings.Repeat(" || (params.v == input.a && !(params.v in ['a']))", r.IntN(30))))
+	}
+	entry := func() string {
+		return fmt.Sprintf(`{"gives":%s,"parts":{%s},"takes":{"v":{"trust":"user","in":"input.a","or":"params.v <= input.y1 && params.v.size() > 3"},"*":%s},"violation":%q}`,
+			label(), parts(n, ",", func(i int) string { return fmt.Sprintf(`"p%d.p%d":%s`, i%7, i, label()) }), label(), oneOf(r, "warn", "approve"))
+	}
+	return fmt.Sprintf(`{"trust":%s,"secrecy":%s,"categories":[%s],"strict":%t,"violation":%q,"given":{"input":{"trust":"user","categories":[%s]}},"tools":{"echo":%s,"*":%s,"e*":%s},"rules":[%s]}`,
+		lattice("t", "untrusted", "user"), lattice("s", "internal", "secret"), parts(n, ",", category), r.IntN(2) == 0, oneOf(r, "reject", "warn", "approve"), some(),
+		entry(), entry(), entry(),
+		parts(n, ",", func(i int) string {
+			return fmt.Sprintf(`{"rule":%q,"violation":%q}`, rule(i), oneOf(r, "reject", "warn", "approve"))
+		}))
+}
+
 const echoTools = `{"tools":{"echo":{"properties":{"v":{},"_output":{"type":"object"}}}}}`
 
 // planBomb is a plan of calls of one tool, of which these are the members.
