@@ -2,12 +2,14 @@ package plc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,9 +34,10 @@ func (e *Engine) Run(ctx context.Context, spec Spec) (*exec.Result, error) {
 }
 
 // RunAs does what Run does for a run with an id that the caller chose, such as exec.IDOf returns.
-// If the store has a run with this id, RunAs continues that one as Resume does, with what it was
-// given when it began: after a kill, the same call of RunAs goes on where the record ends. A run
-// that has completed gives its result again, and nothing is called.
+// If the store has a run with this id, RunAs continues that one as Resume does, with the tool files
+// and settings that it began with: after a kill, the same call of RunAs goes on where the record
+// ends. A run that has completed gives its result again, and nothing is called. The error is an
+// *OtherRunError if that run was given another plan, document or value.
 func (e *Engine) RunAs(ctx context.Context, id string, spec Spec) (*exec.Result, error) {
 	if err := e.NeedStore(); err != nil {
 		return nil, err
@@ -45,12 +48,66 @@ func (e *Engine) RunAs(ctx context.Context, id string, spec Spec) (*exec.Result,
 	}
 	r, err := p.BeginAs(ctx, id)
 	if _, begun := errors.AsType[*journal.ExistsError](err); begun {
+		if err := p.isOf(ctx, id); err != nil {
+			return nil, err
+		}
 		return e.Resume(ctx, id, Change{})
 	}
 	if err != nil {
 		return nil, err
 	}
 	return r.finish(ctx)
+}
+
+// An OtherRunError says that a run with the id that was chosen is there, and was given something
+// else.
+type OtherRunError struct{ Run string }
+
+func (e *OtherRunError) Error() string {
+	return fmt.Sprintf("the run %s was begun with another plan, document or value; choose another id for this one, or continue that one with Resume", e.Run)
+}
+
+// isOf returns an *OtherRunError if a run was given another plan, document or value.
+func (p *Plan) isOf(ctx context.Context, run string) error {
+	given, err := p.checker.session.engine.config.Store.Given(ctx, run)
+	if err != nil {
+		return err
+	}
+	own, err := p.given(0)
+	if err != nil {
+		return err
+	}
+	revised := given.Revision > 0
+	theirs, err := contentOf(given, revised)
+	if err != nil {
+		return err
+	}
+	if ours, err := contentOf(own, revised); err != nil || !slices.Equal(ours, theirs) {
+		return cmp.Or[error](err, &OtherRunError{run})
+	}
+	return nil
+}
+
+// contentOf returns what tells apart the plans, documents and values that runs are given. The plan
+// of a run that was given another one since is left out.
+func contentOf(g *journal.Given, revised bool) (all []string, err error) {
+	kept, err := readSettings(g.Settings)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, string(encoded(kept.Spec.Values)))
+	for _, t := range g.AllTexts() {
+		switch t.Role {
+		case journal.Plan:
+			if !revised {
+				all = append(all, string(t.Bytes))
+			}
+		case journal.Document, journal.Schema, journal.Input, journal.State:
+			all = append(all, string(t.Role)+digestOf(t.Bytes))
+		}
+	}
+	slices.Sort(all)
+	return all, nil
 }
 
 // Prepare checks a plan as Check does, with all that a run needs: secrets have to be set,

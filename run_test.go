@@ -40,6 +40,15 @@ func TestRunAs(t *testing.T) {
 	if calls != 1 {
 		t.Errorf("noted %d times", calls)
 	}
+	other := spec
+	other.Plan = plc.Text(`[{"_tool": "note", "_outputPath": "†state.a"}]`)
+	valued := spec
+	valued.Values.Input = []plc.Source{plc.Text(`{"n": 1}`)}
+	for name, spec := range map[string]plc.Spec{"another plan": other, "another input": valued} {
+		if res, err := eng.RunAs(t.Context(), "letter", spec); !errors.As(err, new(*plc.OtherRunError)) {
+			t.Errorf("%s: %+v, %v", name, res, err)
+		}
+	}
 	if _, err := plc.New(plc.Config{Tools: []*tool.Tool{note, send}}).RunAs(t.Context(), "letter", spec); err == nil {
 		t.Error("without a store")
 	}
