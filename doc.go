@@ -38,9 +38,10 @@
 //
 // A call that was started and has no answer may have done its work. It is made again if its tool
 // declares that this does no harm (tool.Effects.Idempotent), if a person says so, or with
-// [Spec].OnUncertain; otherwise it fails with the code "uncertain". A function that calls a service
-// with idempotency keys gives it the key of its call (tool.RequestOf), and may be declared
-// idempotent.
+// [Spec].OnUncertain; otherwise it fails with the code "uncertain". The setting is kept with the
+// run; to change it later, give Resume a [Change] whose Edit sets it. A function that calls a
+// service with idempotency keys gives it the key of its call (tool.RequestOf), and may be
+// declared idempotent.
 //
 // [Engine.Replay] walks a record without calling anything, and [Engine.Fork] runs it again from one
 // of its calls.
@@ -49,8 +50,10 @@
 //
 // Calls of destructive tools, and whole plans that are lazy, are put to a person: to the
 // functions in [Config], or else the run pauses with the status exec.Paused. [Engine.Questions]
-// then lists what is asked, and [Engine.Answer] answers. A lazy plan is shown by
-// [Engine.PendingPlan], and answered for by [Engine.ApprovePlan] or [Engine.RejectPlan].
+// then lists what is asked, and [Engine.Answer] answers. One that is refused fails with the code
+// "rejected". A yes to a lazy plan covers those of its calls whose params are known before it
+// runs (forecast.Call.Covered); the others are asked about when they are reached. A lazy plan is
+// shown by [Engine.PendingPlan], and answered for by [Engine.ApprovePlan] or [Engine.RejectPlan].
 // [Engine.Resume] continues with the answers; a run that is still executed, by whatever process,
 // takes them at once.
 //
@@ -69,7 +72,8 @@
 //
 // # Errors
 //
-// Faults of a plan are findings: a [*PlanError]. A setting that is wrong is a [*SpecError].
+// Faults of a plan are findings: a [*PlanError]. A setting that is wrong is a [*SpecError]. A run
+// that [Engine.RunAs] can't begin, since its id is that of another one, is an [*OtherRunError].
 // All other errors are about the world: a file ([*FileError]), the store
 // ([*github.com/plc-lang/plc/journal.Error]), a server. That a call failed is none of these: it is
 // in the result.

@@ -57,7 +57,8 @@ type Config struct {
 	PlanFolder string
 
 	// Approver answers questions about calls, AskServer those of MCP servers, and
-	// ApprovePlan the one about a lazy plan as a whole. They may be called by several
+	// ApprovePlan the one about a lazy plan as a whole; Approver is then asked about those of its
+	// calls that the dry run of the preview does not say are covered. They may be called by several
 	// goroutines at once. Nil is nobody: the run pauses, and Answer answers; only a call whose
 	// answer was lost fails, unless Spec.OnUncertain says otherwise.
 	Approver    func(ctx context.Context, q *exec.Question) (exec.Answer, error)
