@@ -21,6 +21,7 @@ import (
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/internal/durable"
+	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool"
 )
@@ -101,7 +102,7 @@ func (l *Loop) askPlan(ctx context.Context, prog *compile.Program, o *exec.Optio
 		return err
 	}
 	name := l.plans.next(m)
-	if yes, err := l.plans.answered(name, m, policy.ApprovalKeys); yes || err != nil {
+	if yes, err := l.plans.answered(ctx, name, m, policy.ApprovalKeys); yes || err != nil {
 		return nil, allow(err)
 	}
 	trial := forecast.OptionsOf(o)
@@ -116,11 +117,11 @@ func (l *Loop) askPlan(ctx context.Context, prog *compile.Program, o *exec.Optio
 		l.OnPlan(&PlanPreview{prog, d, f, more})
 	}
 	if policy.ApprovalKeys != nil || l.AskPlan == nil { // an answer given here is not signed
-		return nil, l.plans.wait(name, m, policy.ApprovalKeys)
+		return nil, l.plans.wait(ctx, name, m, policy.ApprovalKeys)
 	}
 	edited, err = l.AskPlan(ctx, plan, nil)
 	if err == nil && edited == nil {
-		err = allow(l.plans.approve(name, m, l.Person))
+		err = allow(l.plans.approve(ctx, name, m, l.Person))
 	}
 	return edited, err
 }
@@ -229,8 +230,9 @@ func LoopOfApproval(name string, f *approval.File) string {
 // planApprovals are those of the plans of a loop. Without a folder nothing is kept.
 type planApprovals struct {
 	folder, loop string
-	key          []byte // seals them; nil is none
-	waits        string // the file of the plan that waits; "" is none
+	store        journal.Store // knows those that were used; nil without a folder
+	key          []byte        // seals them; nil is none
+	waits        string        // the file of the plan that waits; "" is none
 }
 
 // A file of approval names a plan of a loop planOfLoop, followed by the id of the loop;
@@ -258,8 +260,9 @@ func (a *planApprovals) next(m report.Manifest) string {
 func usedName(file string) string { return strings.TrimSuffix(file, planFile) + usedFile }
 
 // answered reports whether somebody approved a plan that waited, with one of the keys if there are
-// any. The error says that somebody rejected it. An approval that does not hold is asked for again.
-func (a *planApprovals) answered(file string, m report.Manifest, keys []string) (bool, error) {
+// any, and uses the approval up. The error says that somebody rejected it. An approval that does
+// not hold, or was used, is asked for again.
+func (a *planApprovals) answered(ctx context.Context, file string, m report.Manifest, keys []string) (bool, error) {
 	if file == "" {
 		return false, nil
 	}
@@ -281,22 +284,40 @@ func (a *planApprovals) answered(file string, m report.Manifest, keys []string) 
 	case keys != nil && said.SignedBy(keys) != nil:
 		return false, os.Remove(file) // an approval can't be signed later
 	}
+	if fresh, err := a.use(ctx, said); err != nil {
+		return false, err
+	} else if !fresh {
+		return false, os.Remove(file) // it is a copy
+	}
 	if err := os.Rename(file, usedName(file)); err != nil {
 		return false, fmt.Errorf("%w: its approval can't be used: %w", loop.ErrRejected, err)
 	}
 	return true, nil
 }
 
+// use uses an approval up in the store, which knows it by its id. It reports false for one that was
+// used before.
+func (a *planApprovals) use(ctx context.Context, f *approval.File) (fresh bool, err error) {
+	err = a.store.Use(ctx, a.loop+" "+exec.NewID(), "file "+f.ID) // each use is another one
+	if errors.As(err, new(*journal.UsedError)) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("%w: its approval can't be used: %w", loop.ErrRejected, err)
+	}
+	return true, nil
+}
+
 // approve keeps that somebody said yes to a plan.
-func (a *planApprovals) approve(file string, m report.Manifest, person string) error {
+func (a *planApprovals) approve(ctx context.Context, file string, m report.Manifest, person string) error {
 	if file != "" {
 		file = usedName(file)
 	}
-	return a.keep(file, m, person)
+	return a.keep(ctx, file, m, person)
 }
 
 // wait keeps a plan as a request, for which the loop waits.
-func (a *planApprovals) wait(file string, m report.Manifest, keys []string) error {
+func (a *planApprovals) wait(ctx context.Context, file string, m report.Manifest, keys []string) error {
 	switch {
 	case file == "" && keys != nil:
 		return fmt.Errorf("%w: the policy wants an approval that is signed, and without a record the plan can't wait for it; leave out --store none", loop.ErrRejected)
@@ -304,7 +325,7 @@ func (a *planApprovals) wait(file string, m report.Manifest, keys []string) erro
 		return fmt.Errorf("%w: there is nobody to ask, and without a record it can't wait; --yes approves", loop.ErrRejected)
 	}
 	if _, err := os.Stat(file); err != nil { // else it is asked for again
-		if err := a.keep(file, m, ""); err != nil {
+		if err := a.keep(ctx, file, m, ""); err != nil {
 			return err
 		}
 	}
@@ -314,14 +335,18 @@ func (a *planApprovals) wait(file string, m report.Manifest, keys []string) erro
 
 var errPlanWaits = errors.New("the plan waits for approval")
 
-// keep writes the file of a plan, which somebody has approved; "" is nobody.
-func (a *planApprovals) keep(file string, m report.Manifest, by string) error {
+// keep writes the file of a plan, which somebody has approved; "" is nobody. Such an approval is
+// used already.
+func (a *planApprovals) keep(ctx context.Context, file string, m report.Manifest, by string) error {
 	if file == "" {
 		return nil
 	}
 	f := approval.Request(planOfLoop+a.loop, m, time.Now())
 	if by != "" {
 		if err := f.Approve(by, f.Created); err != nil {
+			return err
+		}
+		if _, err := a.use(ctx, f); err != nil {
 			return err
 		}
 	}

@@ -159,6 +159,7 @@ func (l *Loop) open(ctx context.Context) error {
 		l.record = &loopRecord{store: store, loop: held}
 	}
 	r := l.record
+	l.plans.store = r.store
 	entries, err := r.loop.Entries(ctx)
 	if err != nil {
 		return err
