@@ -20,14 +20,15 @@ import (
 )
 
 // approver puts calls to the person at the terminal, with all that they would be called with.
-// Somebody elsewhere may be quicker.
+// Somebody elsewhere may be quicker to answer about r; a nil r is a run of a loop, about which
+// nobody else can answer while it goes on.
 func (env *environment) approver(show *progress, r *plc.Run) func(context.Context, *exec.Question) (exec.Answer, error) {
 	return func(ctx context.Context, q *exec.Question) (exec.Answer, error) {
 		a, err := env.askCall(ctx, show, &asked{
 			path: q.Path, instance: q.Instance, terms: q.Terms, fallback: q.Fallback, kind: q.Kind, reason: q.Reason,
 			failure: q.Failure, definition: definitionOf(q.Call.Tool),
 		})
-		if err != nil {
+		if err != nil || r == nil {
 			return a, err
 		}
 		return r.Put(ctx, q, a)

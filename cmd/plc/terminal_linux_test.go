@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"github.com/plc-lang/plc/tool/model/modeltest"
 )
 
 // terminal is a pseudo-terminal with plc on it.
@@ -419,6 +421,37 @@ func TestLazyPlanAtTheTerminal(t *testing.T) {
 			t.Errorf("%q: exit %d, want %d", typed, code, want.code)
 		}
 		wantScreen(t, shown, want.last)
+	}
+}
+
+// A call of a loop is asked about like that of a run, with a record and without.
+func TestSolveAtTheTerminal(t *testing.T) {
+	t.Setenv("MODEL_KEY", modeltest.Key)
+	const tools = `
+models: {default: {provider: openai, model: m, baseURL: %q, apiKey: {env: MODEL_KEY}}}
+tools: {drop: {properties: {table: {type: string}}, effects: {destructive: true}}}
+activities: {drop: {echo: true}}
+`
+	const plan = `{"calls": [{"_tool": "drop", "table": "users", "_outputPath": "†state.d", "_onFailure": "continue", "_id": "d"}], "output": {"d": "†state.d"}}`
+	for typed, want := range map[string]string{
+		"y\n":                       `"table": "users"`,
+		"n not now\n":               `✗ d: rejected: a person rejected the call: not now`,
+		"e {\"table\": \"b\"}\n":    `"table": "b"`,
+		"v {\"table\": \"gone\"}\n": `"table": "gone"`,
+		"s\n":                       `skipped`,
+	} {
+		for _, store := range []string{"none", "runs.db"} {
+			dir := t.TempDir()
+			s := modeltest.New(t, modeltest.Say(plan), modeltest.Say(`{"calls": [], "output": "over"}`))
+			write(t, filepath.Join(dir, "tools.yaml"), fmt.Sprintf(tools, s.OpenAI().BaseURL))
+			term := wideTerminal.on(t, dir, "", nil, "solve", "drop it", "--tools", "tools.yaml", "--store", store)
+			term.until(t, `call it\? y yes, n no, e edit, v value, s skip, \? help:$`)
+			term.typeIn(t, typed)
+			code, shown := term.end(t)
+			if code != exitDone || !strings.Contains(shown, want) {
+				t.Errorf("%q, --store %s: exit %d, and there is no %s in\n%s", typed, store, code, want, shown)
+			}
+		}
 	}
 }
 
