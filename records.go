@@ -1,11 +1,13 @@
 package plc
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -449,10 +451,15 @@ func EndedStatuses() []exec.Status {
 }
 
 // Collect deletes runs from the store, with all that they were given and what no other run was
-// given. It deletes no run that a process holds.
+// given. It deletes no run that a process holds, and the runs of a loop only together: when c means
+// them all, and the loop has ended with one of the statuses, or is not there any more. One that has
+// not ended counts as paused.
 func (e *Engine) Collect(ctx context.Context, c journal.Collect) (journal.Collected, error) {
 	store, err := e.records()
 	if err != nil {
+		return journal.Collected{}, err
+	}
+	if err := spareLoops(ctx, store, &c); err != nil {
 		return journal.Collected{}, err
 	}
 	return store.Collect(ctx, &c)
@@ -460,15 +467,73 @@ func (e *Engine) Collect(ctx context.Context, c journal.Collect) (journal.Collec
 
 // Collectable returns the ids of the runs that Collect would delete.
 func (e *Engine) Collectable(ctx context.Context, c journal.Collect) ([]string, error) {
-	all, err := e.Runs(ctx, c.Filter)
+	store, err := e.records()
 	if err != nil {
 		return nil, err
 	}
+	if err := spareLoops(ctx, store, &c); err != nil {
+		return nil, err
+	}
+	all, err := collectable(ctx, store, &c)
 	var ids []string
+	for _, r := range all {
+		ids = append(ids, r.Run)
+	}
+	return ids, err
+}
+
+// collectable returns the runs that a store would delete.
+func collectable(ctx context.Context, store journal.Store, c *journal.Collect) (taken []*journal.Summary, err error) {
+	f := c.Filter
+	f.Limit, f.From = 0, ""
+	all, err := store.Runs(ctx, f)
 	for i, r := range all {
-		if i >= c.Keep && r.Holder == nil {
-			ids = append(ids, r.Run)
+		if c.Takes(i, r) {
+			taken = append(taken, r)
 		}
 	}
-	return ids, nil
+	return taken, err
+}
+
+// spareLoops has the runs of loops spared that may go on, or of which other runs stay.
+func spareLoops(ctx context.Context, store journal.Store, c *journal.Collect) error {
+	taken, err := collectable(ctx, store, c)
+	if err != nil {
+		return err
+	}
+	all, err := store.Runs(ctx, journal.Filter{})
+	if err != nil {
+		return err
+	}
+	left := map[string]int{} // runs of a loop that would stay
+	for _, r := range all {
+		left[r.Labels[LoopLabel]]++
+	}
+	for _, r := range taken {
+		left[r.Labels[LoopLabel]]--
+	}
+	for id, n := range left {
+		if n > 0 || id == "" {
+			continue
+		}
+		entries, err := store.LoopEntries(ctx, id)
+		switch status := exec.Paused; {
+		case errors.As(err, new(*journal.MissingError)):
+		case err != nil:
+			left[id]++
+		default:
+			if len(entries) > 0 {
+				status = cmp.Or(endOf(entries[len(entries)-1]), status)
+			}
+			if len(c.Status) > 0 && !slices.Contains(c.Status, status) {
+				left[id]++
+			}
+		}
+	}
+	given := c.Spare
+	c.Spare = func(r *journal.Summary) bool {
+		id := r.Labels[LoopLabel]
+		return id != "" && left[id] > 0 || given != nil && given(r)
+	}
+	return nil
 }

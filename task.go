@@ -188,7 +188,13 @@ var ErrNoTask = errors.New("there is nothing to solve: give a goal or a context"
 
 // Do runs the loop until there is an output or it has to wait. The error says what else than plans
 // and tools ended it; the result, if there is one, says so too.
-func (l *Loop) Do(ctx context.Context) (*loop.Result, error) { return l.run(ctx) }
+func (l *Loop) Do(ctx context.Context) (*loop.Result, error) {
+	res, err := l.run(ctx)
+	if res != nil && l.record != nil {
+		err = errors.Join(err, l.record.end(res.Status))
+	}
+	return res, err
+}
 
 // readTask reads the context and the schema.
 func (l *Loop) readTask() (err error) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/plc-lang/plc/compile"
@@ -68,6 +69,42 @@ type loopRecord struct {
 	loop     journal.Loop
 	texts    []journal.Text
 	settings json.RawMessage // of the runs
+	answers  *model.Tape     // written to the loop
+	last     json.RawMessage // entry of the loop
+
+	mu    sync.Mutex
+	begun map[string]bool // the runs of which the loop says that they have begun
+}
+
+// Besides answers, the entries of a loop say that a run has begun, as an answer to its id, and how
+// the loop has ended.
+var (
+	runBegun  = model.Asked{Name: "run_begun", Person: true}
+	loopEnded = model.Asked{Name: "loop_ended", Person: true}
+)
+
+// endOf returns how a loop has ended whose last entry is this one; "" is not.
+func endOf(last json.RawMessage) exec.Status {
+	var e struct {
+		Model struct {
+			Model  string
+			Person bool
+		}
+		Answer json.RawMessage
+	}
+	var status exec.Status
+	if json.Unmarshal(last, &e) == nil && e.Model.Person && e.Model.Model == loopEnded.Name {
+		_ = json.Unmarshal(e.Answer, &status) // what is no status is no end
+	}
+	return status
+}
+
+// end notes how the loop has ended. One that was paused has not.
+func (r *loopRecord) end(status exec.Status) error {
+	if status == exec.Paused || status == endOf(r.last) {
+		return nil
+	}
+	return r.answers.Record(loopEnded, "", json.RawMessage("{}"), encoded(status))
 }
 
 // ContinueLoop prepares to continue a loop, and holds its record. The name is its id, the beginning
@@ -166,11 +203,13 @@ func (l *Loop) open(ctx context.Context) error {
 	}
 	var tape bytes.Buffer
 	for _, e := range entries {
+		r.last = e
 		tape.Write(append(e, '\n'))
 	}
-	if l.Options.Answers, err = model.ReadTape(&tape, entryWriter{ctx, r.loop}); err != nil {
+	if r.answers, err = model.ReadTape(&tape, entryWriter{ctx, r}); err != nil {
 		return fmt.Errorf("the answers of the model: %w", err)
 	}
+	l.Options.Answers, r.begun = r.answers, map[string]bool{}
 	turn := l.given.turn()
 	if l.style.refs != "" {
 		turn.Refs = l.style.refs
@@ -191,16 +230,18 @@ func (l *Loop) create(ctx context.Context, store journal.Store) (journal.Loop, e
 	return store.CreateLoop(ctx, l.ID(), encoded(given))
 }
 
-// entryWriter appends each line to a loop.
+// entryWriter appends each line to a loop. The tape writes one at a time.
 type entryWriter struct {
-	ctx  context.Context
-	loop journal.Loop
+	ctx context.Context
+	to  *loopRecord
 }
 
 func (w entryWriter) Write(line []byte) (int, error) {
-	if err := w.loop.Append(context.WithoutCancel(w.ctx), bytes.TrimSuffix(line, []byte("\n"))); err != nil {
+	entry := bytes.TrimSuffix(line, []byte("\n"))
+	if err := w.to.loop.Append(context.WithoutCancel(w.ctx), entry); err != nil {
 		return 0, err
 	}
+	w.to.last = entry
 	return len(line), nil
 }
 
@@ -211,17 +252,41 @@ func (r *loopRecord) record(id string, prog *compile.Program) (exec.Record, erro
 	run, err := r.store.Resume(ctx, id)
 	var missing *journal.MissingError
 	switch {
+	case errors.As(err, &missing) && r.hasBegun(id):
+		return nil, fmt.Errorf("the run %s of the loop is not in the store any more, so what it did is not known; the loop can't go on, since that would be done again", id)
 	case errors.As(err, &missing):
 		run, err = r.store.Create(ctx, id, given)
 	case err == nil: // it may have begun with a part of the answer, or with one that broke off
-		if err = run.Revise(ctx, given); err != nil {
-			err = errors.Join(err, run.Close())
-		}
+		err = run.Revise(ctx, given)
+	}
+	if err == nil && !r.hasBegun(id) {
+		err = r.begin(id)
 	}
 	if err != nil {
+		if run != nil {
+			err = errors.Join(err, run.Close())
+		}
 		return nil, err
 	}
 	return &turnRecord{run, r}, nil
+}
+
+// hasBegun reports whether a run has begun, by the loop.
+func (r *loopRecord) hasBegun(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.begun[id] {
+		_, r.begun[id] = r.answers.Answer(runBegun, "", encoded(id))
+	}
+	return r.begun[id]
+}
+
+// begin notes that a run begins, which the store has, before anything of it is done.
+func (r *loopRecord) begin(id string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.begun[id] = true
+	return r.answers.Record(runBegun, "", encoded(id), json.RawMessage("true"))
 }
 
 // given returns what the run of a turn is given.

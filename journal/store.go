@@ -72,6 +72,9 @@ type Store interface {
 	CreateLoop(ctx context.Context, loop string, given json.RawMessage) (Loop, error)
 	// ResumeLoop holds a loop. The error is a *MissingError or a *HeldError.
 	ResumeLoop(ctx context.Context, loop string) (Loop, error)
+	// LoopEntries returns what was appended to a loop, in order, whoever holds it. The error is a
+	// *MissingError when the store doesn't have the loop.
+	LoopEntries(ctx context.Context, loop string) ([]json.RawMessage, error)
 	// Loops returns the ids of all loops, the newest first.
 	Loops(ctx context.Context) ([]string, error)
 

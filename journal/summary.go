@@ -106,6 +106,13 @@ func (e *Entry) Event() (*exec.Event, error) {
 type Collect struct {
 	Filter     // the runs that may be; its Limit is ignored
 	Keep   int // of these, the newest that stay
+	// Spare reports whether a run of these stays all the same; nil spares none.
+	Spare func(*Summary) bool
+}
+
+// Takes reports whether a run is deleted that the filter admits, after so many newer ones.
+func (c *Collect) Takes(newer int, s *Summary) bool {
+	return newer >= c.Keep && s.Holder == nil && (c.Spare == nil || !c.Spare(s))
 }
 
 // Collected counts what was deleted.

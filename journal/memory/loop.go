@@ -68,6 +68,17 @@ func (s *Store) ResumeLoop(_ context.Context, name string) (journal.Loop, error)
 	return &heldLoop{store: s, loop: l}, nil
 }
 
+// LoopEntries implements journal.Store.
+func (s *Store) LoopEntries(_ context.Context, name string) ([]json.RawMessage, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.loopOf(name)
+	if l == nil {
+		return nil, &journal.MissingError{Run: name}
+	}
+	return slices.Clone(l.entries), nil
+}
+
 // Loops implements journal.Store.
 func (s *Store) Loops(context.Context) ([]string, error) {
 	s.mu.Lock()

@@ -422,7 +422,7 @@ func (s *Store) Collect(_ context.Context, c *journal.Collect) (journal.Collecte
 	var kept []*run
 	for _, r := range slices.Backward(s.runs) {
 		if sum := r.summary(); c.Has(sum) {
-			if seen++; seen > c.Keep && sum.Holder == nil {
+			if seen++; c.Takes(seen-1, sum) {
 				done.Runs++
 				r.tell()
 				for _, e := range r.entries {

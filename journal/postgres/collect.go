@@ -32,7 +32,7 @@ func (s *Store) Collect(ctx context.Context, c *journal.Collect) (journal.Collec
 		victims[id] = fmt.Sprintf("number %d", id)
 	}
 	for i, r := range runs {
-		if i >= c.Keep && r.Holder == nil {
+		if c.Takes(i, r.Summary) {
 			victims[r.id] = r.Run
 		}
 	}

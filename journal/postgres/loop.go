@@ -150,20 +150,53 @@ func (l *loop) Entries(ctx context.Context) (all []json.RawMessage, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	err = l.store.look(ctx, func(q querier) error {
-		all = nil
 		var at record.Link
-		_, err := q.run(ctx, func(v []any) error {
-			number, _ := v[0].(int64)
-			body, _ := v[1].(string)
-			if number != at.Last+1 || v[2] != any(record.SumRow(at.Sum, l.hold.id, number, body)) {
-				return record.Broken(fmt.Sprintf("entry %d of the loop %q", at.Last+1, l.hold.name), record.ErrSum)
-			}
-			at = record.Link{Last: number, Sum: v[2].(int64)}
-			all = append(all, json.RawMessage(body))
-			return nil
-		}, "SELECT number, body, sum FROM entries WHERE loop = $1 ORDER BY number", l.hold.id)
-		if err == nil && at != l.Link && l.err == nil {
-			err = record.Broken(fmt.Sprintf("the loop %q", l.hold.name), fmt.Errorf("%d entries were written", l.Last))
+		var err error
+		if all, at, err = entriesOf(ctx, q, l.hold.id, l.hold.name); err == nil && at != l.Link && l.err == nil {
+			err = missingEntries(l.hold.name, l.Link)
+		}
+		return err
+	})
+	return all, err
+}
+
+// entriesOf returns the entries of a loop, and the link of the last one.
+func entriesOf(ctx context.Context, q querier, id int64, name string) (all []json.RawMessage, at record.Link, err error) {
+	_, err = q.run(ctx, func(v []any) error {
+		number, _ := v[0].(int64)
+		body, _ := v[1].(string)
+		if number != at.Last+1 || v[2] != any(record.SumRow(at.Sum, id, number, body)) {
+			return record.Broken(fmt.Sprintf("entry %d of the loop %q", at.Last+1, name), record.ErrSum)
+		}
+		at = record.Link{Last: number, Sum: v[2].(int64)}
+		all = append(all, json.RawMessage(body))
+		return nil
+	}, "SELECT number, body, sum FROM entries WHERE loop = $1 ORDER BY number", id)
+	return all, at, err
+}
+
+// missingEntries returns the error for a loop that has not all entries up to the last one.
+func missingEntries(name string, last record.Link) error {
+	return record.Broken(fmt.Sprintf("the loop %q", name), fmt.Errorf("%d entries were written", last.Last))
+}
+
+// LoopEntries implements journal.Store.
+func (s *Store) LoopEntries(ctx context.Context, name string) (all []json.RawMessage, err error) {
+	err = s.read(ctx, func(q querier) error {
+		v, err := one(ctx, q, "SELECT "+loopColumns+" FROM loops WHERE name = $1", name)
+		if err == nil && v == nil {
+			err = &journal.MissingError{Run: name}
+		}
+		if err == nil {
+			err = record.CheckRow(fmt.Sprintf("the loop %q", name), v)
+		}
+		if err != nil {
+			return err
+		}
+		var at record.Link
+		last := record.Link{Last: v[4].(int64), Sum: v[5].(int64)}
+		if all, at, err = entriesOf(ctx, q, v[0].(int64), name); err == nil && at != last {
+			err = missingEntries(name, last)
 		}
 		return err
 	})

@@ -50,7 +50,7 @@ func (s *Store) victims(ctx context.Context, c *journal.Collect) ([]int64, error
 		return nil, err
 	}
 	for i, r := range runs {
-		if i >= c.Keep && r.Holder == nil {
+		if c.Takes(i, r.Summary) {
 			ids = append(ids, r.id)
 		}
 	}

@@ -812,6 +812,9 @@ func testCollect(t *testing.T, m Maker) {
 		names = append(names, r.Run)
 	}
 	same(t, "left", names, []string{"r5", "r4", "r1"})
+	done, err = s.Collect(t.Context(), &journal.Collect{Spare: func(r *journal.Summary) bool { return r.Run != "r4" }})
+	must(t, err)
+	same(t, "deleted of those that are not spared", done.Runs, 1)
 	_, err = s.Given(t.Context(), "r0")
 	is[*journal.MissingError](t, err)
 	g, err := s.Given(t.Context(), "r5") // the same text as that of those that are gone
@@ -849,6 +852,11 @@ func testLoops(t *testing.T, m Maker) {
 	all, err := l.Entries(ctx)
 	must(t, err)
 	same(t, "entries", len(all), 21)
+	read, err := s.LoopEntries(ctx, "L")
+	must(t, err)
+	same(t, "entries of a loop that is held", read, all)
+	_, err = s.LoopEntries(ctx, "none")
+	is[*journal.MissingError](t, err)
 	for i, e := range all {
 		same(t, "entry", string(e), fmt.Sprintf(`{"n":%d}`, i))
 	}
