@@ -451,15 +451,15 @@ func EndedStatuses() []exec.Status {
 }
 
 // Collect deletes runs from the store, with all that they were given and what no other run was
-// given. It deletes no run that a process holds, and the runs of a loop only together: when c means
-// them all, and the loop has ended with one of the statuses, or is not there any more. One that has
-// not ended counts as paused.
+// given. It deletes no run that a process holds, and a loop only together with its runs: when c
+// means them all, and the loop has ended with one of the statuses. One that has not ended counts as
+// paused.
 func (e *Engine) Collect(ctx context.Context, c journal.Collect) (journal.Collected, error) {
 	store, err := e.records()
 	if err != nil {
 		return journal.Collected{}, err
 	}
-	if err := spareLoops(ctx, store, &c); err != nil {
+	if err := spareLoops(ctx, store, &c, store.DeleteLoop); err != nil {
 		return journal.Collected{}, err
 	}
 	return store.Collect(ctx, &c)
@@ -471,7 +471,7 @@ func (e *Engine) Collectable(ctx context.Context, c journal.Collect) ([]string, 
 	if err != nil {
 		return nil, err
 	}
-	if err := spareLoops(ctx, store, &c); err != nil {
+	if err := spareLoops(ctx, store, &c, func(context.Context, string) error { return nil }); err != nil {
 		return nil, err
 	}
 	all, err := collectable(ctx, store, &c)
@@ -495,8 +495,10 @@ func collectable(ctx context.Context, store journal.Store, c *journal.Collect) (
 	return taken, err
 }
 
-// spareLoops has the runs of loops spared that may go on, or of which other runs stay.
-func spareLoops(ctx context.Context, store journal.Store, c *journal.Collect) error {
+// spareLoops has the runs of loops spared that may go on, or of which other runs stay. Gone is
+// called with the loops whose runs are not spared, before these are deleted; for a
+// *journal.HeldError they are spared.
+func spareLoops(ctx context.Context, store journal.Store, c *journal.Collect, gone func(ctx context.Context, loop string) error) error {
 	taken, err := collectable(ctx, store, c)
 	if err != nil {
 		return err
@@ -517,17 +519,22 @@ func spareLoops(ctx context.Context, store journal.Store, c *journal.Collect) er
 			continue
 		}
 		entries, err := store.LoopEntries(ctx, id)
-		switch status := exec.Paused; {
-		case errors.As(err, new(*journal.MissingError)):
-		case err != nil:
+		if errors.As(err, new(*journal.MissingError)) {
+			continue
+		}
+		status := exec.Paused
+		if len(entries) > 0 {
+			status = cmp.Or(endOf(entries[len(entries)-1]), status)
+		}
+		if err != nil || len(c.Status) > 0 && !slices.Contains(c.Status, status) {
+			left[id]++ // a loop that can't be read may go on
+			continue
+		}
+		switch err := gone(ctx, id); {
+		case errors.As(err, new(*journal.HeldError)):
 			left[id]++
-		default:
-			if len(entries) > 0 {
-				status = cmp.Or(endOf(entries[len(entries)-1]), status)
-			}
-			if len(c.Status) > 0 && !slices.Contains(c.Status, status) {
-				left[id]++
-			}
+		case err != nil:
+			return err
 		}
 	}
 	given := c.Spare

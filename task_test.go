@@ -70,6 +70,32 @@ func TestSolve(t *testing.T) {
 	}
 }
 
+// A loop that lacks a run that had begun is refused: its calls would be made again.
+func TestSolveWithoutItsRun(t *testing.T) {
+	calls := 0
+	store := memory.New()
+	eng, task := solver(t, &calls, store)
+	res, err := eng.Solve(t.Context(), task)
+	if err != nil || calls != 1 {
+		t.Fatalf("%v, %+v, %d calls", err, res, calls)
+	}
+	if done, err := store.Collect(t.Context(), &journal.Collect{}); err != nil || done.Runs != 1 {
+		t.Fatalf("%v, %+v", err, done)
+	}
+	l, err := eng.ContinueLoop(t.Context(), "last", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := l.Begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = l.Do(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "the run "+res.ID+"-1 of the loop is not in the store any more") || calls != 1 {
+		t.Errorf("%v, and %d calls", err, calls)
+	}
+}
+
 // goOn continues the newest loop, and returns what came of it and the file of the plan that waits.
 func goOn(t *testing.T, eng *plc.Engine) (res *loop.Result, waiting string) {
 	t.Helper()

@@ -75,6 +75,8 @@ type Store interface {
 	// LoopEntries returns what was appended to a loop, in order, whoever holds it. The error is a
 	// *MissingError when the store doesn't have the loop.
 	LoopEntries(ctx context.Context, loop string) ([]json.RawMessage, error)
+	// DeleteLoop deletes a loop, not its runs. The error is a *MissingError or a *HeldError.
+	DeleteLoop(ctx context.Context, loop string) error
 	// Loops returns the ids of all loops, the newest first.
 	Loops(ctx context.Context) ([]string, error)
 

@@ -79,6 +79,23 @@ func (s *Store) LoopEntries(_ context.Context, name string) ([]json.RawMessage, 
 	return slices.Clone(l.entries), nil
 }
 
+// DeleteLoop implements journal.Store.
+func (s *Store) DeleteLoop(_ context.Context, name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.loopOf(name)
+	switch {
+	case s.closed:
+		return errClosed()
+	case l == nil:
+		return &journal.MissingError{Run: name}
+	case l.held:
+		return &journal.HeldError{Run: name}
+	}
+	s.loops = slices.DeleteFunc(s.loops, func(other *loop) bool { return other == l })
+	return nil
+}
+
 // Loops implements journal.Store.
 func (s *Store) Loops(context.Context) ([]string, error) {
 	s.mu.Lock()

@@ -123,6 +123,31 @@ func (s *Store) ResumeLoop(ctx context.Context, name string) (journal.Loop, erro
 	return s.heldLoop(l), nil
 }
 
+// DeleteLoop implements journal.Store.
+func (s *Store) DeleteLoop(ctx context.Context, name string) error {
+	return s.write(ctx, s.opts.Busy, func(tx *tx) error {
+		v, err := tx.one("SELECT id FROM loops WHERE name = $1", name)
+		if err == nil && v == nil {
+			err = &journal.MissingError{Run: name}
+		}
+		if err != nil {
+			return err
+		}
+		id := v[0].(int64)
+		if _, err := s.takeHold(tx, id, name); err != nil {
+			return err
+		}
+		for _, query := range []string{
+			"DELETE FROM entries WHERE loop = $1", "DELETE FROM loops WHERE id = $1", "DELETE FROM holds WHERE id = $1",
+		} {
+			if err := tx.add(query, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // Loops implements journal.Store.
 func (s *Store) Loops(ctx context.Context) (names []string, err error) {
 	err = s.look(ctx, func(q querier) error {

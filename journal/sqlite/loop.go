@@ -179,6 +179,25 @@ func (s *Store) LoopEntries(ctx context.Context, name string) ([]json.RawMessage
 	}
 }
 
+// DeleteLoop implements journal.Store.
+func (s *Store) DeleteLoop(ctx context.Context, name string) error {
+	held, err := s.lockLoop(name)
+	if err != nil {
+		return err
+	}
+	defer held.free()
+	return s.write(ctx, func(tx *tx) error {
+		if _, err := tx.exec("DELETE FROM entries WHERE loop IN (SELECT id FROM loops WHERE name = ?)", name); err != nil {
+			return err
+		}
+		n, err := tx.exec("DELETE FROM loops WHERE name = ?", name)
+		if err == nil && n == 0 {
+			err = &journal.MissingError{Run: name}
+		}
+		return err
+	})
+}
+
 // Loops implements journal.Store.
 func (s *Store) Loops(ctx context.Context) ([]string, error) {
 	rows, err := s.readers.QueryContext(ctx, "SELECT "+loopColumns+" FROM loops NOT INDEXED ORDER BY id DESC")

@@ -872,7 +872,19 @@ func testLoops(t *testing.T, m Maker) {
 	names, err := s.Loops(ctx)
 	must(t, err)
 	same(t, "loops", names, []string{"M", "L"})
+	is[*journal.HeldError](t, s.DeleteLoop(ctx, "M"))
 	must(t, next.Close())
+	must(t, s.DeleteLoop(ctx, "L"))
+	is[*journal.MissingError](t, s.DeleteLoop(ctx, "L"))
+	names, err = s.Loops(ctx)
+	must(t, err)
+	same(t, "loops that are left", names, []string{"M"})
+	l, err = s.CreateLoop(ctx, "L", json.RawMessage(`{}`))
+	must(t, err)
+	all, err = l.Entries(ctx)
+	must(t, err)
+	same(t, "entries of a loop that was made again", len(all), 0)
+	must(t, l.Close())
 }
 
 func testClose(t *testing.T, m Maker) {
