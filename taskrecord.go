@@ -83,20 +83,47 @@ var (
 	loopEnded = model.Asked{Name: "loop_ended", Person: true}
 )
 
-// endOf returns how a loop has ended whose last entry is this one; "" is not.
-func endOf(last json.RawMessage) exec.Status {
-	var e struct {
-		Model struct {
-			Model  string
-			Person bool
-		}
-		Answer json.RawMessage
+// loopEntry holds an entry of a loop.
+type loopEntry struct {
+	Model struct {
+		Model  string
+		Person bool
 	}
-	var status exec.Status
-	if json.Unmarshal(last, &e) == nil && e.Model.Person && e.Model.Model == loopEnded.Name {
+	Request, Answer json.RawMessage
+}
+
+// says reports whether an entry is of this kind, and reads it.
+func (e *loopEntry) says(who model.Asked, entry json.RawMessage) bool {
+	return json.Unmarshal(entry, e) == nil && e.Model.Person && e.Model.Model == who.Name
+}
+
+// endOf returns how a loop has ended whose last entry is this one; "" is not.
+func endOf(last json.RawMessage) (status exec.Status) {
+	var e loopEntry
+	if e.says(loopEnded, last) {
 		_ = json.Unmarshal(e.Answer, &status) // what is no status is no end
 	}
 	return status
+}
+
+// take reads an entry of the loop. The error is for a run that has begun and is lost.
+func (r *loopRecord) take(ctx context.Context, entry json.RawMessage) error {
+	r.last = entry
+	var e loopEntry
+	var id string
+	if !e.says(runBegun, entry) || json.Unmarshal(e.Request, &id) != nil {
+		return nil
+	}
+	r.begun[id] = true
+	_, err := r.store.Summary(ctx, id)
+	if errors.As(err, new(*journal.MissingError)) {
+		return lostRun(id)
+	}
+	return err
+}
+
+func lostRun(id string) error {
+	return fmt.Errorf("the run %s of the loop is not in the store any more, so what it did is not known; the loop can't go on, since that would be done again", id)
 }
 
 // end notes how the loop has ended. One that was paused has not.
@@ -201,15 +228,18 @@ func (l *Loop) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.begun = map[string]bool{}
 	var tape bytes.Buffer
 	for _, e := range entries {
-		r.last = e
+		if err := r.take(ctx, e); err != nil {
+			return err
+		}
 		tape.Write(append(e, '\n'))
 	}
 	if r.answers, err = model.ReadTape(&tape, entryWriter{ctx, r}); err != nil {
 		return fmt.Errorf("the answers of the model: %w", err)
 	}
-	l.Options.Answers, r.begun = r.answers, map[string]bool{}
+	l.Options.Answers = r.answers
 	turn := l.given.turn()
 	if l.style.refs != "" {
 		turn.Refs = l.style.refs
@@ -253,7 +283,7 @@ func (r *loopRecord) record(id string, prog *compile.Program) (exec.Record, erro
 	var missing *journal.MissingError
 	switch {
 	case errors.As(err, &missing) && r.hasBegun(id):
-		return nil, fmt.Errorf("the run %s of the loop is not in the store any more, so what it did is not known; the loop can't go on, since that would be done again", id)
+		return nil, lostRun(id)
 	case errors.As(err, &missing):
 		run, err = r.store.Create(ctx, id, given)
 	case err == nil: // it may have begun with a part of the answer, or with one that broke off
@@ -275,9 +305,6 @@ func (r *loopRecord) record(id string, prog *compile.Program) (exec.Record, erro
 func (r *loopRecord) hasBegun(id string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.begun[id] {
-		_, r.begun[id] = r.answers.Answer(runBegun, "", encoded(id))
-	}
 	return r.begun[id]
 }
 
