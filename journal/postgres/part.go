@@ -105,10 +105,13 @@ func (r *Run) writeRow(tx *tx, p *record.Part) error {
 	return tx.seal(r.Number, len(p.Effects.Questions) > 0, false)
 }
 
+// toolKey returns the key of the durations of a tool.
+func toolKey(tool string) int64 { return record.SumRow(tool) }
+
 // writeSamples adds durations, and drops those that are too many.
 func writeSamples(tx *tx, all []record.Samples) error {
 	for _, s := range all {
-		key := record.SumRow(s.Tool)
+		key := toolKey(s.Tool)
 		numbers, err := rows(tx.ctx, tx, "SELECT nextval('ids') FROM generate_series(1, $1::bigint)", len(s.Lengths))
 		if err != nil {
 			return err

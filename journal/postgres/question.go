@@ -173,7 +173,7 @@ func (s *Store) cancelled(ctx context.Context, run int64) (reason string, ok boo
 		all := map[int64]string{}
 		err := s.look(ctx, func(q querier) error {
 			_, err := q.run(ctx, func(v []any) error {
-				if err := record.CheckRow("a request to end a run", v); err != nil {
+				if err := record.CheckRow(record.ACancel, v); err != nil {
 					return err
 				}
 				all[v[0].(int64)] = v[1].(string)
@@ -234,10 +234,13 @@ func (r *Run) WaitCancel(ctx context.Context) (reason string, err error) {
 	}
 }
 
+// approvalKey returns the key of the approvals of a digest.
+func approvalKey(digest string) int64 { return record.SumRow("plc approval", digest) }
+
 // lockApprovals has the approvals of a digest used by one transaction at a time, and returns the
 // key by which they are found.
 func (t *tx) lockApprovals(digest string) (int64, error) {
-	key := record.SumRow("plc approval", digest)
+	key := approvalKey(digest)
 	_, err := t.one("SELECT pg_advisory_xact_lock($1)", key)
 	return key, err
 }
@@ -260,15 +263,14 @@ func (s *Store) Approve(ctx context.Context, run, digest string) error {
 // Approved implements journal.Store.
 func (s *Store) Approved(ctx context.Context, run, digest string) (ok bool, err error) {
 	err = s.look(ctx, func(q querier) error {
-		ok, err = approved(ctx, q, record.SumRow("plc approval", digest), run, digest)
+		ok, err = approved(ctx, q, approvalKey(digest), run, digest)
 		return err
 	})
 	return ok, err
 }
 
 func approved(ctx context.Context, q querier, key int64, run, digest string) (bool, error) {
-	v, err := one(ctx, q, `SELECT id, digest, created, expires, run, sum FROM approvals
-		WHERE key = $1 AND digest = $2 AND run = $3 ORDER BY id LIMIT 1`, key, digest, run)
+	v, err := one(ctx, q, approvalRows+" WHERE key = $1 AND digest = $2 AND run = $3 ORDER BY id LIMIT 1", key, digest, run)
 	if err == nil && v != nil {
 		err = record.CheckRow("an approval", v)
 	}
@@ -282,21 +284,29 @@ func (s *Store) Use(ctx context.Context, run, name string) error {
 		if err != nil {
 			return err
 		}
-		v, err := tx.one(`SELECT id, digest, created, expires, run, sum FROM approvals
-			WHERE key = $1 AND digest = $2 AND run IS NOT NULL ORDER BY id LIMIT 1`, key, name)
-		if err == nil && v != nil {
-			err = record.CheckRow("an approval", v)
-		}
+		by, err := tx.usedBy(name)
 		switch {
-		case err != nil:
+		case err != nil || by == run:
 			return err
-		case v == nil:
-			return tx.addApproval(key, run, name)
-		case v[4] != any(run):
-			return &journal.UsedError{Name: name, Run: fmt.Sprint(v[4])}
+		case by != "":
+			return &journal.UsedError{Name: name, Run: by}
 		}
-		return nil
+		return tx.addApproval(key, run, name)
 	})
+}
+
+const approvalRows = "SELECT id, digest, created, expires, run, sum FROM approvals"
+
+// usedBy returns the run that has used what has this name; "" is none. It looks at all rows, and
+// not by their keys, since one that is damaged may have been that of the name.
+func (t *tx) usedBy(name string) (run string, err error) {
+	_, err = t.run(t.ctx, func(v []any) error {
+		if by, ok := v[4].(string); ok && v[1] == any(name) {
+			run = by
+		}
+		return record.CheckRow("an approval", v)
+	}, approvalRows)
+	return run, err
 }
 
 // addApproval adds a row for a run, with its sum.

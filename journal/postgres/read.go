@@ -222,7 +222,7 @@ func (s *Store) Durations(ctx context.Context, tool string) (all []time.Duration
 			}
 			all = append(all, time.Duration(v[2].(int64)))
 			return nil
-		}, "SELECT number, tool, length, sum FROM durations WHERE key = $1 AND tool = $2 ORDER BY number", record.SumRow(tool), tool)
+		}, "SELECT number, tool, length, sum FROM durations WHERE key = $1 AND tool = $2 ORDER BY number", toolKey(tool), tool)
 		return err
 	})
 	if len(all) > journal.MaxDurations { // several runs ended at once

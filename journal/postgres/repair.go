@@ -12,6 +12,9 @@ import (
 	"github.com/plc-lang/plc/journal/internal/record"
 )
 
+// errKey is why a row that is not found any more is broken.
+var errKey = errors.New("its key is another one")
+
 // Damage looks at all runs of the store and reports what can be kept of each, the oldest first, and
 // what is wrong with the store as a whole. It writes nothing. The error is that of a store that
 // can't be read at all.
@@ -25,6 +28,11 @@ func (s *Store) Damage(ctx context.Context) (all []*journal.Repair, faults []err
 	if _, err := s.Loops(ctx); err != nil {
 		faults = append(faults, err)
 	}
+	more, err := s.damagedRows(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	faults = append(faults, more...)
 	err = s.look(ctx, func(q querier) error {
 		all = nil
 		_, err := q.run(ctx, func(v []any) error {
@@ -39,6 +47,37 @@ func (s *Store) Damage(ctx context.Context) (all []*journal.Repair, faults []err
 		}
 	}
 	return all, faults, err
+}
+
+// damagedRows checks the rows that have their own sums, and the keys by which they are found. It
+// returns the first fault of each table.
+func (s *Store) damagedRows(ctx context.Context) (faults []error, err error) {
+	for _, t := range []struct {
+		what, query string
+		key         func(text string) int64 // of the row's second value; nil is none
+	}{
+		{record.AnApproval, "SELECT key, id, digest, created, expires, run, sum FROM approvals", approvalKey},
+		{record.ADuration, "SELECT key, number, tool, length, sum FROM durations", toolKey},
+		{record.ACancel, "SELECT NULL::bigint, run, reason, sum FROM cancels", nil},
+	} {
+		err := s.look(ctx, func(q querier) error {
+			_, err := q.run(ctx, func(v []any) error {
+				text, _ := v[2].(string)
+				if t.key != nil && v[0] != any(t.key(text)) {
+					return record.Broken(t.what, errKey)
+				}
+				return record.CheckRow(t.what, v[1:])
+			}, t.query)
+			return err
+		})
+		switch {
+		case errors.Is(err, journal.ErrBroken):
+			faults = append(faults, err)
+		case err != nil:
+			return nil, err
+		}
+	}
+	return faults, nil
 }
 
 // damageOf finds what can be kept of a run.
@@ -68,8 +107,9 @@ func (s *Store) damageOf(ctx context.Context, r *journal.Repair) error {
 
 // Salvage copies what can be kept of the runs to another store, which has none of them. Of a run
 // that is not whole it keeps the beginning, with the status Cut: it can be looked at, and does not
-// go on, since what it did after that is not known. It keeps no approvals of whole plans, and no
-// loops. The error is a *HeldError when a process executes a run.
+// go on, since what it did after that is not known. Approvals are kept as far as they are whole,
+// and how long calls took as the events of the runs say it. Loops are not kept. The error is a
+// *HeldError when a process executes a run.
 func (s *Store) Salvage(ctx context.Context, runs []*journal.Repair, to journal.Store) error {
 	for _, r := range runs {
 		if sum, err := s.Summary(ctx, r.Run); err == nil && sum.Holder != nil {
@@ -84,7 +124,30 @@ func (s *Store) Salvage(ctx context.Context, runs []*journal.Repair, to journal.
 			return err
 		}
 	}
-	return nil
+	return s.salvageApprovals(ctx, to)
+}
+
+// salvageApprovals copies the approvals that are whole: those that were used stay used, since a row
+// says the same for both.
+func (s *Store) salvageApprovals(ctx context.Context, to journal.Store) error {
+	var all [][2]string
+	err := s.look(ctx, func(q querier) error {
+		all = nil
+		_, err := q.run(ctx, func(v []any) error {
+			digest, _ := v[1].(string)
+			if run, ok := v[4].(string); ok && record.CheckRow("an approval", v) == nil {
+				all = append(all, [2]string{run, digest})
+			}
+			return nil
+		}, approvalRows+" ORDER BY id")
+		return err
+	})
+	for _, a := range all {
+		if err == nil {
+			err = to.Approve(ctx, a[0], a[1])
+		}
+	}
+	return err
 }
 
 // salvage copies what can be kept of a run.

@@ -54,6 +54,14 @@ func open(t testing.TB, url string, opts *Options) *Store {
 
 func TestStore(t *testing.T) {
 	urls := map[journal.Store]string{}
+	damage := func(set string) func(*testing.T, journal.Store) {
+		return func(t *testing.T, s journal.Store) {
+			err := s.(*Store).write(t.Context(), time.Second, func(tx *tx) error { return tx.add("UPDATE approvals SET " + set) })
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	storetest.Test(t, storetest.Maker{
 		New: func(t *testing.T) journal.Store {
 			url := newURL(t)
@@ -67,6 +75,20 @@ func TestStore(t *testing.T) {
 			return again
 		},
 		Kill: func(s journal.Store) { s.(*Store).abandon() },
+		Damage: []func(*testing.T, journal.Store){
+			damage("digest = digest || 'x'"), damage("sum = sum + 1"), damage("run = 'other'"), damage("run = NULL"), damage("key = key + 1"),
+		},
+		Salvage: func(t *testing.T, s journal.Store) ([]error, journal.Store) {
+			runs, faults, err := s.(*Store).Damage(t.Context())
+			kept := open(t, newURL(t), nil)
+			if err == nil {
+				err = s.(*Store).Salvage(t.Context(), runs, kept)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return faults, kept
+		},
 	})
 }
 

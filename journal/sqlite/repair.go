@@ -82,9 +82,9 @@ func (s *Store) damage(ctx context.Context, logFault error) ([]*journal.Repair, 
 		what, query string
 		width       int
 	}{
-		{"an approval (what it approved may be approved again, or its file be used again)", approvalRows, 6},
-		{"a duration of calls", "SELECT tool, number, length, sum FROM durations", 4},
-		{"a request to end a run", "SELECT run, reason, sum FROM cancels", 3},
+		{record.AnApproval, approvalRows, 6},
+		{record.ADuration, "SELECT tool, number, length, sum FROM durations", 4},
+		{record.ACancel, "SELECT run, reason, sum FROM cancels", 3},
 	} {
 		for _, err := range sealedRows(ctx, s.readers, t.what, t.width, t.query) {
 			if err != nil {

@@ -136,31 +136,3 @@ func TestSalvageOfARunThatGoesOn(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// An approval that is damaged is no approval, and what has used it up is not forgotten.
-func TestDamagedApprovals(t *testing.T) {
-	for _, damage := range []string{"digest = digest || 'x'", "sum = sum + 1", "run = 'other'"} {
-		name := filepath.Join(t.TempDir(), "runs.db")
-		s, err := Open(name, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(s.Use(t.Context(), "one", "file"), s.write(t.Context(), func(tx *tx) error {
-			_, err := tx.exec("UPDATE approvals SET " + damage)
-			return err
-		})); err != nil {
-			t.Fatal(err)
-		}
-		for _, run := range []string{"one", "two"} {
-			if err := s.Use(t.Context(), run, "file"); !errors.Is(err, journal.ErrBroken) {
-				t.Errorf("%s: used by %s: %v", damage, run, err)
-			}
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if _, faults, err := Damage(t.Context(), name); err != nil || len(faults) != 1 {
-			t.Errorf("%s: found %v, %v", damage, faults, err)
-		}
-	}
-}

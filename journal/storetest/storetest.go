@@ -30,6 +30,11 @@ type Maker struct {
 	// Kill ends a store as the end of its process does: nothing is written any more, and all that
 	// it holds is free. Nil for stores that end with the process.
 	Kill func(s journal.Store)
+	// Damage has the ways to damage the approvals of a store. None for one that can't be damaged.
+	Damage []func(t *testing.T, s journal.Store)
+	// Salvage returns what is found damaged in a store, and a new store of what can be kept of it.
+	// Nil for stores that can't be damaged.
+	Salvage func(t *testing.T, s journal.Store) (faults []error, kept journal.Store)
 }
 
 // Test checks that stores do what package journal promises.
@@ -41,7 +46,8 @@ func Test(t *testing.T, m Maker) {
 		{"Given", testGiven}, {"Events", testEvents}, {"Follow", testFollow}, {"Past", testPast}, {"OneHolder", testOneHolder},
 		{"Kill", testKill}, {"Questions", testQuestions}, {"OneAnswer", testOneAnswer}, {"AnswersBefore", testAnswersBefore},
 		{"ReadsWhileOthersWrite", testReadsWhileOthersWrite},
-		{"Withdraw", testWithdraw}, {"Cancel", testCancel}, {"Approvals", testApprovals}, {"Filters", testFilters}, {"Pages", testPages},
+		{"Withdraw", testWithdraw}, {"Cancel", testCancel}, {"Approvals", testApprovals},
+		{"DamagedApprovals", testDamagedApprovals}, {"KeptApprovals", testKeptApprovals}, {"Filters", testFilters}, {"Pages", testPages},
 		{"Calls", testCalls}, {"Fork", testFork}, {"Revise", testRevise}, {"Durations", testDurations}, {"Collect", testCollect},
 		{"Loops", testLoops}, {"Close", testClose},
 	} {
@@ -607,6 +613,40 @@ func testApprovals(t *testing.T, m Maker) {
 	}
 	all.Wait()
 	same(t, "one gets it", len(won), 1)
+}
+
+func testDamagedApprovals(t *testing.T, m Maker) {
+	for i, damage := range m.Damage {
+		s := m.New(t)
+		must(t, s.Use(t.Context(), "R", "once"))
+		damage(t, s)
+		var used *journal.UsedError
+		if err := s.Use(t.Context(), "S", "once"); !errors.Is(err, journal.ErrBroken) && !errors.As(err, &used) {
+			t.Errorf("damage %d: it is used again: %v", i, err)
+		}
+		if faults, _ := m.Salvage(t, s); len(faults) != 1 || !errors.Is(faults[0], journal.ErrBroken) {
+			t.Errorf("damage %d: found %v", i, faults)
+		}
+	}
+}
+
+func testKeptApprovals(t *testing.T, m Maker) {
+	if m.Salvage == nil {
+		t.Skip("it can't be damaged")
+	}
+	s := m.New(t)
+	must(t, s.Use(t.Context(), "R", "once"))
+	for _, run := range []string{"R", "S"} {
+		must(t, s.Approve(t.Context(), run, "d"))
+	}
+	faults, kept := m.Salvage(t, s)
+	same(t, "faults", len(faults), 0)
+	same(t, "used", is[*journal.UsedError](t, kept.Use(t.Context(), "S", "once")).Run, "R")
+	for _, run := range []string{"R", "S"} {
+		ok, err := kept.Approved(t.Context(), run, "d")
+		must(t, err)
+		same(t, "approved for "+run, ok, true)
+	}
 }
 
 func testFilters(t *testing.T, m Maker) {

@@ -82,6 +82,13 @@ func Broken(what string, err error) error {
 	return fmt.Errorf("%s is %w: %w", what, journal.ErrBroken, err)
 }
 
+// What rows that have their own sums are named as when a store is looked at for damage.
+const (
+	AnApproval = "an approval (what it approved may be approved again, or its file be used again)"
+	ADuration  = "a duration of calls"
+	ACancel    = "a request to end a run"
+)
+
 // CheckRow reports a row, whose last value is its sum, that is not what was written.
 func CheckRow(what string, values []any) error {
 	n := len(values) - 1
