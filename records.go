@@ -124,7 +124,7 @@ func (e *Engine) events(ctx context.Context, run string, after int64, follow boo
 	if err != nil {
 		return func(yield func(*journal.Entry, error) bool) { yield(nil, err) }
 	}
-	return store.Events(ctx, run, after+1, follow)
+	return store.Events(ctx, run, max(after, after+1), follow) // the largest number has no next one
 }
 
 // Questions returns the questions of a run that are open, by instance and path. A run whose lazy

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -198,7 +199,9 @@ func testEvents(t *testing.T, m Maker) {
 		t.Fatalf("%d events: %q", len(got), got)
 	}
 	same(t, "from 299", lines(t, s, "R", 299), []string{"299 callStarted c298", "300 callStarted c299"})
-	same(t, "after all", len(lines(t, s, "R", 301)), 0)
+	for _, from := range []int64{301, 1 << 32, 1<<40 | 1, math.MaxInt64} {
+		same(t, fmt.Sprint("from ", from), len(lines(t, s, "R", from)), 0)
+	}
 	n := 0
 	for range s.Events(t.Context(), "R", 0, false) {
 		if n++; n == 5 {

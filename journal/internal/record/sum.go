@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"math"
 
 	"github.com/plc-lang/plc/journal"
 )
@@ -120,8 +121,9 @@ func Assign(to, value any) error {
 	return nil
 }
 
-// EventID returns the key of an event: all of a run together, in order.
-func EventID(run, seq int64) int64 { return run<<32 | seq }
+// EventID returns the key of an event: all of a run together, in order. A number that is larger
+// than any counts as the largest.
+func EventID(run, seq int64) int64 { return run<<32 | min(seq, math.MaxUint32) }
 
 // SeqOf returns the number of the event that has this key.
 func SeqOf(id int64) int64 { return id & (1<<32 - 1) }
