@@ -58,6 +58,7 @@ func (s *Server) showRun(r *http.Request, p place, sum *journal.Summary, at int6
 		return nil, badf(http.StatusNotFound, "the run has no such group of calls at this event")
 	}
 	v.scope.sort()
+	v.page = min(v.page, max(0, len(v.scope.kids)-1)/rowsShown)
 	if t.plan != nil {
 		g := plc.Draw(t.plan.Program, 1)
 		v.large = len(g.Nodes) > draw.MaxNodes || len(g.Edges) > draw.MaxEdges

@@ -126,6 +126,11 @@ func TestGroups(t *testing.T) {
 	if page := wordsOf(g.page("/runs/" + many + "?under=each&page=1")); !strings.Contains(page, "101 to 200 of 250") || !strings.Contains(page, "[100]") {
 		t.Error(page)
 	}
+	for _, page := range []string{"2", "3", "9223372036854775807", "92233720368547759"} {
+		if page := wordsOf(g.page("/runs/" + many + "?under=each&page=" + page)); !strings.Contains(page, "201 to 250 of 250 Before") {
+			t.Error(page)
+		}
+	}
 	if status, _, _ := g.send(g.admin, "GET", "/runs/"+many+"?under=none", nil); status != http.StatusNotFound {
 		t.Errorf("a group that is not there: %d", status)
 	}

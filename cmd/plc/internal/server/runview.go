@@ -230,7 +230,7 @@ func (v *runShown) graph() html.Item {
 func (v *runShown) table() html.Item {
 	kids := v.scope.kids
 	pages := (len(kids) + rowsShown - 1) / rowsShown
-	first := min(v.page*rowsShown, len(kids))
+	first := v.page * rowsShown
 	shown := kids[first:min(first+rowsShown, len(kids))]
 	rows := html.Each(shown, func(g *group) html.Item { return v.row(g, true) })
 	if len(shown) == 0 {
