@@ -382,10 +382,65 @@ func (e *Engine) RejectPlan(ctx context.Context, run, reason string) error {
 	return e.endRun(ctx, run, exec.Rejected, strings.TrimSuffix("the plan was not approved: "+reason, ": "))
 }
 
+// An EndedError says that a run can't be cancelled, since it has ended or is being undone.
+type EndedError struct {
+	Run    string
+	Status exec.Status
+	By     string // the run that is undoing it; "" if there is none
+}
+
+func (e *EndedError) Error() string {
+	switch {
+	case e.Status != exec.Undoing:
+		return fmt.Sprintf("the run %s has ended already (it is %s)", e.Run, e.Status)
+	case e.By == "":
+		return fmt.Sprintf("the run %s is being undone and can't be cancelled; plc undo %[1]s goes on with it", e.Run)
+	}
+	return fmt.Sprintf("the run %s is being undone by the run %s; cancel that one instead", e.Run, e.By)
+}
+
+// notEnded returns an *EndedError for a run that has ended or is being undone.
+func notEnded(ctx context.Context, store journal.Store, sum *journal.Summary) error {
+	refusal := &EndedError{Run: sum.Run, Status: sum.Status}
+	switch {
+	case sum.Finished.IsZero() && !isUndone(sum.Status):
+		return nil
+	case sum.Status != exec.Undoing:
+		return refusal
+	}
+	by, err := store.Summary(ctx, undoID(sum.Run))
+	if errors.As(err, new(*journal.MissingError)) {
+		return refusal
+	} else if err != nil {
+		return err
+	}
+	if by.Finished.IsZero() {
+		refusal.By = by.Run
+	}
+	return refusal
+}
+
+// resumeToEnd takes a run that is to be ended. It looks again whether the run has ended, since who
+// had it before may have ended it.
+func resumeToEnd(ctx context.Context, store journal.Store, run string) (journal.Run, error) {
+	held, err := store.Resume(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := store.Summary(ctx, run)
+	if err == nil {
+		err = notEnded(ctx, store, sum)
+	}
+	if err != nil {
+		return nil, errors.Join(err, held.Close())
+	}
+	return held, nil
+}
+
 // Cancel ends a run. One that nobody executes has ended when Cancel returns. The process that
 // executes a run is asked to end it, and does so soon: calls that have begun are cancelled. A
 // cancelled run can be resumed; one that is to be undone when it ends badly is undone, by whoever
-// resumes it if nobody executes it.
+// resumes it if nobody executes it. The error is an *EndedError when there is nothing to end.
 func (e *Engine) Cancel(ctx context.Context, run, reason string) error {
 	store, err := e.records()
 	if err != nil {
@@ -395,8 +450,10 @@ func (e *Engine) Cancel(ctx context.Context, run, reason string) error {
 	if err != nil {
 		return err
 	}
-	if (!sum.Finished.IsZero() || isUndone(sum.Status)) && sum.Holder == nil {
-		return fmt.Errorf("the run %s has ended already (it is %s)", sum.Run, sum.Status)
+	if sum.Holder == nil {
+		if err := notEnded(ctx, store, sum); err != nil {
+			return err
+		}
 	}
 	err = e.cancelHeld(ctx, store, run, (&exec.CancelError{Reason: reason}).Error())
 	var held *journal.HeldError
@@ -412,7 +469,7 @@ func (e *Engine) cancelHeld(ctx context.Context, store journal.Store, run, reaso
 	if err != nil || p.execOptions().OnFailure != exec.Undo {
 		return e.endRun(ctx, run, exec.Cancelled, reason)
 	}
-	held, err := store.Resume(ctx, run)
+	held, err := resumeToEnd(ctx, store, run)
 	if err != nil {
 		return err
 	}
@@ -431,7 +488,7 @@ func (e *Engine) endRun(ctx context.Context, run string, status exec.Status, rea
 	if err != nil {
 		return err
 	}
-	held, err := store.Resume(ctx, run)
+	held, err := resumeToEnd(ctx, store, run)
 	if err != nil {
 		return err
 	}

@@ -66,6 +66,7 @@ func statusOf(err error) (int, error) {
 		undoes   *plc.UndoesError
 		changed  *plc.ChangedPlanError
 		nothing  *plc.NothingUndoneError
+		ended    *plc.EndedError
 		full     *runner.FullError
 		large    *http.MaxBytesError
 		bad      *badRequest
@@ -79,7 +80,8 @@ func statusOf(err error) (int, error) {
 	case errors.As(err, &missing):
 		status = http.StatusNotFound
 	case errors.As(err, &held), errors.As(err, &answered), errors.As(err, &waits), errors.As(err, &rejected),
-		errors.As(err, &undone), errors.As(err, &undoes), errors.As(err, &changed), errors.As(err, &nothing):
+		errors.As(err, &undone), errors.As(err, &undoes), errors.As(err, &changed), errors.As(err, &nothing),
+		errors.As(err, &ended):
 		status = http.StatusConflict
 	case errors.As(err, &full):
 		status = http.StatusServiceUnavailable

@@ -1101,6 +1101,20 @@ func TestUndoesRun(t *testing.T) {
 		t.Fatalf("%d %s", status, text)
 	}
 	g.until(by.Run, "runPaused", 0) // wipe asks
+	for sum := (*journal.Summary)(nil); sum == nil || sum.Holder != nil; { // its record is closed after that
+		var err error
+		if sum, err = g.server.opts.Engine.Summary(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	being := g.want(409, "POST", "/v1/runs/"+run+"/cancel", object{})
+	if !strings.Contains(being["detail"].(string), "is being undone by the run "+by.Run) {
+		t.Errorf("%v", being)
+	}
+	cancelTask := object{"jsonrpc": "2.0", "id": 1, "method": "CancelTask", "params": object{"id": run}}
+	if _, _, text := g.send(g.admin, "POST", a2aPath, cancelTask, "A2A-Version", "1.0"); !strings.Contains(string(text), "-32002") {
+		t.Errorf("%s", text)
+	}
 	q := g.want(200, "GET", "/v1/runs/"+by.Run+"/questions", nil)["questions"].([]any)[0].(object)
 	g.want(204, "POST", "/v1/runs/"+by.Run+"/answers", object{"call": q["call"], "decision": "approve", "digest": q["digest"]})
 	g.until(by.Run, "runFinished", 0)
