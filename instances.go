@@ -106,6 +106,18 @@ func (p *Plan) firstInstances(yield func(*compile.Instance, error) bool) {
 	}
 }
 
+// countLines returns the number of lines that are not empty; 1 for none, as 0 is unknown to a dry
+// run.
+func (p *Plan) countLines() int {
+	n := 0
+	for text := range bytes.Lines(p.lines) {
+		if len(bytes.TrimSpace(text)) > 0 {
+			n++
+		}
+	}
+	return max(n, 1)
+}
+
 // boundLines returns the instances by their lines, which may be their names.
 func boundLines(lines []byte) json.RawMessage {
 	all := map[string]any{}

@@ -1,7 +1,6 @@
 package plc
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -656,7 +655,7 @@ func (p *Plan) trial(ctx context.Context) (*forecast.Options, error) {
 	o.Seed, o.Branch, o.Hosts, o.Paths = c.spec.Seed, c.spec.Branch, c.Policy.Hosts, c.Policy.Paths
 	if p.lines != nil {
 		o.Instances = p.firstInstances
-		o.MostInstances = bytes.Count(p.lines, []byte{'\n'}) + 1
+		o.MostInstances = p.countLines()
 	}
 	store, err := c.session.engine.store()
 	if err != nil {
