@@ -1100,7 +1100,7 @@ func TestUndoesRun(t *testing.T) {
 	if err := json.Unmarshal(text, &by); err != nil || status != 202 || by.By != "bob" || by.Labels["team"] != "a" {
 		t.Fatalf("%d %s", status, text)
 	}
-	g.until(by.Run, "runPaused", 0) // wipe asks
+	g.until(by.Run, "runPaused", 0)                                        // wipe asks
 	for sum := (*journal.Summary)(nil); sum == nil || sum.Holder != nil; { // its record is closed after that
 		var err error
 		if sum, err = g.server.opts.Engine.Summary(t.Context(), run); err != nil {
