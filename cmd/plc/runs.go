@@ -351,8 +351,9 @@ func gcCommand(env *environment) *cobra.Command {
 		Use:   "gc",
 		Short: "Delete old runs from the record",
 		Long: `Delete runs from the record, with all that they were given and what no other run was given.
-Runs that a process holds never are deleted, and those that may still go on (paused, interrupted)
-only when --status names them. A loop of plc solve is deleted with its runs, when it has ended. Without any of the flags: what ended more than 30 days ago.`,
+Runs that a process holds are never deleted, and those that may still go on (paused, interrupted)
+only when --status names them. A loop of plc solve is deleted together with its runs, when it has
+ended. Without any of the flags: what ended more than 30 days ago.`,
 		Example: `  plc gc --dry-run
   plc gc --older 7d --keep 100
   plc gc --status failed,interrupted --older 90d`,
