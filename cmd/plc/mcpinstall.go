@@ -370,7 +370,29 @@ func (env *environment) install(ctx context.Context, name string, f *installFlag
 		return err
 	}
 	show(env.stderr, display.Sprintf("done; restart the host. plc mcp uninstall %s undoes it\n", display.Line(h.named())))
+	env.tellMoved(h.file, h.moved)
 	return nil
+}
+
+// tellMoved says what has to be changed if the project file names a configuration whose servers have
+// moved to another one.
+func (env *environment) tellMoved(from, to string) {
+	name, p, err := env.project()
+	if name == "" || err != nil {
+		return
+	}
+	old, err := filepath.Abs(from)
+	if err != nil {
+		return
+	}
+	if !slices.ContainsFunc(p.MCP, func(file string) bool {
+		path, err := filepath.Abs(file)
+		return err == nil && path == old
+	}) {
+		return
+	}
+	show(env.stderr, display.Sprintf("%s names %s, whose servers are in %s now: name that instead, and then call plc trust; plc does not start here before that, not for the host either\n",
+		display.Name(name), display.Name(from), display.Name(to)))
 }
 
 // showSetup shows what install changes, and which servers it leaves where they are. Secrets are not
@@ -476,11 +498,16 @@ func remove(files ...string) error {
 	return nil
 }
 
-func (env *environment) uninstall(name string, user bool) error {
+func (env *environment) uninstall(name string, user bool) (err error) {
 	h, err := findHost(name, user)
 	if err != nil {
 		return err
 	}
+	defer func() {
+		if err == nil {
+			env.tellMoved(h.moved, h.file)
+		}
+	}()
 	now, err := readHostConfig(h)
 	if err != nil {
 		return err

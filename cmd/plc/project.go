@@ -58,7 +58,7 @@ func (env *environment) useProject(c *cobra.Command) error {
 	for flag, values := range defaults {
 		adds := flag == "deny" || flag == "policy" || flag == "ignore" || flag == "severity" // to what the command line says
 		known := flags.Lookup(flag)
-		if known == nil || flags.Changed(flag) && !adds || resumes && flag != "store" || flag == "approve" && known.Value.Type() != "string" {
+		if known == nil || known.Hidden || flags.Changed(flag) && !adds || resumes && flag != "store" || flag == "approve" && known.Value.Type() != "string" {
 			continue
 		}
 		for _, value := range values {
