@@ -2,8 +2,10 @@ package lang
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/lazyregexp"
@@ -70,6 +72,30 @@ func (d *daggers) in(n Node) {
 	}
 }
 
+// dollars returns the indexes of what dollar matches in a text. A match may begin with the last
+// character of the one before: ${state.a}${state.b}.
+func dollars(s string) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		at := 0
+		for {
+			m := dollar.FindStringSubmatchIndex(s[at:])
+			if m == nil {
+				return
+			}
+			for i := range m {
+				if m[i] >= 0 {
+					m[i] += at
+				}
+			}
+			if !yield(m) {
+				return
+			}
+			_, last := utf8.DecodeLastRuneInString(s[:m[1]])
+			at = m[1] - last
+		}
+	}
+}
+
 // text adds the fix of a string: with † for each dollar sign if that is an expression, and else
 // with †{…} for those with a path.
 func (d *daggers) text(n Node, s string) {
@@ -80,7 +106,7 @@ func (d *daggers) text(n Node, s string) {
 	}
 	var as strings.Builder // s with †
 	done := 0
-	for _, m := range dollar.FindAllStringSubmatchIndex(s, -1) {
+	for m := range dollars(s) {
 		sign, kind, path := m[3], s[m[6]:m[7]], s[m[8]:m[9]]
 		open, closed := m[4] >= 0, m[10] >= 0
 		if !slices.Contains(d.kinds, kind) {

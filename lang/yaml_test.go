@@ -90,6 +90,8 @@ func TestDaggers(t *testing.T) {
 			`[{"_tool":"a","q":"†input.x","r":"Hi †{state.name}, cost $5.","s":"†state.x.y"}]`},
 		{`[{"_tool":"a","q":["$state.a || $input.b","$$state.x","a ${state.y} b","US$state.x","$other.x","$state","$state is it","$HOME"]}]`,
 			`[{"_tool":"a","q":["†state.a || †input.b","$$state.x","a †{state.y} b","US$state.x","$other.x","†state","$state is it","$HOME"]}]`},
+		{`[{"_tool":"a","q":"${state.a}${state.b}${input.c}","s":"${state.a}$state.b"}]`,
+			`[{"_tool":"a","q":"†{state.a}†{state.b}†{input.c}","s":"†{state.a}†{state.b}"}]`},
 		{`[{"_tool":"a","_when":"$state.a && $state.b","_outputPath":"$state.b","_description":"$state.c","q":"\u0024state.d"}]`,
 			`[{"_tool":"a","_when":"†state.a && †state.b","_outputPath":"†state.b","_description":"$state.c","q":"†state.d"}]`},
 		{`[{"type":"data","kind":"cart","data":{"n":"$cart.x"}},{"type":"plan","plan":[{"_tool":"a","q":"$cart.n"}]}]`,
