@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/plc-lang/plc"
@@ -25,9 +26,12 @@ const reachPolicy = `{"flow": {
 
 // fussy is a tool that pays, and fails some times before.
 func fussy(paid *[]string, failures int) *tool.Tool {
+	var mu sync.Mutex
 	return tool.Func("pay", "Pays.", func(_ context.Context, in struct {
 		IBAN string `json:"iban"`
 	}) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
 		if failures--; failures >= 0 {
 			return "", errors.New("try it later")
 		}
@@ -181,6 +185,7 @@ func TestReplansThatDoMore(t *testing.T) {
 				return found{true, in.Who + "@corp", "a"}, nil
 			})
 			look.Definition.Effects.ReadOnly = tool.Yes
+			var mu sync.Mutex
 			fails := "send" // once
 			if strings.Contains(test.first[0], "forEach") {
 				fails = "fail"
@@ -189,6 +194,8 @@ func TestReplansThatDoMore(t *testing.T) {
 				return tool.Func(name, "Does something.", func(context.Context, struct {
 					Body any `json:"body,omitempty"`
 				}) (string, error) {
+					mu.Lock()
+					defer mu.Unlock()
 					if fails == name {
 						fails = ""
 						return "", errors.New("try it later")
