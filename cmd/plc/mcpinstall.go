@@ -374,8 +374,8 @@ func (env *environment) install(ctx context.Context, name string, f *installFlag
 	return nil
 }
 
-// tellMoved says what has to be changed if the project file names a configuration whose servers have
-// moved to another one.
+// tellMoved says what has to be changed if the project file names a configuration whose servers
+// have moved to another one.
 func (env *environment) tellMoved(from, to string) {
 	name, p, err := env.project()
 	if name == "" || err != nil {
