@@ -306,8 +306,13 @@ func (r *Runner) continueRuns(ctx context.Context) (short bool, err error) {
 
 // continueSome continues those runs that may go on. It reports whether some had no room.
 func (r *Runner) continueSome(ctx context.Context, some []*journal.Summary) (short bool) {
+	f := r.filter()
 	for _, sum := range some {
 		if sum.Status == exec.Cancelled && !Left(sum) || r.Job(sum.Run) != nil || !r.changed(ctx, sum) {
+			continue
+		}
+		// A job that has ended by now has changed the run since it was listed.
+		if now, err := r.opts.Engine.Summary(ctx, sum.Run); err != nil || !f.Has(now) {
 			continue
 		}
 		if r.reserve("", r.opts.Running+r.opts.Queued, 0) != nil {

@@ -143,3 +143,44 @@ func TestLook(t *testing.T) {
 		t.Errorf("it is %v, %v", sum, err)
 	}
 }
+
+// late is a store whose lists show runs as paused, as they may have been when the list was begun.
+type late struct {
+	journal.Store
+	lists chan struct{}
+}
+
+func (s late) Runs(ctx context.Context, _ journal.Filter) ([]*journal.Summary, error) {
+	all, err := s.Store.Runs(ctx, journal.Filter{})
+	for _, sum := range all {
+		sum.Status = exec.Paused
+	}
+	select {
+	case s.lists <- struct{}{}:
+	case <-ctx.Done():
+	}
+	return all, err
+}
+
+// A run that has ended since it was listed is not continued: what failed would be tried again.
+func TestEndedSinceItWasListed(t *testing.T) {
+	store := late{memory.New(), make(chan struct{})}
+	var calls atomic.Int32
+	fail := tool.Func("fail", "Fails.", func(context.Context, struct{}) (string, error) {
+		calls.Add(1)
+		return "", errors.New("no")
+	})
+	eng := plc.New(plc.Config{Tools: []*tool.Tool{fail}, Store: store})
+	defer eng.Close()
+	res, err := eng.Run(t.Context(), plc.Spec{Plan: plc.Text(`[{"_tool": "fail"}]`), Labels: map[string]string{runner.Label: "test"}})
+	if err != nil || res.Status != exec.Failed {
+		t.Fatalf("%v, %+v", err, res)
+	}
+	r := runner.New(t.Context(), runner.Options{Engine: eng, Frontend: "test", Running: 2, Queued: 2})
+	<-store.lists
+	<-store.lists // all of the first list were looked at
+	r.Close()
+	if n := calls.Load(); n != 1 {
+		t.Errorf("it is called %d times", n)
+	}
+}
