@@ -94,7 +94,7 @@ func contentOf(g *journal.Given, revised bool) (all []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	all = append(all, string(encoded(kept.Spec.Values)))
+	all = append(all, string(encoded(kept.Spec.Values)), kept.Spec.Instances.Text)
 	for _, t := range g.AllTexts() {
 		switch t.Role {
 		case journal.Plan:
@@ -102,7 +102,9 @@ func contentOf(g *journal.Given, revised bool) (all []string, err error) {
 				all = append(all, string(t.Bytes))
 			}
 		case journal.Document, journal.Schema, journal.Input, journal.State:
-			all = append(all, string(t.Role)+digestOf(t.Bytes))
+			all = append(all, fmt.Sprintf("%s %q %s", t.Role, t.Name, digestOf(t.Bytes)))
+		case journal.Instances:
+			all = append(all, fmt.Sprintf("%s %s", t.Role, cmp.Or(t.Digest, digestOf(t.Bytes))))
 		}
 	}
 	slices.Sort(all)

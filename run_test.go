@@ -44,7 +44,9 @@ func TestRunAs(t *testing.T) {
 	other.Plan = plc.Text(`[{"_tool": "note", "_outputPath": "†state.a"}]`)
 	valued := spec
 	valued.Values.Input = []plc.Source{plc.Text(`{"n": 1}`)}
-	for name, spec := range map[string]plc.Spec{"another plan": other, "another input": valued} {
+	each := spec
+	each.Instances = plc.Text("{}\n{}\n")
+	for name, spec := range map[string]plc.Spec{"another plan": other, "another input": valued, "instances": each} {
 		if res, err := eng.RunAs(t.Context(), "letter", spec); !errors.As(err, new(*plc.OtherRunError)) {
 			t.Errorf("%s: %+v, %v", name, res, err)
 		}
