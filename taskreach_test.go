@@ -165,6 +165,11 @@ func TestReplansThatDoMore(t *testing.T) {
 		{"of another part", []string{lookup, body}, []string{lookup, send(`"body": "†state.r.note"`)}, 2},
 		{"of what an earlier plan has written", []string{lookup, strings.Replace(lookup, "bob", "eve", 1), `{"_tool": "lookup", "who": "eve", "_outputPath": "†state.other"}`, body}, []string{send(`"body": "†state.other.mail"`)}, 2},
 		{"not after another", []string{lookup, send(`"_dependsOn": ["lookup"], "body": "a"`)}, []string{send(`"body": "a"`)}, 2},
+		{"of another writer of the path", []string{lookup, strings.ReplaceAll(strings.Replace(lookup, "bob", "eve", 1), "state.r", "state.x"), send(`"body": "†state.r.mail", "_scopes": ["†state.x"]`)},
+			[]string{strings.ReplaceAll(lookup, "state.r", "state.x"), strings.Replace(lookup, "bob", "eve", 1), send(`"body": "†state.r.mail", "_scopes": ["†state.x"]`)}, 2},
+		{"after a failure that is handled", []string{`{"_tool": "lookup", "who": "bob", "_id": "c"}`, send(`"_dependsOn": ["c"], "body": "a"`)},
+			[]string{`{"_tool": "lookup", "who": "bob", "_id": "c", "_errorPath": "†state.err"}`, send(`"_dependsOn": ["c"], "body": "a"`)}, 2},
+		{"in another order", []string{send(`"body": "a"`), `{"_tool": "send", "body": "b"}`}, []string{`{"_tool": "send", "body": "b"}`, send(`"body": "a"`)}, 2},
 		{"for other items", []string{each(`"a"`), fail}, []string{each(`"b", "c"`)}, 2},
 		{"once more for the same items", []string{each(`"a"`), fail}, []string{each(`"a"`)}, 2},
 	} {

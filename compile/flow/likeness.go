@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -17,8 +18,8 @@ const mostEdges = 100
 // that decides what the call does. Calls of two programs do the same if theirs are equal. A
 // likeness covers the members of the call, the activity or document that it runs, the likenesses
 // of the calls that it reads from or depends on, and the values of the initial whiteboard that it
-// may read. The names of calls, and where they write, make no difference. If the calls may read
-// from too many others, all likenesses are "", which is like no other.
+// may read. The names of calls make no difference. If the calls may read from too many others, all
+// likenesses are "", which is like no other.
 func likenessOf(prog *compile.Program) func(*compile.Call) string {
 	type source struct {
 		call *compile.Call
@@ -40,8 +41,9 @@ func likenessOf(prog *compile.Program) func(*compile.Call) string {
 		say := func(part, text string) { fmt.Fprintf(h, "%d:%s %d:%s\n", len(part), part, len(text), text) }
 		say("plan", fmt.Sprintf("%q %v %v %+v", prog.Document.OnFailure, prog.Mode, prog.Refs, prog.Document.Profile))
 		for m := range c.Source.Node.Members() {
-			switch m.Name {
-			case "_id", "_outputPath", "_errorPath", "_dependsOn":
+			switch {
+			case m.Name == "_id", m.Name == "_dependsOn": // which names calls
+			case m.Name == "_outputPath" && len(c.Alternatives) < 2: // it matters to who reads it
 			default:
 				say("member "+m.Name, string(m.Value.AppendJSON(nil)))
 			}
@@ -64,13 +66,15 @@ func likenessOf(prog *compile.Program) func(*compile.Call) string {
 				run(inner)
 			}
 		}
-		var from []string
+		// In plan order, which decides between two that write the same.
+		slices.SortFunc(sources[c], func(a, b source) int {
+			return cmp.Or(cmp.Compare(a.call.Place, b.call.Place), cmp.Compare(a.kind, b.kind))
+		})
 		for _, s := range sources[c] {
-			from = append(from, s.kind.String()+" "+known[s.call])
-		}
-		slices.Sort(from)
-		for _, f := range from {
-			say("after", f)
+			say("after", s.kind.String()+" "+known[s.call])
+			if s.kind == compile.Data && len(s.call.Alternatives) == 1 {
+				say("from", s.call.Alternatives[0].Name())
+			}
 		}
 		for path, value := range prog.InitialOf(c) {
 			say("given "+path.String(), string(value))

@@ -19,6 +19,7 @@ type Reach struct {
 	// calls has a line for each call that may change the world, with what it is given: literals, or
 	// sources. It says how often there is such a call.
 	calls map[reachCall]int
+	order []reachCall // these calls, in plan order
 }
 
 // reachCall is a call that may change the world. Of a call in a document, likeness is that of the
@@ -59,7 +60,9 @@ func ReachOf(prog *compile.Program, policies []*Policy, o *Options) *Reach {
 		if readsOnly(s.target.Effects) || givesNothing(s.target) || s.call.Rare != nil && s.call.Delegate != nil && s.call.Delegate.Program != nil {
 			return
 		}
-		x.calls[reachCall{s.target.Tool.Definition.Name, s.words(given), likeness}]++
+		c := reachCall{s.target.Tool.Definition.Name, s.words(given), likeness}
+		x.calls[c]++
+		x.order = append(x.order, c)
 	}
 	documents := map[*compile.Call]bool{}
 	for _, s := range all.all {
@@ -146,8 +149,24 @@ func (x *Reach) Beyond(approved *Reach) (more []string) {
 		}
 		more = append(more, line)
 	}
+	if len(more) == 0 && !x.inOrderOf(approved) {
+		more = append(more, "the calls that may change the world come in another order")
+	}
 	slices.Sort(more)
 	return more
+}
+
+// inOrderOf reports whether the calls come in the order in which they were approved.
+func (x *Reach) inOrderOf(approved *Reach) bool {
+	at := 0
+	for _, c := range x.order {
+		n := slices.Index(approved.order[at:], c)
+		if n < 0 {
+			return false
+		}
+		at += n + 1
+	}
+	return true
 }
 
 // Allow adds the reach of a plan that was approved. Of calls that change the world, the approval
@@ -157,7 +176,7 @@ func (x *Reach) Allow(plan *Reach) {
 		x.flows = map[string]bool{}
 	}
 	maps.Copy(x.flows, plan.flows)
-	x.calls = maps.Clone(plan.calls)
+	x.calls, x.order = maps.Clone(plan.calls), plan.order
 }
 
 // Spend takes away one call of each kind that calls a tool, since the tool was called: an approval
