@@ -420,8 +420,8 @@ func notEnded(ctx context.Context, store journal.Store, sum *journal.Summary) er
 	return refusal
 }
 
-// resumeToEnd takes a run that is to be ended. It looks again whether the run has ended, since who
-// had it before may have ended it.
+// resumeToEnd holds a run that is to be ended. It checks again that the run has not ended, since
+// the process that held it before may have ended it.
 func resumeToEnd(ctx context.Context, store journal.Store, run string) (journal.Run, error) {
 	held, err := store.Resume(ctx, run)
 	if err != nil {
@@ -450,7 +450,7 @@ func (e *Engine) Cancel(ctx context.Context, run, reason string) error {
 	if err != nil {
 		return err
 	}
-	if sum.Holder == nil {
+	if sum.Holder == nil || sum.Status == exec.Undoing {
 		if err := notEnded(ctx, store, sum); err != nil {
 			return err
 		}
@@ -552,9 +552,9 @@ func collectable(ctx context.Context, store journal.Store, c *journal.Collect) (
 	return taken, err
 }
 
-// spareLoops has the runs of loops spared that may go on, or of which other runs stay. Gone is
-// called with the loops whose runs are not spared, before these are deleted; for a
-// *journal.HeldError they are spared.
+// spareLoops makes c spare the runs of each loop that may go on, or some of whose runs stay. It
+// calls gone for each other loop, before its runs are deleted; if that returns a
+// *journal.HeldError, the runs are spared too.
 func spareLoops(ctx context.Context, store journal.Store, c *journal.Collect, gone func(ctx context.Context, loop string) error) error {
 	taken, err := collectable(ctx, store, c)
 	if err != nil {
