@@ -130,8 +130,8 @@ func TestReplansWithinWhatWasApproved(t *testing.T) {
 }
 
 // A plan that replaces another one is asked about if anything that decides what a call does is
-// another: what a text or a list holds besides references, a condition, an approval, what a call
-// reads that gives a value, or how often it is made.
+// another: what a text or a list holds besides references, a condition, an approval, the call that
+// gives it a value, what is done when one fails, their order, or how often it is made.
 func TestReplansThatDoMore(t *testing.T) {
 	const policy = `{"flow": {"default": {"trust": "untrusted", "secrecy": "internal"}, "given": {"input": {"trust": "untrusted", "secrecy": "internal"}},
 		"tools": {"lookup": {"leaves": false}, "send": {"leaves": false, "takes": {"body": {"secrecy": "internal"}}}}}}`

@@ -100,8 +100,8 @@ func (p *Program) effectEdges() map[int32][]int32 {
 	return into
 }
 
-// InitialOf returns what a call may read of the initial whiteboard, by the paths of its references;
-// nil is nothing.
+// InitialOf returns what a call may read of the initial whiteboard, by the paths of its references.
+// The value is nil where there is nothing.
 func (p *Program) InitialOf(c *Call) iter.Seq2[state.Path, json.RawMessage] {
 	return func(yield func(state.Path, json.RawMessage) bool) {
 		for r := range c.reads() {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"slices"
 
 	"github.com/plc-lang/plc/compile"
@@ -18,68 +19,94 @@ const mostEdges = 100
 // that decides what the call does. Calls of two programs do the same if theirs are equal. A
 // likeness covers the members of the call, the activity or document that it runs, the likenesses
 // of the calls that it reads from or depends on, and the values of the initial whiteboard that it
-// may read. The names of calls make no difference. If the calls may read from too many others, all
-// likenesses are "", which is like no other.
+// may read. The names of calls make no difference, nor does the path of a result that nothing else
+// reads. If there are too many edges, all likenesses are "", which is like no other.
 func likenessOf(prog *compile.Program) func(*compile.Call) string {
-	type source struct {
-		call *compile.Call
-		kind compile.EdgeKind
-	}
-	sources, edges := map[*compile.Call][]source{}, 0
-	for e := range prog.Edges() {
-		if edges++; edges > mostEdges*(len(prog.Calls)+mostEdges) {
-			return func(*compile.Call) string { return "" }
-		}
-		if e.Kind != compile.Effect {
-			sources[e.To] = append(sources[e.To], source{e.From, e.Kind})
-		}
+	from, ok := edgesInto(prog)
+	if !ok {
+		return func(*compile.Call) string { return "" }
 	}
 	known := make(map[*compile.Call]string, len(prog.Calls))
 	for i := range prog.Calls { // in plan order, so that those that it reads from are known
 		c := &prog.Calls[i]
-		h := sha256.New()
-		say := func(part, text string) { fmt.Fprintf(h, "%d:%s %d:%s\n", len(part), part, len(text), text) }
-		say("plan", fmt.Sprintf("%q %v %v %+v", prog.Document.OnFailure, prog.Mode, prog.Refs, prog.Document.Profile))
-		for m := range c.Source.Node.Members() {
-			switch {
-			case m.Name == "_id", m.Name == "_dependsOn": // which names calls
-			case m.Name == "_outputPath" && len(c.Alternatives) < 2: // it matters to who reads it
-			default:
-				say("member "+m.Name, string(m.Value.AppendJSON(nil)))
-			}
-		}
-		run := func(t *compile.Target) {
-			say("target", t.Words())
-			say("activity", string(t.Raw))
-			say("remote", string(t.Remote))
-			say("approve", fmt.Sprint(t.Approve))
-			if t.Delegate != nil && t.Delegate.Program != nil {
-				say("document", string(t.Delegate.Program.File().Text))
-			}
-		}
-		for t := range c.Targets() {
-			run(t)
-			if t.Delegate == nil || t.Delegate.Program == nil {
-				continue
-			}
-			for _, inner := range t.Delegate.Program.Targets() { // those of its documents are among them
-				run(inner)
-			}
-		}
-		// In plan order, which decides between two that write the same.
-		slices.SortFunc(sources[c], func(a, b source) int {
-			return cmp.Or(cmp.Compare(a.call.Place, b.call.Place), cmp.Compare(a.kind, b.kind))
-		})
-		for _, s := range sources[c] {
-			say("after", s.kind.String()+" "+known[s.call])
-			if s.kind == compile.Data && len(s.call.Alternatives) == 1 {
-				say("from", s.call.Alternatives[0].Name())
+		l := likeness{sha256.New()}
+		l.say("plan", fmt.Sprintf("%q %v %v %+v", prog.Document.OnFailure, prog.Mode, prog.Refs, prog.Document.Profile))
+		l.members(c)
+		l.targets(c)
+		for _, e := range from[c] {
+			l.say("after", e.Kind.String()+" "+known[e.From])
+			if e.Kind == compile.Data && len(e.From.Alternatives) == 1 {
+				l.say("from", e.From.Alternatives[0].Name())
 			}
 		}
 		for path, value := range prog.InitialOf(c) {
-			say("given "+path.String(), string(value))
+			l.say("given "+path.String(), string(value))
 		}
-		known[c] = hex.EncodeToString(h.Sum(nil))
+		known[c] = hex.EncodeToString(l.h.Sum(nil))
 	}
 	return func(c *compile.Call) string { return known[c] }
+}
+
+// edgesInto returns the data and order edges into each call, by the place of the call that they
+// come from: of two calls that write the same, the place decides. It reports false if there are too
+// many edges.
+func edgesInto(prog *compile.Program) (from map[*compile.Call][]compile.Edge, ok bool) {
+	from, n := map[*compile.Call][]compile.Edge{}, 0
+	for e := range prog.Edges() {
+		if n++; n > mostEdges*(len(prog.Calls)+mostEdges) {
+			return nil, false
+		}
+		if e.Kind != compile.Effect {
+			from[e.To] = append(from[e.To], e)
+		}
+	}
+	for _, edges := range from {
+		slices.SortFunc(edges, func(a, b compile.Edge) int {
+			return cmp.Or(cmp.Compare(a.From.Place, b.From.Place), cmp.Compare(a.Kind, b.Kind))
+		})
+	}
+	return from, true
+}
+
+// likeness is one that is being made.
+type likeness struct{ h hash.Hash }
+
+// say adds a part.
+func (l likeness) say(part, text string) {
+	fmt.Fprintf(l.h, "%d:%s %d:%s\n", len(part), part, len(text), text)
+}
+
+// members adds what the call says.
+func (l likeness) members(c *compile.Call) {
+	for m := range c.Source.Node.Members() {
+		switch {
+		case m.Name == "_id", m.Name == "_dependsOn": // the edges have what it depends on
+		case m.Name == "_outputPath" && len(c.Alternatives) < 2: // those who read it have it
+		default:
+			l.say("member "+m.Name, string(m.Value.AppendJSON(nil)))
+		}
+	}
+}
+
+// targets adds what the call, its fallback and what undoes them run, and the calls of documents.
+func (l likeness) targets(c *compile.Call) {
+	for t := range c.Targets() {
+		l.target(t)
+		if t.Delegate == nil || t.Delegate.Program == nil {
+			continue
+		}
+		for _, inner := range t.Delegate.Program.Targets() { // with those of its own documents
+			l.target(inner)
+		}
+	}
+}
+
+func (l likeness) target(t *compile.Target) {
+	l.say("target", t.Words())
+	l.say("activity", string(t.Raw))
+	l.say("remote", string(t.Remote))
+	l.say("approve", fmt.Sprint(t.Approve))
+	if t.Delegate != nil && t.Delegate.Program != nil {
+		l.say("document", string(t.Delegate.Program.File().Text))
+	}
 }

@@ -72,7 +72,7 @@ func ReachOf(prog *compile.Program, policies []*Policy, o *Options) *Reach {
 		likeness := like(s.call)
 		add(s, likeness)
 		if documents[s.call] || s.call.Rare == nil || s.call.Delegate == nil {
-			continue // a fallback comes after the call
+			continue // it runs no document, or this is its fallback, which comes second
 		}
 		documents[s.call] = true
 		for _, inner := range all.docs[s.call.Delegate.Program] {
