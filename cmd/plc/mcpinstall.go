@@ -374,8 +374,8 @@ func (env *environment) install(ctx context.Context, name string, f *installFlag
 	return nil
 }
 
-// tellMoved says what has to be changed if the project file names a configuration whose servers
-// have moved to another one.
+// tellMoved asks for a change of the project file if that names the configuration from, whose
+// servers have moved to the configuration to.
 func (env *environment) tellMoved(from, to string) {
 	name, p, err := env.project()
 	if name == "" || err != nil {
@@ -391,7 +391,7 @@ func (env *environment) tellMoved(from, to string) {
 	}) {
 		return
 	}
-	show(env.stderr, display.Sprintf("%s names %s, whose servers are in %s now: name that instead, and then call plc trust; plc does not start here before that, not for the host either\n",
+	show(env.stderr, display.Sprintf("%s names %s, whose servers are in %s now: name that file instead, and run plc trust; until then plc refuses to use the project file, also when the host starts it\n",
 		display.Name(name), display.Name(from), display.Name(to)))
 }
 

@@ -57,7 +57,7 @@ func (env *environment) useProject(c *cobra.Command) error {
 	resumes := flags.Changed("resume") // of solve: what it was given counts
 	for flag, values := range defaults {
 		adds := flag == "deny" || flag == "policy" || flag == "ignore" || flag == "severity" // to what the command line says
-		known := flags.Lookup(flag)
+		known := flags.Lookup(flag)                                                          // a hidden one has no effect in this command
 		if known == nil || known.Hidden || flags.Changed(flag) && !adds || resumes && flag != "store" || flag == "approve" && known.Value.Type() != "string" {
 			continue
 		}
