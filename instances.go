@@ -106,8 +106,8 @@ func (p *Plan) firstInstances(yield func(*compile.Instance, error) bool) {
 	}
 }
 
-// countLines returns the number of lines that are not empty; 1 for none, as 0 is unknown to a dry
-// run.
+// countLines returns the number of lines that are not empty, or 1 if there are none: a dry run
+// takes 0 for unknown.
 func (p *Plan) countLines() int {
 	n := 0
 	for text := range bytes.Lines(p.lines) {

@@ -36,7 +36,7 @@ func (e *Engine) Run(ctx context.Context, spec Spec) (*exec.Result, error) {
 // If the store has a run with this id, RunAs continues that one as Resume does, with the tool files
 // and settings that it began with: after a kill, the same call of RunAs goes on where the record
 // ends. A run that has completed gives its result again, and nothing is called. The error is an
-// *OtherRunError if that run was given another plan, document or value.
+// *OtherRunError if that run was given another plan, or other documents, values or instances.
 func (e *Engine) RunAs(ctx context.Context, id string, spec Spec) (*exec.Result, error) {
 	if err := e.NeedStore(); err != nil {
 		return nil, err
@@ -63,10 +63,10 @@ func (e *Engine) RunAs(ctx context.Context, id string, spec Spec) (*exec.Result,
 type OtherRunError struct{ Run string }
 
 func (e *OtherRunError) Error() string {
-	return fmt.Sprintf("the run %s was begun with another plan, document or value; choose another id for this one, or continue that one with Resume", e.Run)
+	return fmt.Sprintf("the run %s was begun with another plan, or other documents, values or instances; choose another id for this one, or continue that one with Resume", e.Run)
 }
 
-// isOf returns an *OtherRunError if a run was given another plan, document or value.
+// isOf returns an *OtherRunError if a run was given something else than p.
 func (p *Plan) isOf(ctx context.Context, run string) error {
 	given, err := p.checker.session.engine.config.Store.Given(ctx, run)
 	if err != nil {
@@ -87,8 +87,8 @@ func (p *Plan) isOf(ctx context.Context, run string) error {
 	return nil
 }
 
-// contentOf returns what tells apart the plans, documents and values that runs are given. The plan
-// of a run that was given another one since is left out.
+// contentOf returns the plan, documents, values and instances of a run, sorted: texts or digests.
+// It leaves out the plan of a run that is revised, which is another one by now.
 func contentOf(g *journal.Given, revised bool) (all []string, err error) {
 	kept, err := readSettings(g.Settings)
 	if err != nil {

@@ -106,11 +106,11 @@ func (e *Entry) Event() (*exec.Event, error) {
 type Collect struct {
 	Filter     // the runs that may be; its Limit is ignored
 	Keep   int // of these, the newest that stay
-	// Spare reports whether a run of these stays all the same; nil spares none.
+	// Spare reports whether a run that would be deleted stays; nil spares none.
 	Spare func(*Summary) bool
 }
 
-// Takes reports whether a run is deleted that the filter admits, after so many newer ones.
+// Takes reports whether a run is deleted that the filter admits, as it admits so many newer ones.
 func (c *Collect) Takes(newer int, s *Summary) bool {
 	return newer >= c.Keep && s.Holder == nil && (c.Spare == nil || !c.Spare(s))
 }

@@ -83,7 +83,7 @@ func Broken(what string, err error) error {
 	return fmt.Errorf("%s is %w: %w", what, journal.ErrBroken, err)
 }
 
-// What rows that have their own sums are named as when a store is looked at for damage.
+// The names of rows that have their own sums, for reports of damage.
 const (
 	AnApproval = "an approval (what it approved may be approved again, or its file be used again)"
 	ADuration  = "a duration of calls"
