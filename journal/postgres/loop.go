@@ -88,28 +88,40 @@ func (s *Store) CreateLoop(ctx context.Context, name string, given json.RawMessa
 	return s.heldLoop(l), nil
 }
 
+// holdLoop holds the loop of a name.
+func (s *Store) holdLoop(tx *tx, name string) (*hold, error) {
+	v, err := tx.one("SELECT id FROM loops WHERE name = $1", name)
+	switch {
+	case err != nil:
+		return nil, err
+	case v == nil:
+		return nil, &journal.MissingError{Run: name}
+	}
+	return s.takeHold(tx, v[0].(int64), name)
+}
+
+// loopRow returns the columns of the loop of a name, which is found by a condition on arg.
+func loopRow(ctx context.Context, q querier, name, condition string, arg any) ([]any, error) {
+	v, err := one(ctx, q, "SELECT "+loopColumns+" FROM loops WHERE "+condition, arg)
+	switch {
+	case err != nil:
+		return nil, err
+	case v == nil:
+		return nil, &journal.MissingError{Run: name}
+	}
+	return v, record.CheckRow(fmt.Sprintf("the loop %q", name), v)
+}
+
 // ResumeLoop implements journal.Store.
 func (s *Store) ResumeLoop(ctx context.Context, name string) (journal.Loop, error) {
 	var l *loop
 	err := s.write(ctx, s.opts.Busy, func(tx *tx) error {
 		l = &loop{}
-		v, err := tx.one("SELECT id FROM loops WHERE name = $1", name)
-		switch {
-		case err != nil:
-			return err
-		case v == nil:
-			return &journal.MissingError{Run: name}
-		}
-		if l.hold, err = s.takeHold(tx, v[0].(int64), name); err != nil {
+		var err error
+		if l.hold, err = s.holdLoop(tx, name); err != nil {
 			return err
 		}
-		v, err = tx.one("SELECT "+loopColumns+" FROM loops WHERE id = $1", l.hold.id)
-		if err == nil && v == nil {
-			err = &journal.MissingError{Run: name}
-		}
-		if err == nil {
-			err = record.CheckRow(fmt.Sprintf("the loop %q", name), v)
-		}
+		v, err := loopRow(ctx, tx, name, "id = $1", l.hold.id)
 		if err != nil {
 			return err
 		}
@@ -126,21 +138,14 @@ func (s *Store) ResumeLoop(ctx context.Context, name string) (journal.Loop, erro
 // DeleteLoop implements journal.Store.
 func (s *Store) DeleteLoop(ctx context.Context, name string) error {
 	return s.write(ctx, s.opts.Busy, func(tx *tx) error {
-		v, err := tx.one("SELECT id FROM loops WHERE name = $1", name)
-		if err == nil && v == nil {
-			err = &journal.MissingError{Run: name}
-		}
+		held, err := s.holdLoop(tx, name)
 		if err != nil {
-			return err
-		}
-		id := v[0].(int64)
-		if _, err := s.takeHold(tx, id, name); err != nil {
 			return err
 		}
 		for _, query := range []string{
 			"DELETE FROM entries WHERE loop = $1", "DELETE FROM loops WHERE id = $1", "DELETE FROM holds WHERE id = $1",
 		} {
-			if err := tx.add(query, id); err != nil {
+			if err := tx.add(query, held.id); err != nil {
 				return err
 			}
 		}
@@ -208,13 +213,7 @@ func missingEntries(name string, last record.Link) error {
 // LoopEntries implements journal.Store.
 func (s *Store) LoopEntries(ctx context.Context, name string) (all []json.RawMessage, err error) {
 	err = s.read(ctx, func(q querier) error {
-		v, err := one(ctx, q, "SELECT "+loopColumns+" FROM loops WHERE name = $1", name)
-		if err == nil && v == nil {
-			err = &journal.MissingError{Run: name}
-		}
-		if err == nil {
-			err = record.CheckRow(fmt.Sprintf("the loop %q", name), v)
-		}
+		v, err := loopRow(ctx, q, name, "name = $1", name)
 		if err != nil {
 			return err
 		}
