@@ -133,15 +133,29 @@ func (w *logReader) add2(head, page, stored []byte) bool {
 	return w.add(page, stored)
 }
 
-// commits returns the commits from a frame on whose salt is this.
-func (w *logReader) commits(from int64, salt uint64) (n int) {
-	for f := w.frame(from); f != nil; f = w.frame(from) {
+// commits returns how many commits go on from each other, at most, from the broken frame on, which
+// add2 has added. Behind it may also be commits of processes that were killed before others could
+// see them, each partly written over by the next. Those do not go on from each other.
+func (w *logReader) commits(broken int64, salt uint64) (most int) {
+	n, sum := 0, *w
+	for at := broken; ; at++ {
+		f := w.frame(at)
+		if f == nil {
+			return most
+		}
+		stored := logReader{order: w.order, s0: binary.BigEndian.Uint32(f[16:]), s1: binary.BigEndian.Uint32(f[20:])}
+		goesOn := sum.add2(f[:8], f[frameHeader:], f[16:24])
+		if at == broken+1 {
+			goesOn = goesOn || w.add2(f[:8], f[frameHeader:], f[16:24]) // only the sum in the broken frame is wrong
+		}
+		if sum = stored; !goesOn {
+			n = 0
+		}
 		if binary.BigEndian.Uint64(f[8:]) == salt && binary.BigEndian.Uint32(f[4:]) != 0 {
 			n++
+			most = max(most, n)
 		}
-		from++
 	}
-	return n
 }
 
 // restarted reports whether a power cut left the first frame of the log that was to follow, but
