@@ -21,7 +21,7 @@ type Question struct {
 	Fallback bool        // it is the fallback of the call that would be called
 	Reason   string
 	Failure  *exec.Failure
-	Asked    time.Time
+	Asked    time.Time // first, if the run has asked it again since
 }
 
 // QuestionOf returns the question that an event of the type exec.ApprovalAsked asks.

@@ -61,8 +61,8 @@ func (h *held) append(e *exec.Event) error {
 	return nil
 }
 
-// note notes a question that is asked or closed. An answer that was put to the same question and
-// not taken yet stays: who resumed the run asks again, and somebody was quicker.
+// note notes a question that is asked or closed. The same question stays as it was asked first when
+// who resumed the run asks it again, and so does an answer that was put to it and not taken yet.
 func (r *run) note(q record.Question, entry *journal.Entry) error {
 	before := r.questions[q.Key]
 	if !q.Asked {
@@ -77,7 +77,7 @@ func (r *run) note(q record.Question, entry *journal.Entry) error {
 	}
 	next := &question{event: e}
 	if before != nil && !before.closed && before.event.Digest == e.Digest {
-		next.answer = before.answer
+		next.event, next.answer = before.event, before.answer
 	}
 	r.questions[q.Key] = next
 	return nil

@@ -17,10 +17,11 @@ const (
 
 	updateRun = "UPDATE runs SET finished = $2, status = $3, reason = $4 WHERE id = $1"
 
-	// An answer that was put to the same question and not taken yet stays: whoever resumed
-	// the run asks again, and somebody was quicker.
+	// The same question stays as it was asked first when who resumed the run asks it again, and so
+	// does an answer that was put to it and not taken yet.
 	upsertQuestion = `INSERT INTO questions (run, key, instance, path, digest, seq, closed) VALUES ($1, $2, $3, $4, $5, $6, 0)
-		ON CONFLICT (run, key) DO UPDATE SET digest = excluded.digest, seq = excluded.seq, closed = 0,
+		ON CONFLICT (run, key) DO UPDATE SET digest = excluded.digest, closed = 0,
+			seq = CASE WHEN questions.closed = 0 AND questions.digest = excluded.digest THEN questions.seq ELSE excluded.seq END,
 			answer = CASE WHEN questions.closed = 0 AND questions.digest = excluded.digest THEN questions.answer END`
 
 	closeQuestion = "UPDATE questions SET closed = 1, answer = coalesce($3, answer) WHERE run = $1 AND key = $2"

@@ -9,11 +9,11 @@ const (
 
 	updateRun = "UPDATE runs SET changed = ?, finished = ?, status = ?, reason = ?, last = ?, calls = ?, head = ? WHERE id = ?"
 
-	// An answer that was put to the same question and not taken yet stays: whoever resumed
-	// the run asks again, and somebody was quicker.
+	// The same question stays as it was asked first when who resumed the run asks it again, and so
+	// does an answer that was put to it and not taken yet.
 	upsertQuestion = `INSERT INTO questions (run, instance, path, digest, seq, closed) VALUES (?, ?, ?, ?, ?, 0)
 		ON CONFLICT DO UPDATE SET answer = iif(closed = 0 AND digest = excluded.digest, answer, NULL),
-			digest = excluded.digest, seq = excluded.seq, closed = 0`
+			seq = iif(closed = 0 AND digest = excluded.digest, seq, excluded.seq), digest = excluded.digest, closed = 0`
 
 	closeQuestion = "UPDATE questions SET closed = 1, answer = coalesce(?, answer) WHERE run = ? AND instance = ? AND path = ?"
 

@@ -510,6 +510,22 @@ func testAnswersBefore(t *testing.T, m Maker) {
 	open, err := s.Questions(t.Context(), "R")
 	must(t, err)
 	same(t, "open", len(open), 1)
+	later := func(after time.Duration) func(*exec.Event) {
+		return func(e *exec.Event) { e.Time = base.Add(after) }
+	}
+	waits := func(want time.Time) {
+		t.Helper()
+		open, err := s.Questions(t.Context(), "R")
+		must(t, err)
+		same(t, "open", len(open), 1)
+		if !open[0].Asked.Equal(want) {
+			t.Errorf("asked at %v, want %v", open[0].Asked, want)
+		}
+	}
+	add(t, r, event(exec.ApprovalAsked, "a", asking("d"), later(time.Hour)))
+	waits(base) // it is the same question
+	add(t, r, event(exec.ApprovalAsked, "a", asking("e"), later(2*time.Hour)))
+	waits(base.Add(2 * time.Hour))
 	must(t, r.Close())
 }
 
