@@ -63,6 +63,25 @@ func (p *Plan) readLines() error {
 	return err
 }
 
+// withLines returns the plan with its instances as they are now. Those of an eager plan are not kept
+// for a run: it reads them as it takes them.
+func (p *Plan) withLines() (*Plan, error) {
+	src := p.checker.spec.Instances
+	if src.isZero() || p.lines != nil {
+		return p, nil
+	}
+	if src.Name == stdin && !src.inline() {
+		return nil, &SpecError{"instances", "come from standard input, which can be read only once: give a file, so that they can be shown before they run"}
+	}
+	text, err := p.checker.session.engine.readSource(src)
+	if err != nil {
+		return nil, err
+	}
+	with := *p
+	with.lines = append([]byte{}, text...) // not nil
+	return &with, nil
+}
+
 // CheckLines has the lines of Instances checked against each plan that is sound.
 func (c *Checker) CheckLines() error {
 	src := c.spec.Instances

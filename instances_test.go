@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/tool"
 )
 
 // openInstances opens the instances of a plan that names some itself, on standard input.
@@ -184,4 +187,45 @@ func FuzzInstances(f *testing.F) {
 			t.Fatalf("%d of %d lines: %q", len(got), want, got)
 		}
 	})
+}
+
+// A preview of a plan shows its instances, and is wrong of no plan because that is eager.
+func TestInstancesArePreviewed(t *testing.T) {
+	wipe := tool.Func("wipe", "Deletes everything.", func(context.Context, struct {
+		What string `json:"what"`
+	}) (string, error) {
+		return "", nil
+	})
+	wipe.Definition.Effects.Destructive = tool.Yes
+	file := filepath.Join(t.TempDir(), "lines.jsonl")
+	lines := "{\"what\": \"attic\"}\n\n{\"what\": \"cellar\"}\n"
+	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, lazy := range []bool{false, true} {
+		for name, src := range map[string]Source{"text": Text(lines), "file": File(file), "stdin": File(stdin)} {
+			p, err := New(Config{Tools: []*tool.Tool{wipe}}).Prepare(t.Context(), Spec{Plan: Text(`[{"_tool": "wipe", "what": "†input.what"}]`), Instances: src, Lazy: lazy})
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := p.Manifest().Digest()
+			preview, err := p.Preview(t.Context())
+			if name == "stdin" {
+				if err == nil {
+					t.Errorf("lazy %v: the preview uses up standard input", lazy)
+				}
+				continue
+			}
+			if err != nil || len(preview.DryRun.Calls) != 2 || len(preview.Forecast.Effects) != 1 || preview.Forecast.Calls != 2 {
+				t.Fatalf("lazy %v, %s: %v, %+v", lazy, name, err, preview)
+			}
+			if !lazy && p.Manifest().Digest() != before {
+				t.Error("a preview changes what an eager plan is")
+			}
+			all, err := p.AllBranches(t.Context())
+			if err != nil || len(all.Combinations) == 0 {
+				t.Errorf("%v %+v", err, all)
+			}
+		}
+	}
 }

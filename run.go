@@ -651,6 +651,10 @@ func (e *Engine) dryRun(ctx context.Context) (end func(), err error) {
 
 // trial returns the options of a dry run of the plan.
 func (p *Plan) trial(ctx context.Context) (*forecast.Options, error) {
+	p, err := p.withLines()
+	if err != nil {
+		return nil, err
+	}
 	c := p.checker
 	opts := p.execOptions()
 	o := forecast.OptionsOf(&opts)
