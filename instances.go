@@ -63,8 +63,8 @@ func (p *Plan) readLines() error {
 	return err
 }
 
-// withLines returns the plan with its instances as they are now. Those of an eager plan are not kept
-// for a run: it reads them as it takes them.
+// withLines returns the plan with its instances as they are now. Those of an eager plan are not
+// kept for a run: it reads them as it takes them.
 func (p *Plan) withLines() (*Plan, error) {
 	src := p.checker.spec.Instances
 	if src.isZero() || p.lines != nil {

@@ -114,9 +114,10 @@ func (e *Engine) Events(ctx context.Context, run string, after int64) iter.Seq2[
 	return e.events(ctx, run, after, true)
 }
 
-// EventsSoFar yields the events of a run that have happened, as Events does, and waits for none.
-func (e *Engine) EventsSoFar(ctx context.Context, run string) iter.Seq2[*journal.Entry, error] {
-	return e.events(ctx, run, 0, false)
+// EventsSoFar yields the events of a run that have happened after a number, as Events does, and
+// waits for none.
+func (e *Engine) EventsSoFar(ctx context.Context, run string, after int64) iter.Seq2[*journal.Entry, error] {
+	return e.events(ctx, run, after, false)
 }
 
 func (e *Engine) events(ctx context.Context, run string, after int64, follow bool) iter.Seq2[*journal.Entry, error] {

@@ -177,7 +177,7 @@ func (s *Server) decide(r *http.Request, d *Decision) error {
 // undoes or was forked from: what is approved now may come of that.
 func (s *Server) wroteNothing(r *http.Request, sum *journal.Summary) error {
 	for sum != nil {
-		for entry, err := range s.opts.Engine.EventsSoFar(r.Context(), sum.Run) {
+		for entry, err := range s.opts.Engine.EventsSoFar(r.Context(), sum.Run, 0) {
 			if err != nil {
 				return err
 			}

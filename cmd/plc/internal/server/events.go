@@ -162,7 +162,7 @@ type Write struct {
 
 // each calls f with the events of a run up to a number; 0 is all.
 func (s *Server) each(ctx context.Context, run string, most int64, f func(seq int64, e *exec.Event) error) error {
-	for entry, err := range s.opts.Engine.EventsSoFar(ctx, run) {
+	for entry, err := range s.opts.Engine.EventsSoFar(ctx, run, 0) {
 		if err != nil {
 			return err
 		}

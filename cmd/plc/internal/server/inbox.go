@@ -153,6 +153,11 @@ func typed(r *http.Request, name string) string {
 	return strings.ReplaceAll(r.PostFormValue(name), "\r\n", "\n")
 }
 
+// lines returns the lines of a text that are not blank.
+func lines(text string) []string {
+	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+}
+
 // decisionOf returns the decision that a form has.
 func decisionOf(r *http.Request) Decision {
 	d := Decision{

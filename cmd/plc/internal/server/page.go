@@ -42,6 +42,7 @@ func (s *Server) pages() map[string]http.HandlerFunc {
 		"GET /runs/{run}":         wants(Read, s.bounded(s.runPage)),
 		"GET /runs/{run}/call":    wants(Read, s.bounded(s.callPage)),
 		"GET /runs/{run}/graph":   wants(Read, s.bounded(s.graphPage)),
+		"GET /runs/{run}/events":  wants(Read, s.eventsPage),
 		"POST /runs/{run}/fork":   wants(Run, s.bounded(s.forkForm)),
 		"POST /runs/{run}/resume": wants(Run, s.resumeForm),
 		"POST /runs/{run}/cancel": wants(Run, s.cancelForm),
@@ -93,14 +94,17 @@ func (s *Server) runsPage(w http.ResponseWriter, r *http.Request) {
 	if q.Status != "" {
 		f.Status = []exec.Status{exec.Status(q.Status)}
 	}
+	var runs []*journal.Summary
+	var err error
+	if q.Label != "" {
+		f.Labels, err = parseLabels([]string{q.Label})
+	}
 	if q.By != "" {
 		f.Labels[startedBy] = q.By
 	}
-	if q.Label != "" {
-		name, value, _ := strings.Cut(q.Label, "=")
-		f.Labels[strings.TrimSpace(name)] = strings.TrimSpace(value)
+	if err == nil {
+		runs, err = s.opts.Engine.Runs(r.Context(), f)
 	}
-	runs, err := s.opts.Engine.Runs(r.Context(), f)
 	if err != nil {
 		fail(w, r, err)
 		return

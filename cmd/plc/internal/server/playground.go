@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/server/html"
@@ -19,6 +20,7 @@ import (
 type played struct {
 	view
 	Plan, Notation, Input, Problem string
+	Instances, Labels              string // one a line
 	Graph                          []byte // SVG
 	MayRun, OK, BadInput           bool
 	Tools                          []Tool            // the first mostTools
@@ -65,6 +67,7 @@ func (f *fix) apply(text string) string {
 func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
 	v := &played{
 		view: viewOf(r, "Playground"), MayRun: callerOf(r).may(Run), Plan: typed(r, "plan"), Notation: r.PostFormValue("notation"), Input: typed(r, "input"),
+		Instances: typed(r, "instances"), Labels: typed(r, "labels"),
 	}
 	for t := range s.tools.Listed() {
 		if len(v.Tools) == mostTools {
@@ -78,7 +81,11 @@ func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
 		if err := json.Unmarshal([]byte(v.Input), &object); v.Input != "" && err != nil {
 			v.Problem, v.BadInput = fmt.Sprintf("the input is no JSON object: %s", err), true
 		} else if r.PostFormValue("do") == "run" && v.MayRun {
-			run, _, err := s.startRun(r, v.planned(), nil)
+			var run string
+			in, err := v.started()
+			if err == nil {
+				run, _, err = s.startRun(r, in, nil)
+			}
 			if err == nil {
 				http.Redirect(w, r, place{run: run}.url().String(), http.StatusSeeOther)
 				return
@@ -100,7 +107,17 @@ func (v *played) planned() *Planned {
 	if v.Input != "" {
 		in.Input = json.RawMessage(v.Input)
 	}
+	if strings.TrimSpace(v.Instances) != "" {
+		in.Instances = v.Instances
+	}
 	return in
+}
+
+// started returns the plan as a run of it is started.
+func (v *played) started() (in *Planned, err error) {
+	in = v.planned()
+	in.Labels, err = parseLabels(lines(v.Labels))
+	return in, err
 }
 
 // play checks and previews the plan.
@@ -159,6 +176,9 @@ func (v *played) page() []byte {
 				area("Plan", "plan", "18", v.Plan, set("required")),
 				el("p", el("label", text("Notation "), el("select", attr("name", "notation"), notations))),
 				area("Input, a JSON object", "input", "3", v.Input),
+				el("details", when(v.Instances+v.Labels != "", set("open")), words("summary", "Instances and labels"),
+					area("Instances, a JSON object per line: the plan runs once for each", "instances", "4", v.Instances),
+					area("Labels by which the run is found, one a line, as in team=a", "labels", "2", v.Labels)),
 				el("p", class("actions"), button("do", "check", "Check and preview"), text(" "), when(v.MayRun, button("do", "run", "Run"))),
 				v.tools()),
 			el("section", attr("id", "result"), attr("aria-live", "off"), exactly("data-findings", rawList(v.Raw)), v.result()))),
@@ -213,8 +233,8 @@ func effects(all []forecast.Effect) html.Item {
 
 // planned shows the calls that a plan would make.
 func planned(calls []forecast.Call) html.Item {
-	return table([]html.Name{"Call", "Tool", "Effect", "Params", "Known"}, html.Each(calls, func(c forecast.Call) html.Item {
-		return el("tr", el("td", text(c.Path)), el("td", text(c.Tool)), el("td", text(c.Effect)),
+	return table([]html.Name{"Call", "Tool", "Effect", "Asks a person", "Params", "Known"}, html.Each(calls, func(c forecast.Call) html.Item {
+		return el("tr", el("td", named(c.Path, c.Instance)), el("td", text(c.Tool)), el("td", text(c.Effect)), el("td", text(c.Approval)),
 			el("td", when(c.Params != nil, value(c.Params, bytesShown)), when(c.LargeParams > 0, text("not shown: too large (", c.LargeParams, " bytes)"))),
 			el("td", html.Each(slices.Sorted(maps.Keys(c.Marks)), func(name string) html.Item { return el("p", text(name, ": ", c.Marks[name])) })))
 	}))

@@ -31,10 +31,20 @@ type Problem struct {
 func problem(w http.ResponseWriter, r *http.Request, status int, detail string, findings ...json.RawMessage) {
 	p := Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: display.Line(strings.TrimPrefix(detail, "journal: ")).String(), Findings: findings}
 	if wantsPage(r) {
-		show(w, status, viewOf(r, p.Title).problem(&p, r.PathValue("run")))
+		show(w, status, viewOf(r, p.Title).problem(&p, r.PathValue("run"), typedInto(r)))
 		return
 	}
 	writeJSON(w, status, "application/problem+json", p)
+}
+
+// typedInto returns what a person typed into the form of a request.
+func typedInto(r *http.Request) (all []string) {
+	for _, name := range []string{"reason", "value", "set"} {
+		if text := typed(r, name); r.Method == http.MethodPost && text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
 }
 
 // fail answers with the status that fits an error.

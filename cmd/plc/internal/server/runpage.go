@@ -298,13 +298,8 @@ func startValues(initial map[string]json.RawMessage) string {
 
 // forkForm starts a run again from a call, and goes to the new one.
 func (s *Server) forkForm(w http.ResponseWriter, r *http.Request) {
-	lines := func(name string) []string {
-		return strings.FieldsFunc(typed(r, name), func(c rune) bool { return c == '\n' })
-	}
-	was := lines("was")
-	set, err := plc.ParseSet(slices.DeleteFunc(lines("set"), func(line string) bool {
-		return strings.TrimSpace(line) == "" || slices.Contains(was, line)
-	}))
+	was := lines(typed(r, "was"))
+	set, err := plc.ParseSet(slices.DeleteFunc(lines(typed(r, "set")), func(line string) bool { return slices.Contains(was, line) }))
 	var run string
 	if err == nil {
 		run, _, err = s.forkRun(r, &forked{At: r.PostFormValue("at"), Instance: r.PostFormValue("instance"), Set: set})

@@ -119,12 +119,10 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	for _, status := range q["status"] {
 		f.Status = append(f.Status, exec.Status(status))
 	}
-	for _, l := range q["label"] {
-		name, value, _ := strings.Cut(l, "=")
-		if f.Labels == nil {
-			f.Labels = map[string]string{}
-		}
-		f.Labels[name] = value
+	var err error
+	if f.Labels, err = parseLabels(q["label"]); err != nil {
+		fail(w, r, err)
+		return
 	}
 	if text := q.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
@@ -147,6 +145,19 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		next = all[len(all)-1].Run
 	}
 	answer(w, http.StatusOK, map[string]any{"runs": all, "next": next})
+}
+
+// parseLabels reads labels as people write them: name=value.
+func parseLabels(texts []string) (map[string]string, error) {
+	labels := map[string]string{}
+	for _, text := range texts {
+		name, value, ok := strings.Cut(text, "=")
+		if name = strings.TrimSpace(name); !ok || name == "" {
+			return nil, badf(http.StatusBadRequest, "%q is no label; write one as in team=a", text)
+		}
+		labels[name] = strings.TrimSpace(value)
+	}
+	return labels, nil
 }
 
 func (s *Server) start(w http.ResponseWriter, r *http.Request) {

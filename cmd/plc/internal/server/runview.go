@@ -144,17 +144,13 @@ func (v *runShown) head() html.Item {
 			took += " so far"
 		}
 	}
-	var labels []html.Item
-	for _, name := range slices.Sorted(maps.Keys(r.Labels)) {
-		labels = append(labels, el("li", text(name, " = ", r.Labels[name])))
-	}
 	return el("section", attr("id", "head"), exactly("data-status", v.status), when(r.Finished != "", attr("data-ended", "yes")),
 		exactly("data-states", v.drawn()),
 		el("p", status(v.status), text(" ", r.Reason)),
 		el("p", counted(v.scope.counts)),
-		el("p", text("Started "), when(r.By != "", text("by ", r.By, " ")), moment(r.Created), text(took), text(", ", r.Events, " events"),
+		el("p", text("Started "), when(r.By != "", text("by ", r.By, " ")), moment(r.Created), text(took), text(", "), a(path("runs", r.Run, "events"), text(r.Events, " events")),
 			when(r.Parent != "", text(". A fork of "), a(path("runs", r.Parent), text(r.Parent)))),
-		when(len(labels) > 0, el("ul", class("labels"), html.Join(labels...))),
+		labels(r.Labels),
 		when(v.output != nil, html.Join(words("h2", "Output"), value(v.output, bytesShown))),
 		when(v.broken != "", el("p", class("error"), text("The plan can't be shown here: ", v.broken))),
 		when(v.may.run, el("p", class("actions"),

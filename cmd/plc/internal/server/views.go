@@ -2,7 +2,9 @@ package server
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/plc-lang/plc/cmd/plc/internal/server/html"
 	"github.com/plc-lang/plc/exec"
@@ -59,12 +61,13 @@ func (v view) login(issuer bool, to string) []byte {
 		words("p", "plc token create makes one; plc serve prints a link that can be used once.")))
 }
 
-// problem returns a page that says what was wrong with a request; of one about a run, it leads back
-// to the run.
-func (v view) problem(p *Problem, run string) []byte {
+// problem returns a page that says what was wrong with a request, and shows what a person typed, so
+// that it isn't lost. The page of a request about a run leads back to the run.
+func (v view) problem(p *Problem, run string, typed []string) []byte {
 	return v.whole(el("main", el("h1", text(p.Title)), el("p", class("error"), attr("role", "alert"), text(p.Detail)),
 		when(run != "" && p.Status != http.StatusNotFound, el("p", a(path("runs", run), text("Back to the run")))),
-		html.Each(p.Findings, func(f json.RawMessage) html.Item { return el("pre", html.JSON(f)) })))
+		html.Each(p.Findings, func(f json.RawMessage) html.Item { return el("pre", html.JSON(f)) }),
+		when(len(typed) > 0, words("h2", "What you typed"), html.Each(typed, func(s string) html.Item { return long(html.Lines(s)) }))))
 }
 
 // runsAsked says which runs a list has.
@@ -87,7 +90,7 @@ func (q runsAsked) url(from string) html.URL {
 func (v view) runs(runs []Summary, q runsAsked, next, digest string) []byte {
 	rows := html.Each(runs, func(r Summary) html.Item {
 		return el("tr", exactly("data-run", r.Run), el("td", a(path("runs", r.Run), text(r.Run))), el("td", status(r.Status)), el("td", text(r.By)),
-			el("td", moment(r.Created)), el("td", text(r.Plan)), el("td", counted(r.Calls)),
+			el("td", moment(r.Created)), el("td", text(r.Plan), labels(r.Labels)), el("td", counted(r.Calls)),
 			el("td", when(r.Questions > 0 || r.WaitsPlan, a(path("inbox").With("run", r.Run), text("waits for a person"))), text(" ", r.Reason)))
 	})
 	if len(runs) == 0 {
@@ -112,6 +115,11 @@ func (v view) runs(runs []Summary, q runsAsked, next, digest string) []byte {
 			el("section", attr("id", "runs"), table([]html.Name{"Run", "Status", "Started by", "Created", "Plan", "Calls", "Reason"}, rows),
 				when(next != "", el("p", a(q.url(next), text("Older runs")))))),
 		html.Module(path("static", "runs.js")))
+}
+
+// labels lists the labels of a run.
+func labels(all map[string]string) html.Item {
+	return when(len(all) > 0, el("ul", class("labels"), html.Each(slices.Sorted(maps.Keys(all)), func(name string) html.Item { return el("li", text(name, " = ", all[name])) })))
 }
 
 // runStatuses are those that runs may have.

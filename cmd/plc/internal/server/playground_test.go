@@ -1,0 +1,105 @@
+package server
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// form sends a form as a browser of a person with all roles does.
+func (g *rig) form(path string, fields url.Values) (status int, location, page string) {
+	g.t.Helper()
+	req := httptest.NewRequest("POST", path, strings.NewReader(fields.Encode()))
+	req.Host = g.http.Listener.Addr().String()
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Authorization", "Bearer "+g.admin)
+	w := httptest.NewRecorder()
+	g.server.ServeHTTP(w, req)
+	return w.Code, w.Header().Get("Location"), w.Body.String()
+}
+
+// The playground previews a plan for each of its instances, says which calls ask a person, and starts
+// a run with labels, by which the list of runs finds it.
+func TestPlaygroundInstances(t *testing.T) {
+	g := newRig(t, Options{})
+	fields := url.Values{
+		"plan":      {`[{"_id": "w", "_tool": "wipe", "what": "†input.what", "_outputPath": "†state.w"}]`},
+		"instances": {"{\"what\": \"attic\"}\r\n{\"what\": \"cellar\"}\r\n"}, "labels": {"team = cleaners\r\n\r\nfloor=all"},
+	}
+	fields.Set("do", "check")
+	status, _, page := g.form("/playground", fields)
+	for _, want := range []string{"Asks a person", "w of 1", "w of 2", "is destructive"} {
+		if status != http.StatusOK || !strings.Contains(wordsOf(page), want) {
+			t.Errorf("status %d, no %s in %s", status, want, wordsOf(page))
+		}
+	}
+	fields.Set("do", "run")
+	status, run, page := g.form("/playground", fields)
+	if status != http.StatusSeeOther {
+		t.Fatalf("status %d: %s", status, page)
+	}
+	for _, path := range []string{"/?label=team%3Dcleaners", "/?label=floor+%3D+all", run} {
+		if page := wordsOf(g.page(path)); !strings.Contains(page, "floor = all team = cleaners") {
+			t.Errorf("%s: %s", path, page)
+		}
+	}
+	if page := g.page("/?label=team%3Dcooks"); strings.Contains(page, run) {
+		t.Errorf("a run without the label is listed: %s", page)
+	}
+	fields.Set("labels", "cleaners")
+	if _, _, page := g.form("/playground", fields); !strings.Contains(wordsOf(page), `"cleaners" is no label; write one as in team=a`) || !strings.Contains(page, "\ncleaners<") {
+		t.Errorf("what is no label: %s", page)
+	}
+	for _, path := range []string{"/?label=cleaners", "/?label=%3Da", "/v1/runs?label=cleaners"} {
+		if status, _, text := g.send(g.admin, "GET", path, nil); status != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", path, status, text)
+		}
+	}
+}
+
+// What a person typed is on the page that refuses it.
+func TestWhatWasTypedStays(t *testing.T) {
+	g := newRig(t, Options{})
+	run := g.runTo("approvalAsked", object{"plan": []object{{"_id": "w", "_tool": "wipe", "what": "x"}}})
+	q := g.want(200, "GET", "/v1/runs/"+run+"/questions", nil)["questions"].([]any)[0].(object)
+	status, _, page := g.form("/runs/"+run+"/decide", url.Values{"call": {"w"}, "digest": {q["digest"].(string)}, "decision": {"edit"}, "value": {`{"what": 5, "why":` + "\r\n" + `"a long text"}`}})
+	if status != http.StatusUnprocessableEntity || !strings.Contains(wordsOf(page), `What you typed {"what": 5, "why": "a long text"}`) {
+		t.Errorf("status %d: %s", status, page)
+	}
+	status, _, page = g.form("/login", url.Values{"token": {"plc_secret"}, "reason": {}})
+	if status != http.StatusForbidden && status != http.StatusUnauthorized || strings.Contains(page, "plc_secret") {
+		t.Errorf("status %d: %s", status, page)
+	}
+}
+
+// A page lists the events of a run, and leads to the run as it was after each.
+func TestListOfEvents(t *testing.T) {
+	g := newRig(t, Options{})
+	run := g.runTo("runFinished", object{"plan": []object{
+		{"_id": "f", "_tool": "flaky", "_retry": object{"max": 2}, "_outputPath": "†state.f"},
+		{"_id": "n", "_tool": "double", "n": 21, "_outputPath": "†state.n"},
+	}})
+	if !strings.Contains(g.page("/runs/"+run), `href="/runs/`+run+`/events"`) {
+		t.Error("the page of the run does not lead to its events")
+	}
+	page := g.page("/runs/" + run + "/events")
+	for _, want := range []string{"callRetrying f attempt 1 busy: come again", "write n †state.n set 42", "runFinished ✓ completed"} {
+		if !strings.Contains(wordsOf(page), want) {
+			t.Errorf("no %s in %s", want, wordsOf(page))
+		}
+	}
+	if !strings.Contains(page, `href="/runs/`+run+`?at=2"`) {
+		t.Errorf("it does not lead to the run after an event: %s", page)
+	}
+	for after, status := range map[string]int{"9223372036854775807": 200, "-1": 400, "x": 400, "3": 200} {
+		if got, _, text := g.send(g.admin, "GET", "/runs/"+run+"/events?after="+after, nil); got != status {
+			t.Errorf("after=%s: %d %s", after, got, text)
+		}
+	}
+	if page := wordsOf(g.page("/runs/" + run + "/events?after=3")); !strings.Contains(page, "Before") || strings.Contains(page, "runStarted") {
+		t.Errorf("after event 3: %s", page)
+	}
+	g.want(404, "GET", "/runs/none/events", nil)
+}
