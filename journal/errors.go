@@ -24,6 +24,7 @@ const (
 	Aliased               // its file has several names, and this is not the one by which it was made
 	Moved                 // its file was renamed, replaced or removed while it was in use
 	Away                  // its server does not answer
+	Mounted               // its file is mounted without its folder
 )
 
 // cure returns what to do about a fault.
@@ -51,6 +52,8 @@ func (f Fault) cure() (what, cure string) {
 		return "is a second name of a store", "name that one, or make a copy; a link by name is safe (ln -s)"
 	case Moved:
 		return "was renamed, replaced or removed while it was in use", "give it back the name that it had; what was written last is in the -wal file beside that name"
+	case Mounted:
+		return "is mounted without its folder", "mount the folder: files beside the store belong to it"
 	case Away:
 		return "does not answer", "start its server, then resume the run"
 	}

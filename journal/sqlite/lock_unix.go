@@ -39,14 +39,10 @@ func waitLock(f *os.File) error {
 
 func unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
 
-// hasOtherNames reports whether a file can be reached by other names that lead to it itself, as
-// symbolic links do not: hard links, or a mount of the file alone.
+// hasOtherNames reports whether a file has hard links.
 func hasOtherNames(path string) bool {
 	var at unix.Stat_t
-	if err := unix.Stat(path, &at); err != nil {
-		return false
-	}
-	return at.Nlink > 1 || isMounted(path)
+	return unix.Stat(path, &at) == nil && at.Nlink > 1
 }
 
 // access reports why a file can't be read, or not written.

@@ -148,6 +148,8 @@ func (s *Store) prepareFile() error {
 	switch {
 	case err == nil && at.IsDir():
 		return &journal.Error{Path: s.path, Fault: journal.Foreign, Err: errors.New("it is a folder")}
+	case err == nil && isMounted(s.path): // the log and the locks beside it are not those of other processes
+		return &journal.Error{Path: s.path, Fault: journal.Mounted}
 	case err == nil && !at.Mode().IsRegular():
 		return &journal.Error{Path: s.path, Fault: journal.Foreign, Err: errors.New("it is not a plain file")}
 	case err == nil && 0 < at.Size() && at.Size() < smallest && !exists(s.path+"-journal") && !exists(s.path+"-wal"):
