@@ -63,7 +63,7 @@ type Event struct {
 	Asked     *Terms          `json:"asked,omitempty"`     // ApprovalAsked: what the digest is of
 	Answer    *Answer         `json:"answer,omitempty"`    // ApprovalGiven
 	Question  QuestionKind    `json:"question,omitempty"`  // ApprovalAsked, ApprovalGiven
-	Digest    string          `json:"digest,omitempty"`    // ApprovalAsked: of the question; RunFinished, RunUndoing: of the whiteboard
+	Digest    string          `json:"digest,omitempty"`    // ApprovalAsked: of the question; CallStarted: of the fallback and its params; RunFinished, RunUndoing: of the whiteboard
 	Content   string          `json:"content,omitempty"`   // of a run that is recorded: digest of the call's tool and params
 	Fallback  bool            `json:"fallback,omitempty"`  // CallStarted, ApprovalAsked: of its fallback; CallRetrying: which comes next
 	Cached    bool            `json:"cached,omitempty"`    // CallReturned: nothing was called, the result was remembered

@@ -78,7 +78,7 @@ func (s *scheduler) startFallback(i int32, why *Failure, w Work, a *attempt) boo
 	a.turn = c.turn
 	seq := s.emitCall(i, c.startEvent(Event{
 		Attempt: c.attempts, Key: a.request.Key, Tool: f.Tool.Definition.Name, Fallback: true,
-		Activity: activityOf(f.Target), Intent: intentOf(f.Target, f.Undo, a),
+		Activity: activityOf(f.Target), Intent: intentOf(f.Target, f.Undo, a), Digest: fallbackContent(f, a.request.Params),
 	}))
 	waits := waitsFor(&f.Target.Effects, seq)
 	if !waits {

@@ -105,6 +105,7 @@ type storedPast struct {
 	Attempts int             `json:"attempts,omitempty"`
 	Failed   int             `json:"failed,omitempty"`
 	Fallback bool            `json:"fallback,omitempty"`
+	Instead  string          `json:"instead,omitempty"`
 	Lost     bool            `json:"lost,omitempty"`
 	Key      string          `json:"key,omitempty"`
 	Content  string          `json:"content,omitempty"`
@@ -183,7 +184,7 @@ func (h *History) UnmarshalJSON(text []byte) error {
 
 func (p *Past) stored() *storedPast {
 	s := &storedPast{
-		Attempts: p.Attempts, Failed: p.Failed, Fallback: p.Fallback, Lost: p.Lost, Key: p.Key, Content: p.Content,
+		Attempts: p.Attempts, Failed: p.Failed, Fallback: p.Fallback, Instead: p.Instead, Lost: p.Lost, Key: p.Key, Content: p.Content,
 		Params: textOf(p.Params), Failure: p.Failure, Approved: p.Approved, Asked: p.Asked, Question: p.Question, Terms: p.terms, Allowed: p.allowed,
 		Shown: textOf(p.shown), Said: textOf(p.said), ShownWhy: p.shownWhy, SaidWhy: p.saidWhy, Heard: p.heard, Usage: p.Usage, Applied: p.Applied, Settled: p.Settled,
 	}
@@ -200,7 +201,7 @@ func (p *Past) stored() *storedPast {
 
 func (s *storedPast) past() *Past {
 	p := &Past{
-		Attempts: s.Attempts, Failed: s.Failed, Fallback: s.Fallback, Lost: s.Lost, Key: s.Key, Content: s.Content,
+		Attempts: s.Attempts, Failed: s.Failed, Fallback: s.Fallback, Instead: s.Instead, Lost: s.Lost, Key: s.Key, Content: s.Content,
 		Params: valueOf(s.Params), Failure: s.Failure, Approved: s.Approved, Asked: s.Asked, Question: s.Question, terms: s.Terms, allowed: s.Allowed,
 		shown: valueOf(s.Shown), said: valueOf(s.Said), shownWhy: s.ShownWhy, saidWhy: s.SaidWhy, heard: s.Heard, Usage: s.Usage, Applied: s.Applied, Settled: s.Settled,
 	}

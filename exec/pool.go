@@ -27,6 +27,7 @@ type pool struct {
 	guard   Guard        // nil checks nothing
 	written atomic.Int64 // bytes, of values on the whiteboards that there are
 	crashed atomic.Pointer[PanicError]
+	texts   sync.Map // digests of documents, by *compile.Program
 
 	mu     sync.Mutex
 	ready  heap[entry]

@@ -40,6 +40,7 @@ type Past struct {
 	Fallback bool // its fallback comes next or, when Lost, was the last attempt
 	Lost     bool // the last attempt has no answer: whether it did its work is not known
 
+	Instead string // digest of the fallback that was called last; "" is none, or not known
 	Key     string // of the last attempt
 	Content string // of the call: see Event
 
@@ -69,7 +70,7 @@ type Past struct {
 	Usage tool.Usage // of all its attempts that have an answer
 
 	// Applied reports that it was made in another run, whose whiteboard is the initial one of
-	// this run: what it wrote is there, and does not overwrite what was written since.
+	// this run: what it appended to a list is there already.
 	Applied bool
 
 	// Settled is the status that it has come to; "" when it has none yet.
@@ -108,6 +109,9 @@ func (p *Past) Take(e *Event) {
 		p.Failed++
 	case CallReturned:
 		p.use(e.Usage)
+		if !p.Fallback || p.Answer != nil && p.Answer.Result != nil { // a person gave the result
+			p.Instead = ""
+		}
 		p.Lost, p.Settled, p.Applied = false, "", e.Applied
 		p.Returned = &Returned{Value: e.Value, Outcome: e.Outcome, Failure: e.Error, Lost: e.Lost, Permanent: e.Permanent, Undoes: e.Undoes, Skipped: e.Status == Skipped, Reason: e.Reason}
 		if e.Usage != nil {
@@ -140,8 +144,10 @@ func (p *Past) start(e *Event) {
 		p.Returned, p.Failed = nil, 0
 	}
 	p.Lost, p.Fallback, p.Settled = true, e.Fallback, ""
-	p.Key = e.Key
-	if !e.Fallback {
+	p.Key, p.Instead = e.Key, ""
+	if e.Fallback {
+		p.Instead = e.Digest
+	} else {
 		p.Attempts, p.Params = e.Attempt, e.Value
 	}
 	p.acted()

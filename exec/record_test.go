@@ -807,11 +807,11 @@ func TestKnownCalls(t *testing.T) {
 	}
 }
 
-// What a call wrote in another run, of which the whiteboard is the initial one of this run, is
-// left as it has become; in a replay as well.
-func TestKnownCallsLeaveTheirWritesAlone(t *testing.T) {
+// What a call gave in another run, of which the whiteboard is the initial one of this run, is written
+// again, but is not appended again to a list that has it; in a replay as well.
+func TestKnownCallsWriteAgain(t *testing.T) {
 	var n counted
-	ts := tools{"pay": n.tool(echo)}
+	ts := tools{"pay": n.tool(echo), "other": echo}
 	r := &tape{}
 	opts := exec.Options{ID: "r", Record: r, Known: func(c *compile.Call, _, _, content string) *exec.Past {
 		if c.Source.Tool != "pay" {
@@ -821,9 +821,11 @@ func TestKnownCallsLeaveTheirWritesAlone(t *testing.T) {
 	}}
 	prog := program(t, `[{"type":"state","state":{"paid":{"n":1,"by":"her"},"list":[{"n":1},2]}},{"type":"plan","plan":[
 		{"_tool":"pay","n":1,"_outputPath":"†state.paid"},{"_tool":"pay","n":1,"_outputPath":"†state.list","_outputMethod":"push"},
-		{"_tool":"pay","n":1,"_outputPath":"†state.more"},{"_tool":"pay","n":1,"_outputPath":"†state.more","_outputMethod":"merge"}]}]`, ts)
+		{"_tool":"pay","n":1,"_outputPath":"†state.more"},{"_tool":"pay","n":1,"_outputPath":"†state.more","_outputMethod":"merge"},
+		{"_tool":"other","n":[3],"_outputPath":"†state.new"},{"_tool":"pay","n":1,"_outputPath":"†state.new.n","_outputMethod":"push"},
+		{"_tool":"other","n":2,"_outputPath":"†state.set"},{"_tool":"pay","n":1,"_outputPath":"†state.set"}]}]`, ts)
 	res := run(t, prog, &opts)
-	want := `{"paid":{"n":1,"by":"her"},"list":[{"n":1},2],"more":{"n":1}}`
+	want := `{"paid":{"n":1},"list":[{"n":1},2],"more":{"n":1},"new":{"n":[3,{"n":1}]},"set":{"n":1}}`
 	if string(res.State) != want || len(n.keys) != 0 {
 		t.Errorf("%s, called %d times", res.State, len(n.keys))
 	}

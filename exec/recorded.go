@@ -24,8 +24,9 @@ import (
 //     called, and with it, since it is a prefix, all that the call depends on;
 //   - the answer of a person is on disk before it is acknowledged.
 //
-// A call is the same as one of the record when its content is: its tool, its params and
-// what it sees of the whiteboard. Its name does not matter, when the plan was revised.
+// A call is the same as one of the record when its content is: its tool, its params, the documents
+// that it runs and what it sees of the whiteboard. Its name does not matter, when the plan was
+// revised. What its fallback gave counts only for a call with the same fallback.
 
 // trail links a call to the record. The zero trail, and a nil one, belong to a call of which the
 // record knows nothing. The zero trail, and a nil one, is that of a call of which nothing is known.
@@ -33,6 +34,7 @@ type trail struct {
 	content  string // digest of its tool and params
 	past     *Past  // of the same content; nil is none
 	claimed  bool   // the past is of a call of another name
+	replaced bool   // the past is of a call whose result its fallback gave, and this one has another
 	key      string // of the attempts of its tool before
 	fallback string // the same of its fallback
 }
@@ -215,6 +217,7 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (unfinished bool) 
 		return true
 	}
 	s.match(i, t)
+	s.fallsBackAlike(p, c)
 	past := t.past
 	if past == nil {
 		return true
@@ -259,7 +262,7 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (unfinished bool) 
 	if p.Delegates() && c.fallbackFor == nil { // its calls know better
 		lost = false
 	}
-	return !lost || s.repeats(i, p)
+	return !lost || s.repeats(i, p, t.replaced)
 }
 
 // looksInto reports whether a call that delegates is made again in a replay for the params of the
@@ -296,6 +299,21 @@ func (s *scheduler) match(i int32, t *trail) {
 	t.past, t.claimed = past, past != nil
 }
 
+// fallsBackAlike takes the result of the past of a call away that another fallback gave than the
+// call has: whether the call is made is to be found out.
+func (s *scheduler) fallsBackAlike(p *compile.Call, c *call) {
+	past := c.trail.past
+	if past == nil || past.Instead == "" || past.Returned == nil || past.Returned.Failure != nil {
+		return
+	}
+	if params, ok := s.fallbackParams(p, c.params, false); ok && past.Instead == fallbackContent(p.Fallback, params) {
+		return
+	}
+	other := *past
+	other.Returned, other.Fallback, other.Lost = nil, false, true
+	c.trail.past, c.trail.replaced = &other, true
+}
+
 // retries reports whether a call is tried again that failed before.
 func (s *scheduler) retries(r *Returned, p *compile.Call) bool {
 	if r.Failure == nil || r.Skipped || !s.mayRetry(r) || s.opts.Replay || s.handles(p, r.Failure) {
@@ -310,12 +328,16 @@ func (p *pool) mayRetry(r *Returned) bool {
 }
 
 // repeats goes on with a call whose last attempt has no answer. It reports whether the call
-// is made again.
-func (s *scheduler) repeats(i int32, p *compile.Call) bool {
+// is made again. replaced reports that its fallback gave an answer that does not count any more.
+func (s *scheduler) repeats(i int32, p *compile.Call, replaced bool) bool {
 	if repeatable(p, s.call(i).fallbackFor != nil) || s.opts.OnUncertain == RetryUncertain {
 		return true
 	}
-	s.uncertain(i, lostFailure())
+	f := lostFailure()
+	if replaced {
+		f.Message = "it failed before, and the fallback that gave a result in its place is not that of this plan"
+	}
+	s.uncertain(i, f)
 	return false
 }
 
@@ -519,13 +541,37 @@ func (s *scheduler) inRecord(i int32, e *Event) bool {
 }
 
 // content returns the digest of what makes a call the same as another: its tool, the activity that
-// it picks, its params and what its tool sees of the whiteboard.
+// it picks, its params, what its tool sees of the whiteboard, and the documents that it runs.
 func (s *scheduler) content(p *compile.Call, params []byte) string {
 	parts := [][]byte{[]byte(p.Source.Tool), canonical(params), canonical(s.scopes(p, false))}
 	if p.Target.Picked {
 		parts = append(parts, []byte(p.Target.Name))
 	}
+	if p.Rare != nil && p.Delegate != nil && p.Delegate.Program != nil {
+		parts = append(parts, []byte(s.documents(p.Delegate.Program)))
+	}
 	return digest(parts...)
+}
+
+// fallbackContent returns the digest of what makes a fallback the same as another.
+func fallbackContent(f *compile.Fallback, params []byte) string {
+	return digest([]byte(f.Tool.Definition.Name), []byte(f.Target.Name), canonical(params))
+}
+
+// documents returns the digest of the text of a document and of those that it delegates to.
+func (p *pool) documents(doc *compile.Program) string {
+	if known, ok := p.texts.Load(doc); ok {
+		return known.(string)
+	}
+	texts := [][]byte{doc.File().Text}
+	for _, t := range doc.Targets() {
+		if t.Delegate != nil && t.Delegate.Program != nil {
+			texts = append(texts, t.Delegate.Program.File().Text)
+		}
+	}
+	sum := digest(texts...)
+	p.texts.Store(doc, sum)
+	return sum
 }
 
 // boardDigest returns the digest of the whiteboards of a run. Its output follows from them if it

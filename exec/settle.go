@@ -1,10 +1,12 @@
 package exec
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/plc-lang/plc/compile"
@@ -391,25 +393,50 @@ func (s *scheduler) leaveParked(i int32, w writing, queue []int32, by *worker) [
 	return queue
 }
 
-// writeAgain writes what a call wrote in another run, whose whiteboard is the initial one
-// of this one: what was written there since stays. It returns where it wrote.
+// writeAgain writes what a call wrote in another run, whose whiteboard is the initial one of this
+// one. What it appended to a list that still has it is not appended again. It returns where it
+// wrote.
 func (s *scheduler) writeAgain(p *compile.Call, paths []compile.Write, value json.RawMessage) (written []compile.Write, err error) {
 	for _, w := range paths {
-		now, held := s.board.Read(w.Path, 0, 1)
-		switch {
-		case !held:
-			err = s.write(p, []compile.Write{w}, p.Method, value)
-		case p.Method == state.Set:
-			err = s.write(p, []compile.Write{w}, state.Set, now)
-		default: // it is in what is there
+		if s.hasStill(p, w.Path, value) {
 			continue
 		}
-		if err != nil {
+		if err := s.write(p, []compile.Write{w}, p.Method, value); err != nil {
 			return nil, err
 		}
 		written = append(written, w)
 	}
 	return written, nil
+}
+
+// hasStill reports whether the list at a path has what a call appended to it in another run, and no
+// call of this run has made it another list.
+func (s *scheduler) hasStill(p *compile.Call, path state.Path, value json.RawMessage) bool {
+	if p.Method != state.Push && p.Method != state.Concat {
+		return false
+	}
+	value = jsonscan.Compacted(value) // as the whiteboard has it
+	initial, _ := s.board.Read(path, 0, 1)
+	now, _ := s.board.Read(path, 0, p.Place)
+	if len(initial) < len("[]") || initial[0] != '[' || !bytes.HasPrefix(now, initial[:len(initial)-1]) {
+		return false
+	}
+	elements, all := []json.RawMessage{value}, elementsOf(initial)
+	if p.Method == state.Concat {
+		elements = elementsOf(value)
+	}
+	for i := range len(all) - len(elements) + 1 {
+		if slices.EqualFunc(all[i:i+len(elements)], elements, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// elementsOf returns the elements of a list; none of what is no list.
+func elementsOf(list json.RawMessage) (all []json.RawMessage) {
+	_ = json.Unmarshal(list, &all)
+	return all
 }
 
 // conclusion sets the status that a call ends with; it reports false when a person has

@@ -202,7 +202,8 @@ func (m *memory) retake(now *made, key string) {
 	m.known[key] = list[1:]
 	m.again = m.again.Plus(now.past.Usage)
 	now.taken, now.counted = true, list[0].counted
-	now.past.Key, now.past.Attempts = list[0].past.Key, list[0].past.Attempts
+	was := &list[0].past
+	now.past.Key, now.past.Attempts, now.past.Fallback, now.past.Instead = was.Key, was.Attempts, was.Fallback, was.Instead
 }
 
 // wasTaken reports whether the last run took a call over.

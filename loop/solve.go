@@ -309,6 +309,9 @@ func (s *solver) take(a *attempt, r *exec.Result) error {
 	before := s.board.digest()
 	inOrder(a.prog, r, s.board)
 	s.board.take(r)
+	if s.Loop.OnRun != nil {
+		s.Loop.OnRun(a.prog, r)
+	}
 	s.board.plan, s.solved = a.calls(), a.solution
 	failed := s.errors
 	s.came, s.errors, s.refused, s.notes, s.redo = cameOf(r), errorsOf(r), "", nil, nil

@@ -114,6 +114,9 @@ type Options struct {
 	// ends the loop, exec.ErrNobody, which pauses it, and an *EditedError, which puts another plan
 	// in its place. What it says is kept by Answers.
 	OnPlan func(prog *compile.Program) error
+	// OnRun is called with what came of the run of a solution, whose whiteboard is that of the next
+	// turn. It is nil, or must not keep the result.
+	OnRun func(prog *compile.Program, r *exec.Result)
 	// PlanOf holds what the answer of OnPlan depends on in addition to the plan: with another
 	// PlanOf, the question is asked again. See compile.Program.Manifest.
 	PlanOf map[string]json.RawMessage
