@@ -56,7 +56,8 @@ type Checker struct {
 	purpose Purpose
 	lines   *diag.File // of Instances, to be checked; nil for none
 	untold  atomic.Bool
-	drawn   bool // the seed is that of a record, and nobody chose it
+	drawn   bool           // the seed is that of a record, and nobody chose it
+	earlier []*flow.Report // of the runs of earlier plans of a loop
 
 	ignoring *ignoring
 }
@@ -451,7 +452,18 @@ func (c *Checker) flowOptions(p *compile.Program) *flow.Options {
 		GoesOn:  onFailure != exec.Abort && onFailure != exec.Undo,
 		Retries: c.exec.Retry != nil && c.exec.Retry.Max > 0,
 		Undoes:  c.reader.undo,
+		Earlier: c.earlier,
 	}
+}
+
+// ran notes what the run of a plan of a loop wrote, for the check of the next one.
+func (c *Checker) ran(prog *compile.Program, calls []exec.CallResult) {
+	o := c.flowOptions(prog)
+	if o.Writes = true; !prog.Template { // else the calls are those of all instances
+		o.Ran = ranOf(calls)
+	}
+	reports, _ := c.flows(prog, o)
+	c.earlier = append(c.earlier, reports...)
 }
 
 // A Preview is what running a plan would do, as far as that is known before it runs.

@@ -113,6 +113,7 @@ func (e *Engine) PrepareLoop(ctx context.Context, t Task) (*Loop, error) {
 	l.task = &loop.Task{Goal: t.Goal, Catalogue: l.checker.options.Catalogue}
 	if l.Options, err = t.options(l.checker); err == nil && len(l.checker.Flow) > 0 {
 		l.Options.Exec.Guard = l.guard
+		l.Options.OnRun = func(prog *compile.Program, r *exec.Result) { l.checker.ran(prog, r.Calls) }
 	}
 	return l, err
 }

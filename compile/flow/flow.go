@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plc-lang/plc/compile"
@@ -29,6 +30,9 @@ type Options struct {
 	// Ran, if not nil, returns what became of each call of a run. Then only what was written
 	// counts: the labels are those of that run, and never worse than without Ran.
 	Ran Ran
+	// Earlier are the reports on the runs of earlier programs of a loop, in order, with what they
+	// wrote (Writes, Ran): that is on the initial whiteboard.
+	Earlier []*Report
 	// Undo returns the undo of the calls of a target; own is the undo that the plan gives, or nil.
 	// If Undo is nil, the program decides.
 	Undo func(t *compile.Target, own *tool.Undo) *compile.Undoing
@@ -57,6 +61,7 @@ type Report struct {
 
 	vouched map[vouch]*mark // the lists that calls return
 	undoes  bool            // see Options
+	ran     bool            // the program ran: what it wrote, it wrote for certain
 	work    int
 }
 
@@ -106,7 +111,7 @@ func Check(prog *compile.Program, p *Policy, o *Options) (*Report, diag.List) {
 		o = &Options{}
 	}
 	a := newAnalysis(prog, p, o)
-	r := &Report{Policy: p, undoes: o.Undoes}
+	r := &Report{Policy: p, undoes: o.Undoes, ran: o.Ran != nil}
 	if (p.said.Labels || o.all) && !o.Undoes {
 		if o.Values {
 			a.values = map[diag.Span]*mark{}
@@ -144,6 +149,11 @@ func newAnalysis(prog *compile.Program, p *Policy, o *Options) *analysis {
 		vouched: map[vouch]*mark{},
 	}
 	a.plan = p.worst(p.plan, p.seenBy(prog))
+	for _, r := range o.Earlier {
+		if r.Policy == p {
+			a.earlier = append(a.earlier, r)
+		}
+	}
 	return a
 }
 
@@ -185,10 +195,35 @@ func (w *walk) givenTo(path state.Path) (*val, *mark) {
 			v = w.either(v, w.leaf(w.says))
 		}
 	}
+	was, decided := w.writtenEarlier(path)
+	v, shape = w.either(v, was), w.join(shape, decided)
 	if !holds { // nothing is there, which what is around it decides
 		v = nothing
 	}
 	return v, shape
+}
+
+// writtenEarlier returns the value that earlier programs of the loop left at a path, and the mark
+// of the values that decided about it.
+func (w *walk) writtenEarlier(path state.Path) (v *val, decided *mark) {
+	v = nothing
+	for _, r := range w.earlier {
+		for _, x := range r.Writes {
+			if !x.Path.Overlaps(path) {
+				continue
+			}
+			mark := func(l label.Label) *mark {
+				lab := w.policy.lab(l)
+				return &mark{lab: lab, from: w.source("the call "+strconv.Quote(x.Call.ID)+" of an earlier turn", lab),
+					step: &step{loc: diag.Loc{File: w.prog.File()}, verb: isGiven, path: path}}
+			}
+			if r.ran && x.Call.Method == state.Set && x.Path.Covers(path) { // what was there is gone
+				v, decided = nothing, nil
+			}
+			v, decided = w.either(v, w.leaf(mark(x.Label))), w.join(decided, mark(x.Decides))
+		}
+	}
+	return v, decided
 }
 
 // isInitial reports whether the whiteboard of the plan holds a path of names at the start.
