@@ -404,7 +404,7 @@ func (e *EndedError) Error() string {
 func notEnded(ctx context.Context, store journal.Store, sum *journal.Summary) error {
 	refusal := &EndedError{Run: sum.Run, Status: sum.Status}
 	switch {
-	case sum.Finished.IsZero() && !isUndone(sum.Status):
+	case sum.Finished.IsZero() && !isUndone(sum.Status), sum.Status == exec.Cancelled && exec.WasInterrupted(sum.Reason):
 		return nil
 	case sum.Status != exec.Undoing:
 		return refusal

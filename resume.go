@@ -29,6 +29,9 @@ type Change struct {
 	// Plan is another plan to continue with: calls that do the same as before keep what
 	// they gave. The zero Source keeps the plan.
 	Plan Source
+	// When, if not nil, says whether the run is still to be continued, once nobody else can change
+	// it. If not, Continue returns ErrNotContinued.
+	When func(*journal.Summary) bool
 	// OnRevision is called with what differs in meaning between the two plans, before the
 	// new one is recorded. Nil is not told.
 	OnRevision func(*report.Diff)
@@ -36,6 +39,10 @@ type Change struct {
 
 // ErrNoStore is the error of what needs a store when the engine has none.
 var ErrNoStore = errors.New("there is no store, so no run was kept")
+
+// ErrNotContinued is the error of continuing a run that is not to be continued any more: see
+// Change.When.
+var ErrNotContinued = errors.New("the run has changed and is not continued")
 
 // A RejectedError says that a run can't be resumed, since somebody rejected its plan.
 type RejectedError struct{ Run, Reason string }
@@ -86,14 +93,20 @@ func (e *Engine) Continue(ctx context.Context, run string, c Change) (*Run, erro
 	return r, nil
 }
 
-// mayContinue returns the summary of a run that is held, or an *UndoneError when the run can't go
-// on. One that is to be undone goes on with being undone.
+// mayContinue returns the summary of a run that is held. The error is an *UndoneError, a
+// *RejectedError or ErrNotContinued when the run can't go on or is not to. One that is to be undone
+// goes on with being undone.
 func (e *Engine) mayContinue(ctx context.Context, store journal.Store, run string, c *Change) (*journal.Summary, error) {
 	sum, err := store.Summary(ctx, run)
 	if err != nil {
 		return nil, err
 	}
-	if sum.Status == exec.Undoing && c.Plan.isZero() {
+	switch {
+	case c.When != nil && !c.When(sum):
+		return nil, ErrNotContinued
+	case sum.Status == exec.Rejected:
+		return nil, &RejectedError{sum.Run, sum.Reason}
+	case sum.Status == exec.Undoing && c.Plan.isZero():
 		return sum, nil
 	}
 	return sum, notUndone(ctx, store, sum)

@@ -405,6 +405,9 @@ func (e *Engine) continueUndo(ctx context.Context, store journal.Store, by *jour
 	if err != nil {
 		return nil, err
 	}
+	if by, err = e.mayContinue(ctx, store, by.Run, &c); err != nil { // now that nobody can change it
+		return nil, errors.Join(err, record.Close())
+	}
 	r, err := e.continueHeld(ctx, record, by, c)
 	if err != nil {
 		return nil, err

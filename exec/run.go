@@ -291,10 +291,15 @@ type CancelError struct {
 
 func (e *CancelError) Error() string {
 	if e.Later {
-		return "the run was interrupted: " + e.Reason
+		return interruptedBy + e.Reason
 	}
 	return strings.TrimSuffix("the run was cancelled: "+e.Reason, ": ")
 }
+
+const interruptedBy = "the run was interrupted: "
+
+// WasInterrupted reports whether the reason of a cancelled run is that of a CancelError with Later.
+func WasInterrupted(reason string) bool { return strings.HasPrefix(reason, interruptedBy) }
 
 // NewID returns a new id for a run: see Options.ID.
 func NewID() string { return newID(time.Now()) }

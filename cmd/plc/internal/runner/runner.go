@@ -306,27 +306,30 @@ func (r *Runner) continueRuns(ctx context.Context) (short bool, err error) {
 
 // continueSome continues those runs that may go on. It reports whether some had no room.
 func (r *Runner) continueSome(ctx context.Context, some []*journal.Summary) (short bool) {
-	f := r.filter()
 	for _, sum := range some {
-		if sum.Status == exec.Cancelled && !Left(sum) || r.Job(sum.Run) != nil || !r.changed(ctx, sum) {
-			continue
-		}
-		// A job that has ended by now has changed the run since it was listed.
-		if now, err := r.opts.Engine.Summary(ctx, sum.Run); err != nil || !f.Has(now) {
+		if !goesOn(sum) || r.Job(sum.Run) != nil || !r.changed(ctx, sum) {
 			continue
 		}
 		if r.reserve("", r.opts.Running+r.opts.Queued, 0) != nil {
 			return true // the end of a job looks again
 		}
-		_, err := r.begin("", func(ctx context.Context) (*plc.Run, error) { return r.opts.Engine.Continue(ctx, sum.Run, plc.Change{}) })
+		_, err := r.begin("", func(ctx context.Context) (*plc.Run, error) {
+			return r.opts.Engine.Continue(ctx, sum.Run, plc.Change{When: goesOn})
+		})
 		var held *journal.HeldError
-		if err != nil && !errors.As(err, &held) {
+		if err != nil && !errors.As(err, &held) && !errors.Is(err, plc.ErrNotContinued) {
 			r.mu.Lock()
 			r.fail(sum.Run, err)
 			r.mu.Unlock()
 		}
 	}
 	return false
+}
+
+// goesOn reports whether a run may have to be continued: it has not ended, or was left. Since it was
+// listed, it may have ended, or somebody may have cancelled it.
+func goesOn(sum *journal.Summary) bool {
+	return sum.Finished.IsZero() || sum.Status == exec.Undoing || Left(sum)
 }
 
 // changed reports whether a run may go on since it was looked at last: its process is gone, some

@@ -3,8 +3,10 @@ package runner_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
@@ -144,16 +146,39 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// late is a store whose lists show runs as paused, as they may have been when the list was begun.
+// late is a store that shows runs as they were before they ended, until they are held: as paused, or
+// as left by a server that ended.
 type late struct {
 	journal.Store
+	was   exec.Status
 	lists chan struct{}
+	held  *atomic.Bool
+}
+
+func (s late) before(sum *journal.Summary) {
+	if s.held.Load() {
+		return
+	}
+	sum.Status, sum.Finished = s.was, time.Time{}
+}
+
+func (s late) Summary(ctx context.Context, run string) (*journal.Summary, error) {
+	sum, err := s.Store.Summary(ctx, run)
+	if err == nil {
+		s.before(sum)
+	}
+	return sum, err
+}
+
+func (s late) Resume(ctx context.Context, run string) (journal.Run, error) {
+	s.held.Store(true)
+	return s.Store.Resume(ctx, run)
 }
 
 func (s late) Runs(ctx context.Context, _ journal.Filter) ([]*journal.Summary, error) {
 	all, err := s.Store.Runs(ctx, journal.Filter{})
 	for _, sum := range all {
-		sum.Status = exec.Paused
+		s.before(sum)
 	}
 	select {
 	case s.lists <- struct{}{}:
@@ -162,25 +187,93 @@ func (s late) Runs(ctx context.Context, _ journal.Filter) ([]*journal.Summary, e
 	return all, err
 }
 
-// A run that has ended since it was listed is not continued: what failed would be tried again.
+// A run that has ended since it was looked at is not continued: what failed would be tried again, and
+// what was cancelled would go on.
 func TestEndedSinceItWasListed(t *testing.T) {
-	store := late{memory.New(), make(chan struct{})}
-	var calls atomic.Int32
-	fail := tool.Func("fail", "Fails.", func(context.Context, struct{}) (string, error) {
-		calls.Add(1)
-		return "", errors.New("no")
-	})
-	eng := plc.New(plc.Config{Tools: []*tool.Tool{fail}, Store: store})
-	defer eng.Close()
-	res, err := eng.Run(t.Context(), plc.Spec{Plan: plc.Text(`[{"_tool": "fail"}]`), Labels: map[string]string{runner.Label: "test"}})
-	if err != nil || res.Status != exec.Failed {
-		t.Fatalf("%v, %+v", err, res)
+	for _, test := range []struct {
+		tool string
+		was  exec.Status
+	}{{"fail", exec.Paused}, {"fail", journal.Interrupted}, {"wipe", exec.Paused}, {"wipe", journal.Interrupted}} {
+		store := late{memory.New(), test.was, make(chan struct{}), &atomic.Bool{}}
+		var calls atomic.Int32
+		fail := tool.Func("fail", "Fails.", func(context.Context, struct{}) (string, error) {
+			calls.Add(1)
+			return "", errors.New("no")
+		})
+		wipe := tool.Func("wipe", "Wipes.", func(context.Context, struct{}) (string, error) {
+			t.Error("a run that was cancelled goes on")
+			return "", nil
+		})
+		wipe.Definition.Effects.Destructive = tool.Yes
+		eng := plc.New(plc.Config{Tools: []*tool.Tool{fail, wipe}, Store: store})
+		defer eng.Close()
+		res, err := eng.Run(t.Context(), plc.Spec{
+			Plan: plc.Text(fmt.Sprintf(`[{"_tool": %q}]`, test.tool)), Labels: map[string]string{runner.Label: "test"},
+		})
+		if err == nil && res.Status == exec.Paused {
+			if test.tool == "fail" {
+				t.Fatal(res.Reason)
+			}
+			store.held.Store(true)
+			err = eng.Cancel(t.Context(), res.Run, "enough")
+			store.held.Store(false)
+		}
+		if err != nil {
+			t.Fatalf("%v, %+v", err, res)
+		}
+		r := runner.New(t.Context(), runner.Options{Engine: eng, Frontend: "test", Running: 2, Queued: 2})
+		<-store.lists
+		<-store.lists // all of the first list were looked at
+		r.Close()
+		if n := calls.Load(); n != 1 && test.tool == "fail" {
+			t.Errorf("it is called %d times", n)
+		}
+		store.held.Store(true)
+		if sum, err := store.Summary(t.Context(), res.Run); err != nil || sum.Finished.IsZero() {
+			t.Errorf("%+v %v", sum, err)
+		}
 	}
-	r := runner.New(t.Context(), runner.Options{Engine: eng, Frontend: "test", Running: 2, Queued: 2})
-	<-store.lists
-	<-store.lists // all of the first list were looked at
-	r.Close()
-	if n := calls.Load(); n != 1 {
-		t.Errorf("it is called %d times", n)
+}
+
+// A run that was under way when its server ended can be cancelled for good before the next one goes
+// on with it.
+func TestCancelOfALeftRun(t *testing.T) {
+	store := memory.New()
+	nap := tool.Func("nap", "Waits.", func(ctx context.Context, _ struct{}) (string, error) {
+		<-ctx.Done()
+		return "", ctx.Err()
+	})
+	nap.Definition.Effects.ReadOnly = tool.Yes
+	eng := plc.New(plc.Config{Tools: []*tool.Tool{nap}, Store: store})
+	defer eng.Close()
+	begin := func(r *runner.Runner) string {
+		j, err := r.Begin("", func(ctx context.Context) (*plc.Run, error) {
+			plan, err := eng.Prepare(ctx, plc.Spec{Plan: plc.Text(`[{"_tool": "nap"}]`), Labels: map[string]string{runner.Label: "test"}})
+			if err != nil {
+				return nil, err
+			}
+			return plan.Begin(ctx)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return j.ID
+	}
+	first := runner.New(t.Context(), runner.Options{Engine: eng, Frontend: "test", Running: 2, Queued: 2})
+	run := begin(first)
+	first.Close()
+	sum, err := store.Summary(t.Context(), run)
+	if err != nil || !runner.Left(sum) {
+		t.Fatalf("%+v %v", sum, err)
+	}
+	if err := eng.Cancel(t.Context(), run, "enough"); err != nil {
+		t.Fatal(err)
+	}
+	if sum, err = store.Summary(t.Context(), run); err != nil || runner.Left(sum) || sum.Status != exec.Cancelled {
+		t.Errorf("%+v %v", sum, err)
+	}
+	var ended *plc.EndedError
+	if err := eng.Cancel(t.Context(), run, "again"); !errors.As(err, &ended) {
+		t.Errorf("cancelled again: %v", err)
 	}
 }

@@ -322,7 +322,7 @@ func (s *Server) cancelRun(r *http.Request, reason string) error {
 	if err != nil {
 		return err
 	}
-	if !sum.Finished.IsZero() && sum.Holder == nil {
+	if !sum.Finished.IsZero() && sum.Holder == nil && !runner.Left(sum) {
 		return badf(http.StatusConflict, "the run has ended already: it is %s", sum.Status)
 	}
 	if s.opts.OthersApprove && reason != "" {
