@@ -134,7 +134,7 @@ func TestReplansWithinWhatWasApproved(t *testing.T) {
 // gives it a value, what is done when one fails, their order, or how often it is made.
 func TestReplansThatDoMore(t *testing.T) {
 	const policy = `{"flow": {"default": {"trust": "untrusted", "secrecy": "internal"}, "given": {"input": {"trust": "untrusted", "secrecy": "internal"}},
-		"tools": {"lookup": {"leaves": false}, "send": {"leaves": false, "takes": {"body": {"secrecy": "internal"}}}}}}`
+		"tools": {"lookup": {"leaves": false}, "fail": {"leaves": false}, "send": {"leaves": false, "takes": {"body": {"secrecy": "internal"}}}}}}`
 	const lookup = `{"_tool": "lookup", "who": "bob", "_outputPath": "†state.r"}`
 	send := func(members string) string {
 		return `{"_tool": "send", ` + members + `, "_outputPath": "†state.sent"}`
@@ -143,6 +143,9 @@ func TestReplansThatDoMore(t *testing.T) {
 	each := func(items string) string {
 		return `{"_tool": "forEach", "_delegate": "each.json", "items": [` + items + `], "_outputPath": "†state.sent"}`
 	}
+	const late = `{"_tool": "fail", "_outputPath": "†state.late"}`
+	const change = `{"_tool": "fail", "_id": "change", "_dependsOn": ["fail"], "body": "a"}`
+	lookLate := strings.Replace(lookup, `"_tool"`, `"_dependsOn": ["fail"], "_tool"`, 1)
 	const fail = `{"_tool": "fail", "_dependsOn": ["forEach"]}`
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("each.json", []byte(`[{"_tool": "send", "body": "†input.item"}]`), 0o600); err != nil {
@@ -170,6 +173,9 @@ func TestReplansThatDoMore(t *testing.T) {
 		{"after a failure that is handled", []string{`{"_tool": "lookup", "who": "bob", "_id": "c"}`, send(`"_dependsOn": ["c"], "body": "a"`)},
 			[]string{`{"_tool": "lookup", "who": "bob", "_id": "c", "_errorPath": "†state.err"}`, send(`"_dependsOn": ["c"], "body": "a"`)}, 2},
 		{"in another order", []string{send(`"body": "a"`), `{"_tool": "send", "body": "b"}`}, []string{`{"_tool": "send", "body": "b"}`, send(`"body": "a"`)}, 2},
+		{"the same after a change", []string{late, change, lookLate, body}, []string{late, change, lookLate, body}, 1},
+		{"after a change and not before it", []string{late, lookLate, change, body}, []string{late, change, lookLate, body}, 2},
+		{"without a change before it", []string{late, change, lookLate, body}, []string{late, lookLate, body}, 2},
 		{"for other items", []string{each(`"a"`), fail}, []string{each(`"b", "c"`)}, 2},
 		{"once more for the same items", []string{each(`"a"`), fail}, []string{each(`"a"`)}, 2},
 	} {
@@ -192,11 +198,11 @@ func TestReplansThatDoMore(t *testing.T) {
 			look.Definition.Effects.ReadOnly = tool.Yes
 			var mu sync.Mutex
 			fails := "send" // once
-			if strings.Contains(test.first[0], "forEach") {
+			if strings.Contains(strings.Join(test.first, ""), `"fail"`) {
 				fails = "fail"
 			}
-			does := func(name string) *tool.Tool {
-				return tool.Func(name, "Does something.", func(context.Context, struct {
+			does := func(name string, readOnly tool.Hint) *tool.Tool {
+				f := tool.Func(name, "Does something.", func(context.Context, struct {
 					Body any `json:"body,omitempty"`
 				}) (string, error) {
 					mu.Lock()
@@ -207,9 +213,11 @@ func TestReplansThatDoMore(t *testing.T) {
 					}
 					return name, nil
 				})
+				f.Definition.Effects.ReadOnly = readOnly
+				return f
 			}
 			eng := plc.New(plc.Config{
-				Tools: []*tool.Tool{look, does("send"), does("fail")},
+				Tools: []*tool.Tool{look, does("send", tool.Undeclared), does("fail", tool.No)},
 				Store: memory.New(), Environ: []string{"MODEL_KEY=" + modeltest.Key}, PlanFolder: t.TempDir(),
 			})
 			t.Cleanup(func() { eng.Close() })

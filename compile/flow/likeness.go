@@ -18,9 +18,10 @@ const mostEdges = 100
 // likenessOf returns a function that returns the likeness of a call of a program: a digest of all
 // that decides what the call does. Calls of two programs do the same if theirs are equal. A
 // likeness covers the members of the call, the activity or document that it runs, the likenesses
-// of the calls that it reads from or depends on, and the values of the initial whiteboard that it
-// may read. The names of calls make no difference, nor does the path of a result that nothing else
-// reads. If there are too many edges, all likenesses are "", which is like no other.
+// of the calls that it reads from, depends on or comes after because of their effects, and the
+// values of the initial whiteboard that it may read. The names of calls make no difference, nor
+// does the path of a result that nothing else reads. If there are too many edges, all likenesses
+// are "", which is like no other.
 func likenessOf(prog *compile.Program) func(*compile.Call) string {
 	from, ok := edgesInto(prog)
 	if !ok {
@@ -47,18 +48,15 @@ func likenessOf(prog *compile.Program) func(*compile.Call) string {
 	return func(c *compile.Call) string { return known[c] }
 }
 
-// edgesInto returns the data and order edges into each call, by the place of the call that they
-// come from: of two calls that write the same, the place decides. It reports false if there are too
-// many edges.
+// edgesInto returns the edges into each call, by the place of the call that they come from: of two
+// calls that write the same, the place decides. It reports false if there are too many edges.
 func edgesInto(prog *compile.Program) (from map[*compile.Call][]compile.Edge, ok bool) {
 	from, n := map[*compile.Call][]compile.Edge{}, 0
 	for e := range prog.Edges() {
 		if n++; n > mostEdges*(len(prog.Calls)+mostEdges) {
 			return nil, false
 		}
-		if e.Kind != compile.Effect {
-			from[e.To] = append(from[e.To], e)
-		}
+		from[e.To] = append(from[e.To], e)
 	}
 	for _, edges := range from {
 		slices.SortFunc(edges, func(a, b compile.Edge) int {
