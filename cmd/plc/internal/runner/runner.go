@@ -326,8 +326,8 @@ func (r *Runner) continueSome(ctx context.Context, some []*journal.Summary) (sho
 	return false
 }
 
-// goesOn reports whether a run may have to be continued: it has not ended, or was left. Since it was
-// listed, it may have ended, or somebody may have cancelled it.
+// goesOn reports whether a run may have to be continued: it has not ended, or was left. Since it
+// was listed, it may have ended, or somebody may have cancelled it.
 func goesOn(sum *journal.Summary) bool {
 	return sum.Finished.IsZero() || sum.Status == exec.Undoing || Left(sum)
 }
