@@ -17,14 +17,16 @@ import (
 const WantsSigned = "the policy wants an approval that is signed: plc plan FILE -o APPROVAL writes a request, plc approve APPROVAL --key KEY signs it, and plc run --approval APPROVAL uses it"
 
 // RequestApproval writes a request to run the plan into a file, for somebody to approve. It covers
-// all that would execute. A run uses the file as its Approval: see OpenApproval.
-func (p *Plan) RequestApproval(file string, expires time.Duration) error {
-	f := approval.Request(File(p.Name).shown(), p.Manifest(), time.Now())
+// all that would execute, and the calls that the preview shows exactly. A run uses the file as its
+// Approval: see OpenApproval.
+func (p *Preview) RequestApproval(file string, expires time.Duration) error {
+	f := approval.Request(File(p.Plan.Name).shown(), p.Plan.Manifest(), time.Now())
+	f.Covers = p.covers()
 	if expires > 0 {
 		at := f.Created.Add(expires)
 		f.Expires = &at
 	}
-	key, err := p.checker.session.engine.approvalKey()
+	key, err := p.Plan.checker.session.engine.approvalKey()
 	if err != nil {
 		return err
 	}

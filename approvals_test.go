@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,7 +48,11 @@ func lazyRun(t *testing.T, policy string, approved bool) (*plc.Engine, *plc.Run)
 func TestRunOnAnApproval(t *testing.T) {
 	eng, r := lazyRun(t, "", false)
 	name := filepath.Join(t.TempDir(), "approval.json")
-	if err := r.Plan().RequestApproval(name, time.Hour); err != nil {
+	preview, err := r.Plan().Preview(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := preview.RequestApproval(name, time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []struct {
@@ -97,7 +102,11 @@ func TestOnlySignedApprovals(t *testing.T) {
 	}
 	eng, r := lazyRun(t, policy, true)
 	name := filepath.Join(t.TempDir(), "approval.json")
-	if err := r.Plan().RequestApproval(name, 0); err != nil {
+	preview, err := r.Plan().Preview(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := preview.RequestApproval(name, 0); err != nil {
 		t.Fatal(err)
 	}
 	for _, sign := range []bool{false, true} {
@@ -146,7 +155,7 @@ func TestApprovingTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := eng.ApprovePlan(t.Context(), waiting[0], p.Plan.Manifest().Digest()); err != nil {
+		if err := eng.ApprovePlan(t.Context(), waiting[0], p.Digest()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -264,4 +273,134 @@ func TestFailedSinceTheRunFailed(t *testing.T) {
 			t.Errorf("%s: %+v", c.ID, c)
 		}
 	}
+}
+
+// conditional is a lazy plan that destroys something if a flag is set. A dry run takes the flag for
+// false until the store has a run in which it was true.
+type conditional struct {
+	*plc.Engine
+	spec plc.Spec
+	paid atomic.Int32
+}
+
+func newConditional(t *testing.T) *conditional {
+	c := &conditional{spec: plc.Spec{
+		Plan: plc.Text(`[{"_tool": "flag", "_outputPath": "†state.f"}, {"_tool": "pay", "a": 666, "_when": "†state.f"}]`), Lazy: true,
+		Toolset: plc.Toolset{Files: []plc.Source{plc.Text(`{"tools": {"flag": {"outputSchema": {"type": "boolean", "default": false}, "effects": {"readOnly": true}}}, "activities": {"flag": {"return": true}}}`)}},
+	}}
+	pay := tool.Func("pay", "Pays.", func(context.Context, struct {
+		A int `json:"a"`
+	}) (string, error) {
+		c.paid.Add(1)
+		return "", nil
+	})
+	pay.Definition.Effects.Destructive = tool.Yes
+	c.Engine = plc.New(plc.Config{Tools: []*tool.Tool{pay}, Store: memory.New()})
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// learn has the store learn what the flag is, and what it learns pay for.
+func (c *conditional) learn(t *testing.T) {
+	t.Helper()
+	spec := c.spec
+	spec.Lazy, spec.Approvals.Calls = false, plc.ApproveNone
+	res, err := c.Run(t.Context(), spec)
+	if err != nil || res.Status != exec.Completed {
+		t.Fatalf("%v, %+v", err, res)
+	}
+	c.paid.Store(0)
+}
+
+func (c *conditional) prepare(t *testing.T) *plc.Plan {
+	t.Helper()
+	p, err := c.Prepare(t.Context(), c.spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// An approval covers the calls that were shown as covered, and not those that a dry run would show
+// by now, since the store has learned more.
+func TestApprovalsCoverWhatWasShown(t *testing.T) {
+	waits := func(t *testing.T, c *conditional, res *exec.Result, err error) {
+		t.Helper()
+		if err != nil || res.Status != exec.Paused || len(res.Questions) != 1 || c.paid.Load() != 0 {
+			t.Errorf("%v, paid %d times, %+v", err, c.paid.Load(), res)
+		}
+	}
+	t.Run("in a file", func(t *testing.T) {
+		c := newConditional(t)
+		name := filepath.Join(t.TempDir(), "approval.json")
+		preview, err := c.prepare(t).Preview(t.Context())
+		if err == nil {
+			err = preview.RequestApproval(name, 0)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.learn(t)
+		a, err := c.OpenApproval(name)
+		if err == nil {
+			err = a.Change(func(f *approval.File) error { return f.Approve("ada", time.Now()) })
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := c.prepare(t).Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		r.Approval = a
+		res, err := r.Do(t.Context())
+		waits(t, c, res, err)
+		r.Close()
+		res, err = c.Resume(t.Context(), r.ID(), plc.Change{})
+		waits(t, c, res, err)
+	})
+	t.Run("of a run that waits", func(t *testing.T) {
+		c := newConditional(t)
+		res, err := c.Run(t.Context(), c.spec)
+		if err != nil || res.Status != exec.Paused {
+			t.Fatalf("%v, %+v", err, res)
+		}
+		shown, err := c.PendingPlan(t.Context(), res.Run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.ApprovePlan(t.Context(), res.Run, shown.Digest()); err != nil {
+			t.Fatal(err)
+		}
+		c.learn(t)
+		res, err = c.Resume(t.Context(), res.Run, plc.Change{})
+		waits(t, c, res, err)
+	})
+	t.Run("of what was shown before the store had learned", func(t *testing.T) {
+		c := newConditional(t)
+		res, err := c.Run(t.Context(), c.spec)
+		if err != nil || res.Status != exec.Paused {
+			t.Fatalf("%v, %+v", err, res)
+		}
+		shown, err := c.PendingPlan(t.Context(), res.Run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.learn(t)
+		var unseen *plc.UnseenError
+		if err := c.ApprovePlan(t.Context(), res.Run, shown.Digest()); !errors.As(err, &unseen) {
+			t.Errorf("approved: %v", err)
+		}
+		if shown, err = c.PendingPlan(t.Context(), res.Run); err == nil {
+			err = c.ApprovePlan(t.Context(), res.Run, shown.Digest())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err = c.Resume(t.Context(), res.Run, plc.Change{})
+		if err != nil || res.Status != exec.Completed || c.paid.Load() != 1 {
+			t.Errorf("%v, paid %d times, %+v", err, c.paid.Load(), res)
+		}
+	})
 }

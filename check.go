@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/plc-lang/plc/approval"
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/compile/cel"
 	"github.com/plc-lang/plc/compile/flow"
@@ -474,4 +475,26 @@ type Preview struct {
 	// Changed lists how the plan of a resumed run differs from the plan that a person was asked
 	// about last.
 	Changed []report.Difference
+}
+
+// Digest returns the digest of what a person approves who is shown the preview: all that would
+// execute, and the calls that are approved with the plan.
+func (p *Preview) Digest() string {
+	parts := []any{p.Plan.Manifest().Digest()}
+	for _, c := range p.covers() {
+		parts = append(parts, c)
+	}
+	return digestOf(encoded(parts))
+}
+
+// covers returns the calls that are approved with the plan, since the preview shows them exactly.
+// Nil are none.
+func (p *Preview) covers() (all []approval.Covered) {
+	for i := range p.DryRun.Calls {
+		c := &p.DryRun.Calls[i]
+		if key := c.CoverKey(); key != "" {
+			all = append(all, approval.Covered{Instance: c.Instance, Call: c.Path, Key: strings.TrimPrefix(key, c.Instance+"\x00")})
+		}
+	}
+	return all
 }

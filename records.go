@@ -300,24 +300,6 @@ func (e *Engine) pendingPlan(ctx context.Context, run string) (*Plan, error) {
 	return p, nil
 }
 
-// PendingDigest returns the digest of the plan of a run that waits for its approval as a whole: see
-// ApprovePlan. The error is a *NotWaitingError when it doesn't.
-func (e *Engine) PendingDigest(ctx context.Context, run string) (string, error) {
-	store, err := e.records()
-	if err != nil {
-		return "", err
-	}
-	sum, err := waiting(ctx, store, run)
-	if err != nil {
-		return "", err
-	}
-	before, err := asked(ctx, store, sum, nil)
-	if err != nil {
-		return "", err
-	}
-	return before.digest, nil
-}
-
 // waiting returns the summary of a run that waits for its lazy plan to be approved.
 func waiting(ctx context.Context, store journal.Store, run string) (*journal.Summary, error) {
 	sum, err := store.Summary(ctx, run)
@@ -337,24 +319,33 @@ func (e *NotWaitingError) Error() string {
 	return fmt.Sprintf("no question of the run %s is open (it is %s)", e.Run, e.Status)
 }
 
-// ApprovePlan approves the lazy plan of a run that waits for that, as PendingPlan shows it: the
-// digest is that of its Manifest. Resume then runs it, if the manifest is still the same.
+// ApprovePlan approves the lazy plan of a run that waits for that, as PendingPlan shows it: digest
+// is that of the Preview. Resume then runs it, if what it would execute is still the same. The
+// error is an *UnseenError when PendingPlan shows something else by now.
 func (e *Engine) ApprovePlan(ctx context.Context, run, digest string) error {
-	p, err := e.pendingPlan(ctx, run)
+	p, err := e.PendingPlan(ctx, run)
 	if err != nil {
 		return err
 	}
-	if p.checker.Policy.ApprovalKeys != nil {
+	if p.Plan.checker.Policy.ApprovalKeys != nil {
 		return errors.New(WantsSigned)
 	}
-	if digest != p.Manifest().Digest() {
-		return fmt.Errorf("the plan of the run %s is not the one that was approved; look at it again", run)
+	if digest != p.Digest() {
+		return &UnseenError{run}
 	}
 	store, err := e.records()
 	if err != nil {
 		return err
 	}
-	return store.Approve(ctx, run, digest)
+	return store.Approve(ctx, run, approvedNames(p.Plan.Manifest().Digest(), p.covers())...)
+}
+
+// An UnseenError says that the plan of a run can't be approved, since what would be approved is not
+// what was shown.
+type UnseenError struct{ Run string }
+
+func (e *UnseenError) Error() string {
+	return fmt.Sprintf("what the plan of the run %s would do has changed since it was shown; look at it again", e.Run)
 }
 
 // PlanApproved reports whether somebody has approved the lazy plan of a run that waits for that.

@@ -410,14 +410,17 @@ func (r *Run) allowed(ctx context.Context) (*exec.Result, error) {
 		return nil, err
 	}
 	preview.Changed = r.before.changed(r.now)
-	r.Options.Covered = preview.DryRun.Cover(r.Options, mostShown)
+	preview.DryRun.Cover(r.Options, mostShown)
 	r.Preview = preview
+	covers := preview.covers()
 	var stop *exec.Result
 	switch {
 	case before:
-		return nil, nil
+		return nil, r.coverBefore(ctx, covers)
 	case r.Approval != nil:
-		stop, err = r.useApproval(ctx)
+		if stop, err = r.useApproval(ctx); stop == nil && err == nil {
+			covers = r.Approval.File.Covers
+		}
 	case r.plan.checker.Policy.ApprovalKeys != nil:
 		return r.NotRun(exec.Rejected, WantsSigned), nil
 	case r.Allow != nil:
@@ -430,7 +433,48 @@ func (r *Run) allowed(ctx context.Context) (*exec.Result, error) {
 	if stop != nil || err != nil {
 		return stop, err
 	}
-	return nil, r.noteApproval(ctx)
+	r.cover(covers)
+	return nil, r.noteApproval(ctx, covers)
+}
+
+// cover has calls made without a question that were approved with the plan.
+func (r *Run) cover(covers []approval.Covered) {
+	r.Options.Covered = map[string]bool{}
+	for _, c := range covers {
+		r.Options.Covered[c.Instance+"\x00"+c.Key] = true
+	}
+}
+
+// coverBefore covers the calls that the record says were approved with the plan: what was shown
+// then may be other calls than those of the dry run of now.
+func (r *Run) coverBefore(ctx context.Context, covers []approval.Covered) error {
+	var approved []approval.Covered
+	for _, c := range covers {
+		ok, err := r.store.Approved(ctx, r.ID(), coverName(c))
+		if err != nil {
+			return err
+		}
+		if ok {
+			approved = append(approved, c)
+		}
+	}
+	r.cover(approved)
+	return nil
+}
+
+// coverName returns the name under which a record has that a call was approved with its plan.
+func coverName(c approval.Covered) string {
+	return "call " + digestOf(encoded([]string{c.Instance, c.Key}))
+}
+
+// approvedNames returns the names under which a record has that a plan of a digest was approved,
+// and the calls with it.
+func approvedNames(digest string, covers []approval.Covered) []string {
+	names := []string{digest}
+	for _, c := range covers {
+		names = append(names, coverName(c))
+	}
+	return names
 }
 
 // mostShown is the number of calls of a preview that a terminal shows. An approval of the
@@ -447,11 +491,11 @@ const (
 
 // noteApproval records that somebody approved the plan, so that the run is not asked about
 // again when it is resumed.
-func (r *Run) noteApproval(ctx context.Context) error {
+func (r *Run) noteApproval(ctx context.Context, covers []approval.Covered) error {
 	if r.record == nil {
 		return nil
 	}
-	return r.store.Approve(ctx, r.ID(), r.now.digest)
+	return r.store.Approve(ctx, r.ID(), approvedNames(r.now.digest, covers)...)
 }
 
 // NotRun returns the result of the run when nothing of it runs.

@@ -42,10 +42,21 @@ type File struct {
 	// it; the file has no other text that is shown.
 	Manifest json.RawMessage `json:"manifest"`
 
+	// Covers are the calls that are approved with the plan, since they were shown exactly. The
+	// others ask when they are reached.
+	Covers []Covered `json:"covers,omitempty"`
+
 	Key       string `json:"key,omitempty"`       // the public key of Signature, base64
 	Signature string `json:"signature,omitempty"` // of whoever approved: see Sign
 
 	Seal string `json:"seal"` // digest of all the other members, or their MAC: see Read
+}
+
+// Covered is a call that is approved with its plan.
+type Covered struct {
+	Instance string `json:"instance,omitempty"`
+	Call     string `json:"call"`   // its path
+	Key      string `json:"digest"` // that of its question, for which the approval stands
 }
 
 // Refusal is why a plan may not run on an approval.

@@ -14,7 +14,11 @@ import (
 
 // signedText returns the text that is signed: what was approved, by whom and when.
 func (f *File) signedText() []byte {
-	text, err := json.Marshal([]any{"plc approval", f.Version, f.ID, f.Digest, f.Plan, f.Created, f.Expires, f.ApprovedBy, f.ApprovedAt})
+	parts := []any{"plc approval", f.Version, f.ID, f.Digest, f.Plan, f.Created, f.Expires, f.ApprovedBy, f.ApprovedAt}
+	if f.Covers != nil {
+		parts = append(parts, f.Covers)
+	}
+	text, err := json.Marshal(parts)
 	if err != nil {
 		panic(err) // these can be encoded
 	}

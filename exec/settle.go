@@ -470,10 +470,14 @@ func (s *scheduler) conclusion(i int32, c *call, p *compile.Call, handled bool) 
 
 // strategyOf returns what to do when a call fails unhandled.
 func (s *scheduler) strategyOf(p *compile.Call) Strategy {
-	if own, ok := ParseStrategy(p.OnFailure); ok {
-		return own
+	own, ok := ParseStrategy(p.OnFailure)
+	switch {
+	case !ok:
+		return s.opts.OnFailure
+	case s.opts.Dry != nil && own != Skip: // else what is shown would depend on how far other calls are
+		return Continue
 	}
-	return s.opts.OnFailure
+	return own
 }
 
 // strategy applies the strategy to an unhandled failure (execution §2). The

@@ -54,10 +54,10 @@ type Store interface {
 	// run has finished, so whoever resumes a run that has paused meanwhile gets it.
 	Cancel(ctx context.Context, run, reason string) error
 
-	// Approve notes that the plan of a run was approved as a whole, by the digest of what was
-	// shown. To approve it again changes nothing.
-	Approve(ctx context.Context, run, digest string) error
-	// Approved reports whether that plan was approved for the run.
+	// Approve notes that the plan of a run was approved as a whole, by digests of what was shown,
+	// all or none. To approve it again changes nothing.
+	Approve(ctx context.Context, run string, digests ...string) error
+	// Approved reports whether what has this digest was approved for the run.
 	Approved(ctx context.Context, run, digest string) (bool, error)
 	// Use notes that a run uses something that may be used once, such as the approval in a file, by
 	// its name. Of several runs that ask at once, one may use it; a run that uses it may do so

@@ -305,7 +305,7 @@ func (env *environment) answerPlan(ctx context.Context, e *plc.Engine, run strin
 			return exit(exitRejected)
 		}
 	}
-	if err := e.ApprovePlan(ctx, run, p.Manifest().Digest()); err != nil {
+	if err := e.ApprovePlan(ctx, run, preview.Digest()); err != nil {
 		return trimmed(err)
 	}
 	env.hintf("approved by %s; plc resume %s runs it, once", person(f.as), run)

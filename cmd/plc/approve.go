@@ -99,6 +99,24 @@ func person(as string) string {
 	return "somebody"
 }
 
+// coveredText says which calls are approved with a plan.
+func coveredText(covers []approval.Covered) display.Text {
+	var b display.Builder
+	if len(covers) == 0 {
+		b.Line("calls that need approval ask when they are reached")
+		return b.Text()
+	}
+	b.Line("approved with the plan; other calls that need approval ask when they are reached:")
+	for _, c := range covers {
+		if c.Instance != "" {
+			b.Line("  %s of %s", display.Name(c.Call), display.Name(c.Instance))
+		} else {
+			b.Line("  %s", display.Name(c.Call))
+		}
+	}
+	return b.Text()
+}
+
 // approveFile runs plc approve for a file.
 func (env *environment) approveFile(ctx context.Context, name string, f *answerFlags) error {
 	if f.ofCall() || f.all {
@@ -133,6 +151,7 @@ func (env *environment) approveFile(ctx context.Context, name string, f *answerF
 		}
 		text, whole := shownManifest(a.Plan, report.Manifest(a.Manifest))
 		show(env.stderr, text)
+		show(env.stderr, coveredText(a.Covers))
 		switch {
 		case f.yes:
 			return approve(a)

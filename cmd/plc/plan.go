@@ -72,6 +72,7 @@ state and flags.`,
 
 // planned is the output of plc plan --format json.
 type planned struct {
+	preview  *plc.Preview
 	Digest   string             `json:"digest"`
 	DryRun   *forecast.DryRun   `json:"dryRun"`
 	Forecast *forecast.Forecast `json:"forecast"`
@@ -113,7 +114,7 @@ func (env *environment) plan(c *cobra.Command, name string, f *planOptions) erro
 	if err != nil || f.output == "" {
 		return err
 	}
-	if err := p.RequestApproval(f.output, f.expires); err != nil {
+	if err := doc.preview.RequestApproval(f.output, f.expires); err != nil {
 		return err
 	}
 	env.hintf("plc approve %s approves it; plc run with the same flags and --approval %[1]s uses it", f.output)
@@ -126,7 +127,7 @@ func (p *prepared) planned(ctx context.Context, allBranches bool) (*planned, err
 	if err != nil {
 		return nil, err
 	}
-	doc := &planned{Digest: p.Manifest().Digest(), DryRun: preview.DryRun, Forecast: preview.Forecast, Findings: p.findings}
+	doc := &planned{preview: preview, Digest: p.Manifest().Digest(), DryRun: preview.DryRun, Forecast: preview.Forecast, Findings: p.findings}
 	if allBranches {
 		doc.Branches, err = p.AllBranches(ctx)
 	}

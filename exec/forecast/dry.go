@@ -130,8 +130,12 @@ type Call struct {
 	*Terms
 
 	call  *compile.Call
-	given Mark // the weakest mark of its params, shown or not
+	cover string // see CoverKey
+	given Mark   // the weakest mark of its params, shown or not
 }
+
+// CoverKey returns the key that Cover gave the call or its fallback; "" is none.
+func (c *Call) CoverKey() string { return c.cover }
 
 // Source returns the call of the program.
 func (c *Call) Source() *compile.Call { return c.call }
@@ -167,6 +171,7 @@ func (d *DryRun) Cover(opts *exec.Options, most int) map[string]bool {
 	all := map[string]bool{}
 	for i := range d.Calls {
 		c := &d.Calls[i]
+		c.cover, c.Covered, c.FallbackCovered = "", false, false
 		_, later := opts.Approve.AsksFallback(c.call)
 		if most > 0 && i >= most || opts.Approve == exec.ApproveAll || c.Approval == "" && !later {
 			continue
@@ -174,7 +179,8 @@ func (d *DryRun) Cover(opts *exec.Options, most int) map[string]bool {
 		if t := c.exact(opts); t != nil {
 			c.Covered = c.Approval != ""
 			c.FallbackCovered = c.Covered && later && t.Fallback.Params != nil
-			all[t.Cover(c.Instance, c.Path)] = true
+			c.cover = t.Cover(c.Instance, c.Path)
+			all[c.cover] = true
 		}
 	}
 	return all

@@ -386,13 +386,15 @@ func (s *Store) Cancel(_ context.Context, name, reason string) error {
 }
 
 // Approve implements journal.Store.
-func (s *Store) Approve(_ context.Context, run, digest string) error {
+func (s *Store) Approve(_ context.Context, run string, digests ...string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return errClosed()
 	}
-	s.approved[approval{run, digest}] = true
+	for _, digest := range digests {
+		s.approved[approval{run, digest}] = true
+	}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -246,17 +247,23 @@ func (t *tx) lockApprovals(digest string) (int64, error) {
 }
 
 // Approve implements journal.Store.
-func (s *Store) Approve(ctx context.Context, run, digest string) error {
+func (s *Store) Approve(ctx context.Context, run string, digests ...string) error {
+	digests = slices.Sorted(slices.Values(digests)) // so that two who lock them don't wait for each other
 	return s.write(ctx, s.opts.Busy, func(tx *tx) error {
-		key, err := tx.lockApprovals(digest)
-		if err != nil {
-			return err
+		for _, digest := range digests {
+			key, err := tx.lockApprovals(digest)
+			if err != nil {
+				return err
+			}
+			ok, err := approved(tx.ctx, tx, key, run, digest)
+			if err == nil && !ok {
+				err = tx.addApproval(key, run, digest)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		ok, err := approved(tx.ctx, tx, key, run, digest)
-		if ok || err != nil {
-			return err
-		}
-		return tx.addApproval(key, run, digest)
+		return nil
 	})
 }
 

@@ -17,13 +17,18 @@ import (
 const approvalRows = "SELECT id, digest, created, expires, run, sum FROM approvals NOT INDEXED"
 
 // Approve implements journal.Store.
-func (s *Store) Approve(ctx context.Context, run, digest string) error {
+func (s *Store) Approve(ctx context.Context, run string, digests ...string) error {
 	return s.write(ctx, func(tx *tx) error {
-		ok, err := approved(tx.ctx, tx.conn, run, digest)
-		if ok || err != nil {
-			return err
+		for _, digest := range digests {
+			ok, err := approved(tx.ctx, tx.conn, run, digest)
+			if err == nil && !ok {
+				err = tx.addApproval(run, digest)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		return tx.addApproval(run, digest)
+		return nil
 	})
 }
 

@@ -278,7 +278,7 @@ func (t *aguiTelling) interrupts(e *exec.Event) (all []members, err error) {
 		if err != nil {
 			return nil, err
 		}
-		digest := p.Plan.Manifest().Digest()
+		digest := p.Digest()
 		return []members{{"id": interrupt{t.run, digest}.String(), "reason": "plan", "message": t.s.opts.Preview(p, mostShown), "responseSchema": answerSchema}}, nil
 	}
 	open, err := t.s.opts.Engine.Questions(t.r.Context(), t.run)

@@ -240,7 +240,7 @@ func (s *Server) pending(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, err)
 		return
 	}
-	answer(w, http.StatusOK, previewed(p, p.Plan.Manifest().Digest()))
+	answer(w, http.StatusOK, previewed(p, p.Digest()))
 }
 
 func (s *Server) approve(w http.ResponseWriter, r *http.Request) {
@@ -264,13 +264,6 @@ func (s *Server) decidePlan(r *http.Request, d *Decision) error {
 	}
 	if err != nil {
 		return err
-	}
-	waits, err := s.opts.Engine.PendingDigest(r.Context(), sum.Run)
-	if err != nil {
-		return err
-	}
-	if d.Digest != waits {
-		return badf(http.StatusConflict, "the digest is not that of the plan which waits; look at it again")
 	}
 	c := callerOf(r)
 	switch d.Decision {

@@ -69,7 +69,7 @@ func (s *Server) pendingPlan(ctx context.Context, sum *journal.Summary) (waiting
 // waiting returns a plan that waits as a person is shown it.
 func (s *Server) waiting(ctx context.Context, sum *journal.Summary, p *plc.Preview) waiting {
 	w := waiting{
-		Run: sum.Run, Digest: p.Plan.Manifest().Digest(), Text: s.opts.Preview(p, mostShown), More: max(len(p.DryRun.Calls)-mostShown, 0),
+		Run: sum.Run, Digest: p.Digest(), Text: s.opts.Preview(p, mostShown), More: max(len(p.DryRun.Calls)-mostShown, 0),
 		By: sum.Labels[startedBy], Since: stamp(sum.Changed),
 	}
 	w.Last, w.Diff, _ = s.planApprovedBefore(ctx, sum)

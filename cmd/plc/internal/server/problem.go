@@ -77,6 +77,7 @@ func statusOf(err error) (int, error) {
 		changed  *plc.ChangedPlanError
 		nothing  *plc.NothingUndoneError
 		ended    *plc.EndedError
+		unseen   *plc.UnseenError
 		full     *runner.FullError
 		large    *http.MaxBytesError
 		bad      *badRequest
@@ -91,7 +92,7 @@ func statusOf(err error) (int, error) {
 		status = http.StatusNotFound
 	case errors.As(err, &held), errors.As(err, &answered), errors.As(err, &waits), errors.As(err, &rejected),
 		errors.As(err, &undone), errors.As(err, &undoes), errors.As(err, &changed), errors.As(err, &nothing),
-		errors.As(err, &ended):
+		errors.As(err, &ended), errors.As(err, &unseen):
 		status = http.StatusConflict
 	case errors.As(err, &full):
 		status = http.StatusServiceUnavailable
