@@ -32,7 +32,11 @@ func (s *scheduler) fallback(i int32, p *compile.Call, why *Failure, w Work) (do
 	if !ok || f.Activity == nil || s.checkParams(f.Target, params) != nil {
 		return false, true
 	}
-	if reason, ask := s.opts.Approve.AsksFallback(p); ask && !s.fallbackAllowed(i, p, params) {
+	reason, ask := s.opts.Approve.AsksFallback(p)
+	if said := s.call(i).trail.asked(ApprovalQuestion); said || ask && !s.fallbackAllowed(i, p, params) {
+		if !ask {
+			reason = "a person was asked about it before"
+		}
 		s.askFallback(i, reason, why, w)
 		return true, true
 	}

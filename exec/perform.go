@@ -25,7 +25,11 @@ func (s *scheduler) perform(i int32, w *worker) (leave bool) {
 		return s.fallBack(i, p, c.fallbackFor, "")
 	}
 	reason, ask := s.needsApproval(p)
-	ask = ask && !c.approved && !s.wasCovered(i, c)
+	if said := c.trail.asked(ApprovalQuestion) && !c.approved; said && !ask {
+		reason, ask = "a person was asked about it before", true
+	} else if ask && !said {
+		ask = !c.approved && !s.wasCovered(i, c)
+	}
 	var breaks []string
 	if s.guard != nil && !c.admitted {
 		var ok bool

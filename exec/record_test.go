@@ -702,6 +702,68 @@ func TestAnswersGivenWhileNobodyRan(t *testing.T) {
 	}
 }
 
+// TestAnswersCountWithoutTheirQuestions checks that an answer in the record counts, also if the run
+// goes on with options under which nobody would be asked.
+func TestAnswersCountWithoutTheirQuestions(t *testing.T) {
+	prog := program(t, `[{"_tool":"pay","amount":1,"_outputPath":"†state.x"}]`, tools{`pay "properties":{"amount":{"type":"number"}},"effects":{"destructive":true}`: echo})
+	for _, c := range []struct {
+		answer exec.Answer
+		status exec.Status
+		state  string
+	}{
+		{exec.Answer{Approved: true}, exec.Completed, `{"x":{"amount":1}}`},
+		{exec.Answer{Approved: true, Params: []byte(`{"amount":5}`)}, exec.Completed, `{"x":{"amount":5}}`},
+		{exec.Answer{Result: []byte(`7`)}, exec.Completed, `{"x":7}`},
+		{exec.Answer{Skip: true}, exec.Completed, `{}`},
+		{exec.Answer{}, exec.Failed, `{}`},
+	} {
+		r := &answering{answer: c.answer}
+		if res := run(t, prog, &exec.Options{ID: "r", Record: &r.tape}); res.Status != exec.Paused {
+			t.Fatal(res.Status)
+		}
+		r.before = len(r.events)
+		for _, opts := range []exec.Options{{Approve: exec.ApproveNone}, {Covered: covers(prog)}} {
+			before := &answering{tape: tape{events: slices.Clone(r.events), before: r.before}, answer: c.answer}
+			opts.ID, opts.Record = "r", before
+			if res := run(t, prog, &opts); res.Status != c.status || string(res.State) != c.state {
+				t.Errorf("%+v: %s, %s, %s", c.answer, res.Status, res.State, before.types())
+			}
+		}
+
+		lost := &answering{answer: c.answer}
+		for _, e := range r.events[:1] {
+			lost.Append(e)
+		}
+		lost.Append(&exec.Event{Type: exec.CallStarted, Call: "pay", Tool: "pay", Attempt: 1, Key: "k", Content: contentOf(r.events)})
+		if res := run(t, prog, &exec.Options{ID: "r", Record: &lost.tape, OnUncertain: exec.WaitUncertain}); res.Status != exec.Paused {
+			t.Fatal(res.Status)
+		}
+		lost.before = len(lost.events)
+		want := c.status
+		res := run(t, prog, &exec.Options{ID: "r", Record: lost, OnUncertain: exec.RetryUncertain, Approve: exec.ApproveNone})
+		if res.Status != want || string(res.State) != c.state {
+			t.Errorf("lost, %+v: %s, %s, %s", c.answer, res.Status, res.State, lost.types())
+		}
+	}
+}
+
+// covers returns what covers the only call of a program as its plan has it.
+func covers(prog *compile.Program) map[string]bool {
+	params, _ := prog.Calls[0].Params.Literal()
+	terms := (&exec.Options{}).Terms(&prog.Calls[0], params, nil)
+	return map[string]bool{terms.Cover("", exec.PathOf(prog.Calls[0].ID)): true}
+}
+
+// contentOf returns the content of the call that events are about.
+func contentOf(events []*exec.Event) string {
+	for _, e := range events {
+		if e.Content != "" {
+			return e.Content
+		}
+	}
+	return ""
+}
+
 // answering is a record with an answer to what was asked last of "pay".
 type answering struct {
 	tape

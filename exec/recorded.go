@@ -330,7 +330,8 @@ func (p *pool) mayRetry(r *Returned) bool {
 // repeats goes on with a call whose last attempt has no answer. It reports whether the call
 // is made again. replaced reports that its fallback gave an answer that does not count any more.
 func (s *scheduler) repeats(i int32, p *compile.Call, replaced bool) bool {
-	if repeatable(p, s.call(i).fallbackFor != nil) || s.opts.OnUncertain == RetryUncertain {
+	c := s.call(i)
+	if !c.trail.asked(UncertainQuestion) && (repeatable(p, c.fallbackFor != nil) || s.opts.OnUncertain == RetryUncertain) {
 		return true
 	}
 	f := lostFailure()
