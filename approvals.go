@@ -2,6 +2,9 @@ package plc
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -69,6 +72,38 @@ func (e *Engine) approvalKey() ([]byte, error) {
 		return nil, errors.New("the variable " + approvalKeyVariable + " is empty; set it to the key that seals approvals, or unset it to go without")
 	}
 	return []byte(key), nil
+}
+
+// noteApproved notes in the record that what has these names was approved for a run. With a key,
+// the names are sealed with it.
+func (e *Engine) noteApproved(ctx context.Context, store journal.Store, run string, names ...string) error {
+	key, err := e.approvalKey()
+	if err != nil {
+		return err
+	}
+	sealed := make([]string, len(names))
+	for i, name := range names {
+		sealed[i] = sealedName(key, run, name)
+	}
+	return store.Approve(ctx, run, sealed...)
+}
+
+// approved reports whether noteApproved has noted a name for a run, with the same key.
+func (e *Engine) approved(ctx context.Context, store journal.Store, run, name string) (bool, error) {
+	key, err := e.approvalKey()
+	if err != nil {
+		return false, err
+	}
+	return store.Approved(ctx, run, sealedName(key, run, name))
+}
+
+func sealedName(key []byte, run, name string) string {
+	if key == nil {
+		return name
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write(encoded([]string{"plc approval of a run", run, name}))
+	return "hmac-sha256:" + hex.EncodeToString(mac.Sum(nil))
 }
 
 // useApproval uses the approval of a file up. It returns nil when the plan may run, and else what

@@ -337,7 +337,18 @@ func (e *Engine) ApprovePlan(ctx context.Context, run, digest string) error {
 	if err != nil {
 		return err
 	}
-	return store.Approve(ctx, run, approvedNames(p.Plan.Manifest().Digest(), p.covers())...)
+	sum, err := store.Summary(ctx, run)
+	if err != nil {
+		return err
+	}
+	key, err := e.approvalKey()
+	if err == nil && key == nil && strings.HasPrefix(sum.Reason, waitsForSealed) {
+		err = errors.New("the run wants an approval that is sealed; set " + approvalKeyVariable + " to the key that it has")
+	}
+	if err != nil {
+		return err
+	}
+	return e.noteApproved(ctx, store, run, approvedNames(p.Plan.Manifest().Digest(), p.covers())...)
 }
 
 // An UnseenError says that the plan of a run can't be approved, since what would be approved is not
@@ -358,7 +369,7 @@ func (e *Engine) PlanApproved(ctx context.Context, s *journal.Summary) bool {
 	if err != nil {
 		return false
 	}
-	ok, err := store.Approved(ctx, s.Run, before.digest)
+	ok, err := e.approved(ctx, store, s.Run, before.digest)
 	return ok && err == nil
 }
 

@@ -401,7 +401,7 @@ func (r *Run) allowed(ctx context.Context) (*exec.Result, error) {
 	before := false
 	if r.resumed && r.store != nil {
 		var err error
-		if before, err = r.store.Approved(ctx, r.ID(), r.now.digest); err != nil {
+		if before, err = r.plan.checker.session.engine.approved(ctx, r.store, r.ID(), r.now.digest); err != nil {
 			return nil, err
 		}
 	}
@@ -428,7 +428,13 @@ func (r *Run) allowed(ctx context.Context) (*exec.Result, error) {
 	case r.record == nil:
 		return r.NotRun(exec.Rejected, noRecordToWait), nil
 	default:
-		return r.NotRun(exec.Paused, WaitsForApproval), nil
+		stop = r.NotRun(exec.Paused, WaitsForApproval)
+	}
+	if err == nil && stop != nil && stop.Reason == WaitsForApproval {
+		var key []byte
+		if key, err = r.plan.checker.session.engine.approvalKey(); key != nil {
+			stop.Reason = waitsForSealed
+		}
 	}
 	if stop != nil || err != nil {
 		return stop, err
@@ -450,7 +456,7 @@ func (r *Run) cover(covers []approval.Covered) {
 func (r *Run) coverBefore(ctx context.Context, covers []approval.Covered) error {
 	var approved []approval.Covered
 	for _, c := range covers {
-		ok, err := r.store.Approved(ctx, r.ID(), coverName(c))
+		ok, err := r.plan.checker.session.engine.approved(ctx, r.store, r.ID(), coverName(c))
 		if err != nil {
 			return err
 		}
@@ -486,6 +492,9 @@ const (
 	// changed since somebody was asked about it follows.
 	WaitsForApproval = "the plan is lazy, and nobody has approved it; --yes approves"
 
+	// waitsForSealed is the same where an approval has to be sealed.
+	waitsForSealed = WaitsForApproval + ", sealed with " + approvalKeyVariable
+
 	noRecordToWait = "the plan is lazy, there is nobody to ask, and without a record it can't wait; --yes approves"
 )
 
@@ -495,7 +504,7 @@ func (r *Run) noteApproval(ctx context.Context, covers []approval.Covered) error
 	if r.record == nil {
 		return nil
 	}
-	return r.store.Approve(ctx, r.ID(), approvedNames(r.now.digest, covers)...)
+	return r.plan.checker.session.engine.noteApproved(ctx, r.store, r.ID(), approvedNames(r.now.digest, covers)...)
 }
 
 // NotRun returns the result of the run when nothing of it runs.

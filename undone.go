@@ -224,7 +224,7 @@ func (e *Engine) undoApproved(ctx context.Context, store journal.Store, run stri
 		return err
 	}
 	now := askedNow(p)
-	if ok, err := store.Approved(ctx, sum.Run, now.digest); ok || err != nil {
+	if ok, err := e.approved(ctx, store, sum.Run, now.digest); ok || err != nil {
 		return err
 	}
 	refused := &approval.Refusal{Differences: before.changed(now), Message: fmt.Sprintf(

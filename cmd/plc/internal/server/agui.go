@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/exec"
@@ -273,7 +274,7 @@ func (t *aguiTelling) end(e *exec.Event, ids members, waits []members) {
 
 // interrupts returns what a run waits for.
 func (t *aguiTelling) interrupts(e *exec.Event) (all []members, err error) {
-	if e.Reason == plc.WaitsForApproval {
+	if strings.HasPrefix(e.Reason, plc.WaitsForApproval) {
 		p, err := t.s.opts.Engine.PendingPlan(t.r.Context(), t.run)
 		if err != nil {
 			return nil, err

@@ -53,7 +53,7 @@ func (s *Server) approvedIn(ctx context.Context, sum *journal.Summary) (*approve
 		at := callAt{e.Instance, e.Call}
 		switch e.Type {
 		case exec.RunPaused:
-			waited = waited || e.Reason == plc.WaitsForApproval
+			waited = waited || strings.HasPrefix(e.Reason, plc.WaitsForApproval)
 		case exec.CallStarted:
 			in.plan = in.plan || waited
 		case exec.ApprovalAsked:

@@ -90,7 +90,7 @@ func (t *telling) take(seq int64, e *exec.Event) {
 		if t.asked != nil {
 			t.asked.Data.Status = exec.Paused
 		}
-		if e.Reason == plc.WaitsForApproval {
+		if strings.HasPrefix(e.Reason, plc.WaitsForApproval) {
 			m := t.message(Question, seq, e)
 			m.Data.Status, m.Data.WaitsPlan = exec.Paused, true
 			t.messages = append(t.messages, m)
