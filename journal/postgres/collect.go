@@ -27,13 +27,13 @@ func (s *Store) Collect(ctx context.Context, c *journal.Collect) (journal.Collec
 	if err != nil {
 		return done, err
 	}
-	victims := map[int64]string{}
+	victims := map[int64]victim{}
 	for id := range seen {
-		victims[id] = fmt.Sprintf("number %d", id)
+		victims[id] = victim{fmt.Sprintf("number %d", id), -1}
 	}
 	for i, r := range runs {
 		if c.Takes(i, r.Summary) {
-			victims[r.id] = r.Run
+			victims[r.id] = victim{r.Run, r.Events}
 		}
 	}
 	ids := make([]int64, 0, len(victims))
@@ -45,7 +45,7 @@ func (s *Store) Collect(ctx context.Context, c *journal.Collect) (journal.Collec
 		bytes, err := s.delete(ctx, id, victims[id])
 		var held *journal.HeldError
 		switch {
-		case errors.As(err, &held):
+		case errors.As(err, &held), errors.Is(err, errWentOn):
 			continue
 		case err != nil:
 			return done, err
@@ -56,13 +56,29 @@ func (s *Store) Collect(ctx context.Context, c *journal.Collect) (journal.Collec
 	return done, nil
 }
 
+// victim is a run that is to be deleted.
+type victim struct {
+	name   string
+	events int64 // that it had when that was decided; -1: its deletion was cut off
+}
+
+// errWentOn is the error of deleting a run that has gone on since that was decided.
+var errWentOn = errors.New("the run has gone on")
+
 // delete deletes a run, and returns how many bytes its events had. The error is a
-// *journal.HeldError when somebody has it.
-func (s *Store) delete(ctx context.Context, id int64, name string) (bytes int64, err error) {
+// *journal.HeldError when somebody has it, and errWentOn when somebody has gone on with it.
+func (s *Store) delete(ctx context.Context, id int64, victim victim) (bytes int64, err error) {
 	var h *hold
 	if err := s.write(ctx, s.opts.Busy, func(tx *tx) (err error) {
-		if h, err = s.takeHold(tx, id, name); err != nil {
+		if h, err = s.takeHold(tx, id, victim.name); err != nil {
 			return err
+		}
+		v, err := tx.one("SELECT coalesce(max(id), 0) FROM events WHERE id >= $1 AND id < $2", record.EventID(id, 0), record.EventID(id+1, 0))
+		if err != nil {
+			return err
+		}
+		if victim.events >= 0 && record.SeqOf(v[0].(int64)) != victim.events {
+			return errWentOn
 		}
 		if err := tx.add("UPDATE runs SET status = '"+deleted+"' WHERE id = $1", id); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -23,8 +24,8 @@ func (s *Store) Collect(ctx context.Context, c *journal.Collect) (journal.Collec
 	if err != nil {
 		return done, s.fault(err)
 	}
-	for _, id := range victims {
-		ok, err := s.delete(ctx, id)
+	for _, v := range victims {
+		ok, err := s.delete(ctx, v)
 		if err != nil {
 			return done, err
 		}
@@ -40,26 +41,35 @@ func (s *Store) Collect(ctx context.Context, c *journal.Collect) (journal.Collec
 	return done, s.fault(err)
 }
 
+// victim is a run that is to be deleted.
+type victim struct {
+	id     int64
+	events int64 // that it had when that was decided; -1: its deletion was cut off
+}
+
 // victims returns the runs to delete, and those whose deletion was cut off.
-func (s *Store) victims(ctx context.Context, c *journal.Collect) ([]int64, error) {
+func (s *Store) victims(ctx context.Context, c *journal.Collect) (all []victim, err error) {
 	f := c.Filter
 	f.Limit, f.From = 0, ""
-	var ids []int64
-	runs, err := s.summaries(ctx, f, func(id int64) { ids = append(ids, id) })
+	runs, err := s.summaries(ctx, f, func(id int64) { all = append(all, victim{id, -1}) })
 	if err != nil {
 		return nil, err
 	}
 	for i, r := range runs {
 		if c.Takes(i, r.Summary) {
-			ids = append(ids, r.id)
+			all = append(all, victim{r.id, r.Events})
 		}
 	}
-	slices.Sort(ids)
-	return ids, err
+	slices.SortFunc(all, func(a, b victim) int { return cmp.Compare(a.id, b.id) })
+	return all, err
 }
 
-// delete deletes a run unless somebody holds it.
-func (s *Store) delete(ctx context.Context, id int64) (bool, error) {
+// errWentOn is the error of deleting a run that has gone on since that was decided.
+var errWentOn = errors.New("the run has gone on")
+
+// delete deletes a run unless somebody holds it, or has gone on with it.
+func (s *Store) delete(ctx context.Context, v victim) (bool, error) {
+	id := v.id
 	held, err := s.lock(id)
 	if errors.Is(err, errHeld) {
 		return false, nil
@@ -68,12 +78,24 @@ func (s *Store) delete(ctx context.Context, id int64) (bool, error) {
 		return false, s.fault(err)
 	}
 	defer held.free()
-	if err := s.write(ctx, func(tx *tx) error {
-		if _, err := tx.exec("UPDATE runs SET status = ? WHERE id = ?", deleted, id); err != nil {
+	err = s.write(ctx, func(tx *tx) error {
+		var last int64
+		err := tx.conn.QueryRowContext(tx.ctx, "SELECT coalesce(max(id), 0) FROM events WHERE id >= ? AND id < ?", record.EventID(id, 0), record.EventID(id+1, 0)).Scan(&last)
+		if err == nil && v.events >= 0 && record.SeqOf(last) != v.events {
+			err = errWentOn
+		}
+		if err == nil {
+			_, err = tx.exec("UPDATE runs SET status = ? WHERE id = ?", deleted, id)
+		}
+		if err != nil {
 			return err
 		}
 		return tx.sealRow(id)
-	}); err != nil {
+	})
+	if errors.Is(err, errWentOn) {
+		return false, nil
+	}
+	if err != nil {
 		return false, err
 	}
 	for more := true; more; {

@@ -881,6 +881,25 @@ func testCollect(t *testing.T, m Maker) {
 	same(t, "plan", string(g.Plan.Bytes), "[]")
 	must(t, held.Close())
 	must(t, create(t, s, "r0").Close())
+	if m.Again == nil {
+		return
+	}
+	other := m.Again(t, s)
+	goesOn := func(r *journal.Summary) bool { // once it is decided that it is deleted
+		if r.Run == "r5" {
+			again, err := other.Resume(t.Context(), r.Run)
+			must(t, err)
+			add(t, again, event(exec.RunResumed, ""))
+			must(t, again.Close())
+		}
+		return r.Run != "r5"
+	}
+	done, err = s.Collect(t.Context(), &journal.Collect{Spare: goesOn})
+	must(t, err)
+	same(t, "deleted of those that went on", done.Runs, 0)
+	sum, err := s.Summary(t.Context(), "r5")
+	must(t, err)
+	same(t, "events of a run that went on", sum.Events, 4)
 }
 
 func testLoops(t *testing.T, m Maker) {
