@@ -69,7 +69,7 @@ func TestCatalogueAsResources(t *testing.T) {
 		"plc://tools": `"signature":"wipe`, "plc://tools/wipe": `"effect":"destructive"`, "plc://codes/PLC201": "PLC201", "plc://notation": "_outputPath",
 	} {
 		res, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
-		if err != nil || !strings.Contains(res.Contents[0].Text, want) {
+		if err != nil || !strings.Contains(res.Contents[0].Text, want) || res.CacheScope != "private" {
 			t.Errorf("%s: %+v, %v", uri, res, err)
 		}
 	}

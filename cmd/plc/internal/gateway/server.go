@@ -21,6 +21,8 @@ func (g *Gateway) newServer() *mcp.Server {
 		Instructions: instructions, Capabilities: can, CompletionHandler: g.complete,
 		SubscribeHandler:   func(ctx context.Context, r *mcp.SubscribeRequest) error { return g.mayChange(ctx, r.Params.URI) },
 		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
+		// Tools and runs are those of one agent: no proxy may give them to another.
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
 	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(bool)}
 	add(s, &mcp.Tool{Name: "search_tools", Annotations: reads,
