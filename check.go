@@ -57,8 +57,8 @@ type Checker struct {
 	purpose Purpose
 	lines   *diag.File // of Instances, to be checked; nil for none
 	untold  atomic.Bool
-	drawn   bool           // the seed is that of a record, and nobody chose it
-	earlier []*flow.Report // of the runs of earlier plans of a loop
+	drawn   bool         // the seed is that of a record, and nobody chose it
+	earlier flow.Earlier // of a loop, by its plans so far
 
 	ignoring *ignoring
 }
@@ -453,18 +453,22 @@ func (c *Checker) flowOptions(p *compile.Program) *flow.Options {
 		GoesOn:  onFailure != exec.Abort && onFailure != exec.Undo,
 		Retries: c.exec.Retry != nil && c.exec.Retry.Max > 0,
 		Undoes:  c.reader.undo,
-		Earlier: c.earlier,
+		Earlier: &c.earlier,
 	}
 }
 
 // ran notes what the run of a plan of a loop wrote, for the check of the next one.
 func (c *Checker) ran(prog *compile.Program, calls []exec.CallResult) {
 	o := c.flowOptions(prog)
-	if o.Writes = true; !prog.Template { // else the calls are those of all instances
+	o.Writes = true
+	ran := !prog.Template // else the calls are those of all instances
+	if ran {
 		o.Ran = ranOf(calls)
 	}
 	reports, _ := c.flows(prog, o)
-	c.earlier = append(c.earlier, reports...)
+	for _, r := range reports {
+		c.earlier.Add(r, ran)
+	}
 }
 
 // A Preview is what running a plan would do, as far as that is known before it runs.

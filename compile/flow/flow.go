@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/plc-lang/plc/compile"
@@ -30,9 +29,8 @@ type Options struct {
 	// Ran, if not nil, returns what became of each call of a run. Then only what was written
 	// counts: the labels are those of that run, and never worse than without Ran.
 	Ran Ran
-	// Earlier are the reports on the runs of earlier programs of a loop, in order, with what they
-	// wrote (Writes, Ran): that is on the initial whiteboard.
-	Earlier []*Report
+	// Earlier holds what earlier programs of a loop have left on the initial whiteboard.
+	Earlier *Earlier
 	// Undo returns the undo of the calls of a target; own is the undo that the plan gives, or nil.
 	// If Undo is nil, the program decides.
 	Undo func(t *compile.Target, own *tool.Undo) *compile.Undoing
@@ -61,7 +59,6 @@ type Report struct {
 
 	vouched map[vouch]*mark // the lists that calls return
 	undoes  bool            // see Options
-	ran     bool            // the program ran: what it wrote, it wrote for certain
 	work    int
 }
 
@@ -111,7 +108,7 @@ func Check(prog *compile.Program, p *Policy, o *Options) (*Report, diag.List) {
 		o = &Options{}
 	}
 	a := newAnalysis(prog, p, o)
-	r := &Report{Policy: p, undoes: o.Undoes, ran: o.Ran != nil}
+	r := &Report{Policy: p, undoes: o.Undoes}
 	if (p.said.Labels || o.all) && !o.Undoes {
 		if o.Values {
 			a.values = map[diag.Span]*mark{}
@@ -146,14 +143,9 @@ func newAnalysis(prog *compile.Program, p *Policy, o *Options) *analysis {
 	a := &analysis{
 		policy: p, goesOn: o.GoesOn, every: o.all, undoBy: o.Undo, undos: map[*tool.Undo][]lang.Member{}, retries: o.Retries, rules: map[*compile.Target]*toolRules{}, docs: map[*compile.Program]*contexts{},
 		sources: sources{byKey: map[string]int{}}, sourceOf: map[*tree]set{}, wholes: map[*tree]*mark{}, flows: sinks{byKey: map[sinkKey]*Sink{}},
-		vouched: map[vouch]*mark{},
+		vouched: map[vouch]*mark{}, earlier: o.Earlier,
 	}
 	a.plan = p.worst(p.plan, p.seenBy(prog))
-	for _, r := range o.Earlier {
-		if r.Policy == p {
-			a.earlier = append(a.earlier, r)
-		}
-	}
 	return a
 }
 
@@ -201,29 +193,6 @@ func (w *walk) givenTo(path state.Path) (*val, *mark) {
 		v = nothing
 	}
 	return v, shape
-}
-
-// writtenEarlier returns the value that earlier programs of the loop left at a path, and the mark
-// of the values that decided about it.
-func (w *walk) writtenEarlier(path state.Path) (v *val, decided *mark) {
-	v = nothing
-	for _, r := range w.earlier {
-		for _, x := range r.Writes {
-			if !x.Path.Overlaps(path) {
-				continue
-			}
-			mark := func(l label.Label) *mark {
-				lab := w.policy.lab(l)
-				return &mark{lab: lab, from: w.source("the call "+strconv.Quote(x.Call.ID)+" of an earlier turn", lab),
-					step: &step{loc: diag.Loc{File: w.prog.File()}, verb: isGiven, path: path}}
-			}
-			if r.ran && x.Call.Method == state.Set && x.Path.Covers(path) { // what was there is gone
-				v, decided = nothing, nil
-			}
-			v, decided = w.either(v, w.leaf(mark(x.Label))), w.join(decided, mark(x.Decides))
-		}
-	}
-	return v, decided
 }
 
 // isInitial reports whether the whiteboard of the plan holds a path of names at the start.

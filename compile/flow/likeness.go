@@ -29,7 +29,7 @@ func likenessOf(prog *compile.Program) func(*compile.Call) string {
 	}
 	known := make(map[*compile.Call]string, len(prog.Calls))
 	values := map[string]string{} // digests of what the initial whiteboard has at paths
-	for i := range prog.Calls { // in plan order, so that those that it reads from are known
+	for i := range prog.Calls {   // in plan order, so that those that it reads from are known
 		c := &prog.Calls[i]
 		l := likeness{sha256.New()}
 		l.say("plan", fmt.Sprintf("%q %v %v %+v", prog.Document.OnFailure, prog.Mode, prog.Refs, prog.Document.Profile))

@@ -15,10 +15,10 @@ import (
 // to.
 type analysis struct {
 	policy          *Policy
-	plan            lab       // the label of literals in the plan
-	goesOn, retries bool      // see Options
-	every           bool      // params without bounds are sinks, too
-	earlier         []*Report // see Options
+	plan            lab      // the label of literals in the plan
+	goesOn, retries bool     // see Options
+	every           bool     // params without bounds are sinks, too
+	earlier         *Earlier // see Options
 
 	rules    map[*compile.Target]*toolRules
 	undoBy   func(t *compile.Target, own *tool.Undo) *compile.Undoing // see Options.Undo
