@@ -53,7 +53,8 @@ func (e *RejectedError) Error() string {
 
 // Resume continues a run where its record ends, until it ends or has to wait again. What
 // it was given comes from the record; secrets are looked up again. Calls that completed
-// are not made again. In a run that had failed, the calls that failed are tried again.
+// are not made again. In a run that had failed, the calls that failed are tried again. A run that
+// has completed gives its result again, unless it gets another plan: nothing is called or recorded.
 func (e *Engine) Resume(ctx context.Context, run string, c Change) (*exec.Result, error) {
 	r, err := e.Continue(ctx, run, c)
 	if err != nil {
@@ -62,7 +63,9 @@ func (e *Engine) Resume(ctx context.Context, run string, c Change) (*exec.Result
 	return r.finish(ctx)
 }
 
-// Continue prepares to resume a run, and holds its record. Do resumes it.
+// Continue prepares to resume a run, and holds its record. Do resumes it. Of a run that has
+// completed, and gets no other plan, no record is held, and Do gives the result again: see
+// Run.Completed.
 func (e *Engine) Continue(ctx context.Context, run string, c Change) (*Run, error) {
 	store, err := e.records()
 	if err != nil {
@@ -78,6 +81,9 @@ func (e *Engine) Continue(ctx context.Context, run string, c Change) (*Run, erro
 	if Undoes(sum) != "" {
 		return e.continueUndoing(ctx, store, sum, c)
 	}
+	if isDone(sum, &c) {
+		return e.repeat(ctx, store, sum, c)
+	}
 	record, err := store.Resume(ctx, sum.Run)
 	if err != nil {
 		return nil, err
@@ -85,12 +91,45 @@ func (e *Engine) Continue(ctx context.Context, run string, c Change) (*Run, erro
 	if sum, err = e.mayContinue(ctx, store, sum.Run, &c); err != nil { // now that nobody can undo it
 		return nil, errors.Join(err, record.Close())
 	}
+	if isDone(sum, &c) { // meanwhile
+		if err := record.Close(); err != nil {
+			return nil, err
+		}
+		return e.repeat(ctx, store, sum, c)
+	}
 	r, err := e.continueHeld(ctx, record, sum, c)
 	if err != nil {
 		return nil, err
 	}
 	r.undone = sum.Status == exec.Undoing
 	return r, nil
+}
+
+// isDone reports whether nothing is left to do in a run.
+func isDone(sum *journal.Summary, c *Change) bool {
+	return sum.Status == exec.Completed && c.Plan.isZero()
+}
+
+// repeat returns a completed run, whose Do gives its result again from its record.
+func (e *Engine) repeat(ctx context.Context, store journal.Store, sum *journal.Summary, c Change) (*Run, error) {
+	if c.When != nil && !c.When(sum) {
+		return nil, ErrNotContinued
+	}
+	given, err := store.Given(ctx, sum.Run)
+	if err != nil {
+		return nil, err
+	}
+	p, opts, err := e.replayed(ctx, store, given, sum.Run, func(s *Spec) {
+		if c.Edit != nil {
+			changed := *s
+			c.Edit(&changed)
+			s.Instances = changed.Instances
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Run{plan: p, Options: opts, store: store, done: sum}, nil
 }
 
 // mayContinue returns the summary of a run that is held. The error is an *UndoneError, a
@@ -363,38 +402,51 @@ func (e *Engine) replay(ctx context.Context, store journal.Store, run string, in
 			s.Instances = instances
 		}
 	}
-	if w.Plan, err = e.planOf(ctx, &session{engine: e, sealed: true}, w.Given, edit); err != nil {
+	var opts *exec.Options
+	if w.Plan, opts, err = e.replayed(ctx, store, w.Given, run, edit); err != nil {
 		return nil, err
 	}
-	if err := w.Plan.Err(); err != nil {
-		return nil, err
-	}
-	if err := w.Plan.readLines(); err != nil {
-		return nil, err
-	}
-	opts := w.Plan.execOptions()
-	if opts.Record, err = store.Reader(ctx, run); err != nil {
-		return nil, err
-	}
-	opts.ID, opts.Replay, opts.Revision = run, true, w.Given.Revision
-	with(&opts)
-	if src := w.Plan.checker.spec.Instances; !src.isZero() {
-		if w.Plan.lines == nil {
-			if err := sameInstances(w.Given, src); err != nil {
-				return nil, err
-			}
-		}
-		lines, err := w.Plan.instances()
-		if err != nil {
-			return nil, err
-		}
-		opts.Instances = lines.instances(ctx)
-	}
-	if w.Result, err = exec.Run(ctx, w.Plan.Program, &opts); err != nil {
+	with(opts)
+	if w.Result, err = exec.Run(ctx, w.Plan.Program, opts); err != nil {
 		return nil, err
 	}
 	w.Recorded, err = journal.EndDigest(ctx, store, run)
 	return w, err
+}
+
+// replayed returns the plan of a recorded run, and the options with which exec.Run runs it again
+// from its record alone.
+func (e *Engine) replayed(ctx context.Context, store journal.Store, g *journal.Given, run string, edit func(*Spec)) (*Plan, *exec.Options, error) {
+	p, err := e.planOf(ctx, &session{engine: e, sealed: true}, g, edit)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := p.Err(); err != nil {
+		return nil, nil, err
+	}
+	if err := p.readLines(); err != nil {
+		return nil, nil, err
+	}
+	opts := p.execOptions()
+	if opts.Record, err = store.Reader(ctx, run); err != nil {
+		return nil, nil, err
+	}
+	opts.ID, opts.Replay, opts.Revision = run, true, g.Revision
+	src := p.checker.spec.Instances
+	if src.isZero() {
+		return p, &opts, nil
+	}
+	if p.lines == nil {
+		if err := sameInstances(g, src); err != nil {
+			return nil, nil, err
+		}
+	}
+	lines, err := p.instances()
+	if err != nil {
+		return nil, nil, err
+	}
+	opts.Instances = lines.instances(ctx)
+	return p, &opts, nil
 }
 
 // A Fork says from where a recorded run is run again, as another run.

@@ -160,10 +160,11 @@ type Run struct {
 	record  journal.Run // nil without a store
 	resumed bool        // it was begun before
 	started bool
-	undoes  *undoTarget // of a run that undoes another
-	undone  bool        // all that is left to do is to undo it
-	before  *planAsked  // of a run that was begun before: what it was to execute; nil with another plan
-	now     *planAsked  // of a lazy plan: what it would execute
+	undoes  *undoTarget      // of a run that undoes another
+	undone  bool             // all that is left to do is to undo it
+	done    *journal.Summary // of a run that has completed, and whose result is given again; nil for any other
+	before  *planAsked       // of a run that was begun before: what it was to execute; nil with another plan
+	now     *planAsked       // of a lazy plan: what it would execute
 
 	mu    sync.Mutex
 	asked map[askedAt]bool // questions that this process has put, and that are open
@@ -306,7 +307,16 @@ func (r *Run) ID() string { return r.Options.ID }
 // Plan returns the plan of the run.
 func (r *Run) Plan() *Plan { return r.plan }
 
-// Recorded reports whether the run has a record.
+// Completed returns when the run had completed before Continue was called, so that Do only gives
+// its result again; else the zero time.
+func (r *Run) Completed() time.Time {
+	if r.done == nil {
+		return time.Time{}
+	}
+	return r.done.Finished
+}
+
+// Recorded reports whether the run has a record that Do adds to.
 func (r *Run) Recorded() bool { return r.record != nil }
 
 // Do runs the plan until it ends or has to wait. A lazy plan runs when somebody has
@@ -314,6 +324,9 @@ func (r *Run) Recorded() bool { return r.record != nil }
 //
 // A run that ends badly, and is to be undone then, is undone before Do returns: see Undone.
 func (r *Run) Do(ctx context.Context) (*exec.Result, error) {
+	if r.done != nil {
+		return r.repeat(ctx)
+	}
 	if r.undone {
 		if err := r.plan.checker.session.engine.undoApproved(ctx, r.store, r.ID()); err != nil {
 			return nil, err
@@ -351,6 +364,25 @@ func (r *Run) Do(ctx context.Context) (*exec.Result, error) {
 		r.undoItself(ctx, res)
 	}
 	return res, nil
+}
+
+// repeat returns the result of a completed run, from its record.
+func (r *Run) repeat(ctx context.Context) (*exec.Result, error) {
+	if r.OnStart != nil {
+		if err := r.OnStart(); err != nil {
+			return nil, err
+		}
+	}
+	opts := *r.Options
+	opts.OnInstance = r.OnInstance
+	res, err := exec.Run(ctx, r.plan.Program, &opts)
+	if err != nil || ctx.Err() != nil {
+		return res, err
+	}
+	res.Status, res.Reason = r.done.Status, r.done.Reason
+	res.Findings = append(r.plan.AllFindings(), res.Findings...)
+	r.Undone, err = r.plan.checker.session.engine.Undone(ctx, r.ID())
+	return res, err
 }
 
 func (r *Run) execute(ctx context.Context) (*exec.Result, error) {

@@ -3,6 +3,7 @@ package plc_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 
 	"github.com/plc-lang/plc"
@@ -39,6 +40,17 @@ func TestRunAs(t *testing.T) {
 	}
 	if calls != 1 {
 		t.Errorf("noted %d times", calls)
+	}
+	before, err := eng.Summary(t.Context(), "letter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := eng.Resume(t.Context(), "letter", plc.Change{Edit: func(s *plc.Spec) { s.Limits.Steps = 1 }})
+	if err != nil || res.Status != exec.Completed || string(res.Output) != `"sent"` || res.Run != "letter" {
+		t.Errorf("resumed: %v, %+v", err, res)
+	}
+	if after, err := eng.Summary(t.Context(), "letter"); err != nil || !reflect.DeepEqual(before, after) {
+		t.Errorf("a completed run was changed: %v\n%+v\n%+v", err, before, after)
 	}
 	other := spec
 	other.Plan = plc.Text(`[{"_tool": "note", "_outputPath": "†state.a"}]`)

@@ -479,8 +479,12 @@ func (e *Engine) continueUndoing(ctx context.Context, store journal.Store, by *j
 	if !c.Plan.isZero() {
 		return nil, &UndoesError{by.Run, of, "get another plan"}
 	}
-	held, err := store.Resume(ctx, of)
 	var missing *journal.MissingError
+	sum, err := store.Summary(ctx, of)
+	if err == nil && isDone(by, &c) && (sum.Status == exec.Undone || sum.Status == exec.UndoneInPart) {
+		return e.repeat(ctx, store, by, c)
+	}
+	held, err := store.Resume(ctx, of)
 	if errors.As(err, &missing) {
 		return nil, fmt.Errorf("the run %s undoes the run %s, which was deleted from the record", by.Run, of)
 	} else if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -191,6 +192,23 @@ func TestUndoOfACompletedRun(t *testing.T) {
 	u, err := eng.Undone(t.Context(), r.ID())
 	if want := "undoneInPart: -book +mail (its tool has no undo)"; err != nil || undoneText(u) != want {
 		t.Errorf("%s, %v", undoneText(u), err)
+	}
+	before, err := eng.Runs(t.Context(), journal.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resumed, err := eng.Continue(t.Context(), u.Run, plc.Change{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err := resumed.Do(t.Context()); err != nil || res.Status != exec.Completed || undoneText(resumed.Undone) != undoneText(u) {
+		t.Errorf("resumed: %v, %+v, %s", err, res, undoneText(resumed.Undone))
+	}
+	if err := resumed.Close(); err != nil {
+		t.Error(err)
+	}
+	if after, err := eng.Runs(t.Context(), journal.Filter{}); err != nil || !reflect.DeepEqual(before, after) {
+		t.Errorf("runs that had ended were changed: %v", err)
 	}
 	var params struct{ ID, What string }
 	for entry, err := range eng.Events(t.Context(), u.Run, 0) {

@@ -148,7 +148,7 @@ func (env *environment) listSessions(all []*toldSession, asJSON bool) error {
 	rows := [][]string{{"SESSION", "BEGAN", "PLANS", "RUNS", "BY", "ROLE", "CLIENT"}}
 	for _, s := range all {
 		rows = append(rows, []string{
-			s.ID, s.Began.Local().Format("2006-01-02 15:04:05"), strconv.Itoa(s.Plans), strconv.Itoa(s.Runs), s.By, s.Role, display.Line(s.Client).Cut(maxIDs).String(),
+			s.ID, s.Began.Local().Format(timeShown), strconv.Itoa(s.Plans), strconv.Itoa(s.Runs), s.By, s.Role, display.Line(s.Client).Cut(maxIDs).String(),
 		})
 	}
 	return env.table(rows)
@@ -169,7 +169,7 @@ func (env *environment) showSession(s *toldSession) error {
 		case !*e.OK:
 			what = "a plan with errors"
 		}
-		showf(out, "%s  %s: %s\n", e.Time.Local().Format("2006-01-02 15:04:05"), display.Name(e.Tool), display.Line(what))
+		showf(out, "%s  %s: %s\n", e.Time.Local().Format(timeShown), display.Name(e.Tool), display.Line(what))
 		if e.Plan != nil {
 			showf(out, "    plan: %s\n", display.Line(string(e.Plan)).Cut(maxShownPlan))
 		}

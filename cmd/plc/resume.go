@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -87,7 +88,8 @@ newest. What it was given comes from the record and not from the files, which ma
 changed or be gone; secrets are looked up again, and tools run in the folder in which the run
 was begun.
 
-Calls that are completed are not made again. A call that had started and has no answer may
+Calls that are completed are not made again. Of a run that has completed the result is shown, as
+by plc show, and nothing is recorded. A call that had started and has no answer may
 have done its work: if its tool may not be called twice, a person is asked, or --on-uncertain
 says what happens to it; where nobody can be asked, it fails. In a run that had failed, what failed is tried again. Flags that
 are given here hold from now on, for this process.
@@ -167,6 +169,28 @@ func (env *environment) withStore(ctx context.Context, name string, f *resumeFla
 		return errors.Join(err, r.Close(), store.Close())
 	}
 	return env.start(ctx, p, r)
+}
+
+// tellCompleted tells that nothing is left to do in a run.
+func (env *environment) tellCompleted(run, plan string, at time.Time) {
+	showf(env.stderr, "run %s of %s completed at %s, so nothing was done; this is its result\n", run, display.Name(shownName(plan)), at.Local().Format(timeShown))
+}
+
+// timesOf gives the calls of a run that had completed the times that plc show shows.
+func (env *environment) timesOf(ctx context.Context, p *prepared, r *plc.Run, res *exec.Result) error {
+	if r.Completed().IsZero() || len(res.Calls)+len(res.Instances) == 0 {
+		return nil
+	}
+	store, err := p.Store()
+	if err != nil {
+		return err
+	}
+	sum, err := store.Summary(ctx, r.ID())
+	if err != nil {
+		return err
+	}
+	pastOf(ctx, store, r.ID()).timed(res, sum, nil)
+	return nil
 }
 
 // notContinued says why a run does not go on.

@@ -269,7 +269,11 @@ func (env *environment) start(ctx context.Context, p *prepared, r *plc.Run) erro
 
 // runAlone runs a plan that may run, and closes its record, but not the store.
 func (env *environment) runAlone(ctx context.Context, p *prepared, r *plc.Run) error {
-	if r.Recorded() && !p.asJSON {
+	switch at := r.Completed(); {
+	case p.asJSON:
+	case !at.IsZero():
+		env.tellCompleted(r.ID(), p.name, at)
+	case r.Recorded():
 		showf(env.stderr, "run %s\n", r.ID())
 	}
 	err := env.execute(ctx, p, r)
@@ -345,6 +349,9 @@ func (env *environment) execute(ctx context.Context, p *prepared, r *plc.Run) er
 		return asFlag(ctx, err)
 	}
 	l.undone = r.Undone
+	if err := env.timesOf(ctx, p, r, res); err != nil {
+		return err
+	}
 	switch {
 	case b != nil:
 		err = env.showBatch(b, res, p.asJSON)

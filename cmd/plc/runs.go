@@ -77,6 +77,9 @@ process is gone, and that did not end, is interrupted; plc resume goes on with i
 	return c
 }
 
+// timeShown is the layout in which a time is shown to a person.
+const timeShown = "2006-01-02 15:04:05"
+
 // runEntry is a run in plc runs --format json.
 type runEntry struct {
 	Run       string              `json:"run"`
@@ -157,7 +160,7 @@ func (env *environment) runTable(all []*journal.Summary, limit int) error {
 	rows := [][]string{{"RUN", "STATUS", "CALLS", "ASKS", "TOOK", "STARTED", "PLAN"}}
 	for _, r := range all {
 		rows = append(rows, []string{
-			r.Run, string(r.Status), callsOf(r), strconv.Itoa(r.Questions), durationOf(r), r.Created.Local().Format("2006-01-02 15:04:05"),
+			r.Run, string(r.Status), callsOf(r), strconv.Itoa(r.Questions), durationOf(r), r.Created.Local().Format(timeShown),
 			display.Line(shownName(r.Plan)).Cut(maxIDs).String(),
 		})
 	}

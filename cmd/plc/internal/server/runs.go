@@ -361,7 +361,7 @@ func (s *Server) resumeRun(r *http.Request) error {
 	if err == nil && in.Plan != nil && s.opts.OthersApprove {
 		err = badf(http.StatusForbidden, "you give another plan, so somebody else would have to approve it; start it as a run of its own")
 	}
-	if err == nil {
+	if err == nil && (sum.Status != exec.Completed || in.Plan != nil) { // else there is nothing to do
 		_, err = s.runs.Begin(callerOf(r).name, func(ctx context.Context) (*plc.Run, error) {
 			return s.opts.Engine.Continue(ctx, sum.Run, change)
 		})

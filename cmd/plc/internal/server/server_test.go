@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -1083,6 +1084,15 @@ func TestQuestionsOfAll(t *testing.T) {
 	doc := g.want(200, "GET", "/v1/runs/"+runs[0], nil)
 	if state, _ := json.Marshal(doc["result"].(object)["state"]); string(state) != `{"x":8}` || g.wiped.Load() != 0 {
 		t.Errorf("state %s, wiped %d times", state, g.wiped.Load())
+	}
+	for g.server.runs.Job(runs[0]) != nil { // its end is recorded before its job is over
+		time.Sleep(time.Millisecond)
+	}
+	if done := g.want(202, "POST", "/v1/runs/"+runs[0]+"/resume", nil); done["status"] != "completed" || g.server.runs.Job(runs[0]) != nil {
+		t.Errorf("resumed after its end: %v", done)
+	}
+	if after := g.want(200, "GET", "/v1/runs/"+runs[0], nil); !reflect.DeepEqual(after["summary"], doc["summary"]) {
+		t.Errorf("a completed run was changed:\n%v\n%v", doc["summary"], after["summary"])
 	}
 }
 
