@@ -104,6 +104,44 @@ func (e *Engine) FindWaiting(ctx context.Context, name string) (*journal.Summary
 	return e.FindRun(ctx, name)
 }
 
+// FindResumable returns the run that a person means to resume, as FindRun does; the name last
+// stands for the newest run that can go on, with another plan if revised. The error says why the
+// newest run of all can't, if none can.
+func (e *Engine) FindResumable(ctx context.Context, name string, revised bool) (*journal.Summary, error) {
+	if name != "last" {
+		return e.FindRun(ctx, name)
+	}
+	all, err := e.Runs(ctx, journal.Filter{})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range all {
+		if canGoOn(r, revised) {
+			return r, nil
+		}
+	}
+	switch {
+	case len(all) == 0:
+		return nil, ErrNoRuns
+	case all[0].Status == exec.Rejected:
+		return nil, &RejectedError{all[0].Run, all[0].Reason}
+	}
+	return nil, fmt.Errorf("there is no run to resume: the newest, %s of %s, is %s", all[0].Run, Source{Name: all[0].Plan}.shown(), all[0].Status)
+}
+
+// canGoOn reports whether a run can be resumed, with another plan if revised.
+func canGoOn(r *journal.Summary, revised bool) bool {
+	switch r.Status {
+	case exec.Completed:
+		return revised && Undoes(r) == ""
+	case exec.Rejected, exec.Undone, exec.UndoneInPart, journal.Cut:
+		return false
+	case exec.Undoing:
+		return !revised
+	}
+	return !revised || Undoes(r) == ""
+}
+
 // ErrNoRuns is the error of what needs a run when the store has none.
 var ErrNoRuns = errors.New("no run was recorded yet")
 

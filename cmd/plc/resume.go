@@ -84,7 +84,7 @@ func resumeCommand(env *environment) *cobra.Command {
 		Use:   "resume RUN",
 		Short: "Go on with a run that was cut off, paused or failed",
 		Long: `Go on with a run where its record ends. RUN is its id, the beginning of it, or last for the
-newest. What it was given comes from the record and not from the files, which may have
+newest that can go on, which is named on standard error. What it was given comes from the record and not from the files, which may have
 changed or be gone; secrets are looked up again, and tools run in the folder in which the run
 was begun.
 
@@ -129,7 +129,15 @@ func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) er
 		}
 		change.Plan = plc.Source{Name: f.plan, Text: string(text)}
 	}
-	return env.withStore(c.Context(), name, f, func(e *plc.Engine, sum *journal.Summary) (*plc.Run, error) {
+	find := func(ctx context.Context, s journal.Store, name string) (*journal.Summary, error) {
+		run, err := plc.New(plc.Config{Store: s}).FindResumable(ctx, name, f.plan != "")
+		return run, noSuchRun(err)
+	}
+	return env.withStore(c.Context(), name, f, find, func(e *plc.Engine, sum *journal.Summary) (*plc.Run, error) {
+		if f.format != "json" && sum.Status != exec.Rejected && (sum.Status != exec.Completed || f.plan != "") {
+			showf(env.stderr, "resuming %s of %s\n", sum.Run, display.Name(shownName(sum.Plan)))
+			f.named = true
+		}
 		if sum.Status != exec.Rejected {
 			if err := env.enterRun(c.Context(), e, sum.Run); err != nil {
 				return nil, err
@@ -139,8 +147,8 @@ func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) er
 	})
 }
 
-// withStore continues the run of this name, or a fork of it, that begin holds.
-func (env *environment) withStore(ctx context.Context, name string, f *resumeFlags, begin func(*plc.Engine, *journal.Summary) (*plc.Run, error)) error {
+// withStore continues the run that find returns for this name, or a fork of it, that begin holds.
+func (env *environment) withStore(ctx context.Context, name string, f *resumeFlags, find func(context.Context, journal.Store, string) (*journal.Summary, error), begin func(*plc.Engine, *journal.Summary) (*plc.Run, error)) error {
 	asJSON, err := wantsJSON(f.format)
 	if err != nil {
 		return err
@@ -152,9 +160,9 @@ func (env *environment) withStore(ctx context.Context, name string, f *resumeFla
 	if err := env.memoryBeside(f.store); err != nil {
 		return errors.Join(err, store.Close())
 	}
-	sum, err := findRun(ctx, store, name)
+	sum, err := find(ctx, store, name)
 	if err != nil {
-		return errors.Join(err, store.Close())
+		return errors.Join(env.notContinued(ctx, f, asJSON, err), store.Close())
 	}
 	r, err := begin(env.engine(func() (journal.Store, error) { return store, nil }), sum)
 	if err != nil {
@@ -346,7 +354,7 @@ func (env *environment) fork(c *cobra.Command, name string, f *resumeFlags, how 
 	if how.Set, err = plc.ParseSet(set); err != nil {
 		return asFlag(c.Context(), err)
 	}
-	return env.withStore(c.Context(), name, f, func(e *plc.Engine, sum *journal.Summary) (*plc.Run, error) {
+	return env.withStore(c.Context(), name, f, findRun, func(e *plc.Engine, sum *journal.Summary) (*plc.Run, error) {
 		how.Run = sum.Run
 		if err := env.enterRun(c.Context(), e, sum.Run); err != nil {
 			return nil, err

@@ -34,6 +34,7 @@ type runFlags struct {
 	jsonl    string
 	engine   string // what executes the run, if it is not this process
 	detach   bool
+	named    bool // the run was named on standard error already
 }
 
 func runCommand(env *environment) *cobra.Command {
@@ -273,7 +274,7 @@ func (env *environment) runAlone(ctx context.Context, p *prepared, r *plc.Run) e
 	case p.asJSON:
 	case !at.IsZero():
 		env.tellCompleted(r.ID(), p.name, at)
-	case r.Recorded():
+	case r.Recorded() && !p.flags.named:
 		showf(env.stderr, "run %s\n", r.ID())
 	}
 	err := env.execute(ctx, p, r)
