@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -66,7 +67,10 @@ func (env *environment) check(c *cobra.Command, names []string, f *checkFlags) e
 	case (f.fix || f.types) && (f.jsonl != "" || f.summary):
 		return errors.New("--fix and --types are for plans one by one, without --jsonl and --summary")
 	}
-	s, err := env.settings(c, &f.planFlags, plc.ToCheck)
+	if none, err := env.noneCanBeRead(names, f); none {
+		return err
+	}
+	s, err := env.settings(c, &f.planFlags, plc.ToCheck, f.jsonl)
 	if err != nil {
 		return err
 	}
@@ -80,6 +84,29 @@ func (env *environment) check(c *cobra.Command, names []string, f *checkFlags) e
 		return env.checkMany(names, f, s)
 	}
 	return env.checkEach(names, f, s)
+}
+
+// noneCanBeRead reports whether there are plans and none can be read. Then it says so, and the
+// error is the exit code.
+func (env *environment) noneCanBeRead(names []string, f *checkFlags) (bool, error) {
+	var faults []error
+	for _, name := range names {
+		if err := canRead(name); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	if len(names) == 0 || len(faults) < len(names) {
+		return false, nil
+	}
+	report, err := env.reportOf(f)
+	if err != nil {
+		return true, err
+	}
+	for _, err := range faults {
+		env.complain(err)
+	}
+	report.list(nil)
+	return true, cmp.Or(report.end(newTally(nil)), error(exit(exitUsage)))
 }
 
 // checkEach checks plans one by one: their files are changed, or more is printed than

@@ -88,7 +88,7 @@ func (env *environment) convert(ctx context.Context, names []string, f *convertF
 		return fmt.Errorf("--to %q: it is one of %s", f.to, strings.Join(toNames(), ", "))
 	}
 	spec := plc.Spec{Plan: plc.Source{Notation: f.from}, Toolset: f.tools.Toolset}
-	s, err := env.checker(ctx, env.engine(nil), &planFlags{spec: spec}, plc.ToCheck)
+	s, err := env.checker(ctx, env.engine(nil), &planFlags{spec: spec}, plc.ToCheck, append(names, f.jsonl)...)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ with --exit-code, when they differ.`,
 
 // compare compiles two plans and finds what differs in meaning.
 func (env *environment) compare(c *cobra.Command, names []string, f *planFlags) (*report.Diff, error) {
-	s, err := env.settings(c, f, plc.ToCheck)
+	s, err := env.settings(c, f, plc.ToCheck, names...)
 	if err != nil {
 		return nil, err
 	}

@@ -97,6 +97,24 @@ func (env *environment) checkOutput(flag, name string) error {
 	return nil
 }
 
+// canRead reports, as an error, that a file can't be read. What is no plain file is not tried,
+// since what it gives can be read only once.
+func canRead(name string) error {
+	info, err := os.Stat(name)
+	if name == "" || name == "-" || err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return plc.ReadError(err)
+	}
+	defer f.Close()
+	if _, err := f.Read(make([]byte, 1)); err != nil && err != io.EOF {
+		return plc.ReadError(err)
+	}
+	return nil
+}
+
 // isDatabase reports whether a file is an SQLite database, or one of the files beside it.
 func isDatabase(name string) bool {
 	for _, end := range []string{"", "-wal", "-shm"} {

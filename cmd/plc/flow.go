@@ -33,7 +33,7 @@ forbids. --svg draws the graph of the plan with the labels of what calls give, a
 			if format != "text" && format != "json" {
 				return errors.New("--format is text or json")
 			}
-			s, err := env.settings(c, &flags, plc.ToCheck)
+			s, err := env.settings(c, &flags, plc.ToCheck, args...)
 			if err != nil {
 				return err
 			}

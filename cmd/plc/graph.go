@@ -35,7 +35,7 @@ drawn as far as it goes, cycles with the edges that close them; the errors go to
 			if jsonl != "" && c.Flags().Changed("as") && as != "json" {
 				return errors.New("--jsonl writes the graphs as lines of JSON: leave --as out")
 			}
-			s, err := env.settings(c, &flags, plc.ToCheck)
+			s, err := env.settings(c, &flags, plc.ToCheck, append(args, jsonl)...)
 			if err != nil {
 				return err
 			}

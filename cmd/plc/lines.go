@@ -192,7 +192,7 @@ func (env *environment) planLines(c *cobra.Command, f *planOptions) error {
 		return errOneTemplate
 	}
 	f.spec.Lazy = true
-	s, _, err := env.runSettings(plc.ToPreview, c, &f.runFlags, f.pastRuns)
+	s, _, err := env.runSettings(plc.ToPreview, c, &f.runFlags, f.pastRuns, f.jsonl)
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func (env *environment) runLines(c *cobra.Command, f *runFlags) error {
 	if err := env.memoryBeside(f.store); err != nil {
 		return err
 	}
-	s, _, err := env.runSettings(plc.ToRun, c, f, func() (journal.Store, error) { return openStore(f.store) })
+	s, _, err := env.runSettings(plc.ToRun, c, f, func() (journal.Store, error) { return openStore(f.store) }, f.jsonl)
 	if err != nil {
 		return err
 	}

@@ -100,6 +100,23 @@ func (f *planFlags) finish(c *cobra.Command) error {
 	return nil
 }
 
+// canRead returns an error if one of the plans, or a file of values, can't be read. So a name with
+// a typo is reported before servers are started.
+func (f *planFlags) canRead(plans ...string) error {
+	v := &f.spec.Values
+	for _, src := range append([]plc.Source{v.State, v.InputSchema, v.StateSchema}, v.Input...) {
+		if src.Text == "" {
+			plans = append(plans, src.Name)
+		}
+	}
+	for _, name := range plans {
+		if err := canRead(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // engine returns what checks and runs plans. The store is opened when something needs it;
 // nil is none.
 func (env *environment) engine(store func() (journal.Store, error)) *plc.Engine {
@@ -131,15 +148,18 @@ type settings struct {
 	compile *compile.Options
 }
 
-// settings reads the files that the flags name.
-func (env *environment) settings(c *cobra.Command, f *planFlags, purpose plc.Purpose) (*settings, error) {
+// settings reads the files that the flags name. The files of plans are only tried: see canRead.
+func (env *environment) settings(c *cobra.Command, f *planFlags, purpose plc.Purpose, plans ...string) (*settings, error) {
 	if err := f.finish(c); err != nil {
 		return nil, err
 	}
-	return env.checker(c.Context(), env.engine(nil), f, purpose)
+	return env.checker(c.Context(), env.engine(nil), f, purpose, plans...)
 }
 
-func (env *environment) checker(ctx context.Context, e *plc.Engine, f *planFlags, purpose plc.Purpose) (*settings, error) {
+func (env *environment) checker(ctx context.Context, e *plc.Engine, f *planFlags, purpose plc.Purpose, plans ...string) (*settings, error) {
+	if err := f.canRead(plans...); err != nil {
+		return nil, err
+	}
 	checker, err := e.Checker(ctx, f.spec, purpose)
 	if err != nil {
 		return nil, asFlag(ctx, err)

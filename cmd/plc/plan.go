@@ -165,7 +165,7 @@ func (env *environment) prepare(c *cobra.Command, name string, f *runFlags, stor
 }
 
 func (env *environment) prepareTo(purpose plc.Purpose, c *cobra.Command, name string, f *runFlags, store func() (journal.Store, error)) (*prepared, error) {
-	s, asJSON, err := env.runSettings(purpose, c, f, store)
+	s, asJSON, err := env.runSettings(purpose, c, f, store, name)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func (env *environment) prepareTo(purpose plc.Purpose, c *cobra.Command, name st
 }
 
 // runSettings reads all that plans run with, and the flags.
-func (env *environment) runSettings(purpose plc.Purpose, c *cobra.Command, f *runFlags, store func() (journal.Store, error)) (s *settings, asJSON bool, err error) {
+func (env *environment) runSettings(purpose plc.Purpose, c *cobra.Command, f *runFlags, store func() (journal.Store, error), plans ...string) (s *settings, asJSON bool, err error) {
 	if asJSON, err = wantsJSON(f.format); err != nil {
 		return nil, false, err
 	}
@@ -187,7 +187,7 @@ func (env *environment) runSettings(purpose plc.Purpose, c *cobra.Command, f *ru
 	if err := f.finish(c); err != nil {
 		return nil, false, err
 	}
-	s, err = env.checker(c.Context(), env.engine(store), &f.planFlags, purpose)
+	s, err = env.checker(c.Context(), env.engine(store), &f.planFlags, purpose, plans...)
 	return s, asJSON, err
 }
 

@@ -79,6 +79,9 @@ func (env *environment) simulate(c *cobra.Command, name string, f *simulateFlags
 	if n := f.options.Runs; n > simulate.MaxRuns || n == 0 && c.Flags().Changed("runs") {
 		return fmt.Errorf("--runs must be from 1 to %d", simulate.MaxRuns)
 	}
+	if err := f.canRead(name); err != nil {
+		return err
+	}
 	ctx := c.Context()
 	e := env.engine(func() (journal.Store, error) { return pastRuns(f.store) })
 	checker, err := e.Simulator(ctx, f.spec)
