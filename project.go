@@ -114,17 +114,21 @@ func ProjectPolicy(p *file.Project) []Source {
 	return []Source{{Name: ProjectName + " policy", Text: `{"policy": ` + string(p.Policy) + "}"}}
 }
 
-// ProjectDigest returns a SHA-256, in hexadecimal, of a project file, the files that it names and
-// the OpenAPI documents that these name. Trust in the project covers all of them. A file that can't
-// be read counts as empty.
-func ProjectDigest(name string, p *file.Project) string {
-	sum := sha256.New()
+// A ProjectFile is a file that trust in a project covers.
+type ProjectFile struct {
+	Name string // as ReadProject gives it
+	Text []byte // nil if it can't be read
+}
+
+// ProjectFiles returns a project file, the files that it names and the OpenAPI documents that
+// these name. Trust in the project covers all of them.
+func ProjectFiles(name string, p *file.Project) (all []ProjectFile) {
 	add := func(name string) []byte {
 		text, _ := os.ReadFile(name)
 		if name == math.Name {
 			text = nil
 		}
-		fmt.Fprintf(sum, "%q %d\n%s", filepath.Base(name), len(text), text)
+		all = append(all, ProjectFile{name, text})
 		return text
 	}
 	add(name)
@@ -136,6 +140,15 @@ func ProjectDigest(name string, p *file.Project) string {
 	}
 	for _, other := range slices.Concat(p.MCP, p.Policies, []string{p.Lock}) {
 		add(other)
+	}
+	return all
+}
+
+// ProjectDigest returns a SHA-256, in hexadecimal, of the files of ProjectFiles.
+func ProjectDigest(files []ProjectFile) string {
+	sum := sha256.New()
+	for _, f := range files {
+		fmt.Fprintf(sum, "%q %d\n%s", filepath.Base(f.Name), len(f.Text), f.Text)
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }

@@ -86,17 +86,25 @@ func (env *environment) checkTrust(ctx context.Context, name string, p *file.Pro
 	if err != nil {
 		return err
 	}
-	if said, err := os.ReadFile(path); err == nil && string(said) == trustText(name, p) {
+	said, err := os.ReadFile(path)
+	files := plc.ProjectFiles(name, p)
+	if err == nil && strings.HasPrefix(string(said), trustHead(name, files)) {
 		return nil
 	}
+	why := fmt.Sprintf("%s was not trusted as it is now; it", name)
+	switch changed := changedSince(string(said), name, files); {
+	case len(changed) == 1 && changed[0] == name:
+		why = fmt.Sprintf("%s changed since it was trusted; it", name)
+	case len(changed) > 0:
+		why = fmt.Sprintf("%s changed since %s was trusted, which", strings.Join(changed, ", "), name)
+	}
 	if env.canAsk() {
-		yes, _ := env.ask(ctx, nil, display.Sprintf("%s was not trusted as it is now; it names %s, which may start programs. Trust it?", display.Name(name), shownNames(p)))
+		yes, _ := env.ask(ctx, nil, display.Sprintf("%s names %s, which may start programs. Trust it?", display.Line(why), shownNames(p)))
 		if yes {
 			return writeTrust(name, p)
 		}
 	}
-	return fmt.Errorf("%s was not trusted as it is now; it names %s, which may start programs: look at it, then plc trust (--trust trusts it once, --no-project uses none)",
-		name, strings.Join(namesOf(p), ", "))
+	return fmt.Errorf("%s names %s, which may start programs: look at it, then plc trust (--trust trusts it once, --no-project uses none)", why, strings.Join(namesOf(p), ", "))
 }
 
 // namesOf returns the files that a project names, or else what it grants.
@@ -116,9 +124,48 @@ func shownNames(p *file.Project) display.Text {
 	return display.Sprintf("%s", strings.Join(namesOf(p), ", "))
 }
 
-// trustText returns the text that is kept about a trusted project file.
-func trustText(name string, p *file.Project) string {
-	return name + "\n" + plc.ProjectDigest(name, p) + "\n"
+// trustText returns the text that is kept about a trusted project file: its name, a digest of all
+// that trust covers, and a line for each file of that.
+func trustText(name string, files []plc.ProjectFile) string {
+	var text strings.Builder
+	text.WriteString(trustHead(name, files))
+	for _, f := range files {
+		text.WriteString(trustLine(name, f))
+	}
+	return text.String()
+}
+
+// trustHead returns the beginning of trustText, which decides. Older versions kept no more.
+func trustHead(name string, files []plc.ProjectFile) string {
+	return name + "\n" + plc.ProjectDigest(files) + "\n"
+}
+
+// trustLine returns the line of a file. Its name is relative to the folder of the project.
+func trustLine(project string, f plc.ProjectFile) string {
+	name := f.Name
+	if abs, err := filepath.Abs(name); err == nil {
+		name = abs
+	}
+	if relative, err := filepath.Rel(filepath.Dir(project), name); err == nil {
+		name = relative
+	}
+	return fmt.Sprintf("%x %q\n", sha256.Sum256(f.Text), filepath.ToSlash(name))
+}
+
+// changedSince returns the names of files that are not as they were when the project was trusted;
+// none if that is not known.
+func changedSince(said, project string, files []plc.ProjectFile) (names []string) {
+	_, lines, _ := strings.Cut(said, "\n")
+	if _, lines, _ = strings.Cut(lines, "\n"); lines == "" {
+		return nil
+	}
+	known := slices.Collect(strings.Lines(lines))
+	for _, f := range files {
+		if f.Name != "" && !slices.Contains(known, trustLine(project, f)) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // trustFile returns the name of the file that exists when a project file is trusted: in the user's
@@ -139,7 +186,7 @@ func writeTrust(name string, p *file.Project) error {
 		return err
 	}
 	if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-		err = os.WriteFile(path, []byte(trustText(name, p)), 0o600)
+		err = os.WriteFile(path, []byte(trustText(name, plc.ProjectFiles(name, p))), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("can't note that it is trusted: %w", err)
