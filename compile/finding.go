@@ -160,6 +160,34 @@ func (c *reporter) nearest(name string, names iter.Seq[string]) (string, bool) {
 	})
 }
 
+// maxListed is the maximum number of names that a finding lists.
+const maxListed = 5
+
+// list says which names there are, those first that are most like name.
+func (f finding) list(name string, names iter.Seq[string]) {
+	if !f.kept() || f.looks > maxLooks/10 { // each costs more than one that is looked at by suggest
+		return
+	}
+	closest, others := spell.Closest(name, func(yield func(string) bool) {
+		for n := range names {
+			if f.looks++; !yield(n) {
+				return
+			}
+		}
+	}, maxListed)
+	if len(closest) == 0 {
+		return
+	}
+	verb := "are"
+	if len(closest) == 1 {
+		verb = "is"
+	}
+	f.Message += fmt.Sprintf("; there %s %s", verb, strings.Join(closest, ", "))
+	if others > 0 {
+		f.Message += fmt.Sprintf(" and %s", count(others, "other"))
+	}
+}
+
 // suggest asks whether one of these names was meant.
 func (f finding) suggest(name string, names iter.Seq[string]) (near string, ok bool) {
 	if !f.kept() {

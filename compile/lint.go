@@ -365,7 +365,7 @@ func (c *linter) undeclaredEffects() {
 	}
 	levels := c.starts.Levels()
 	first := make([]*draft, len(levels)) // by level
-	var tools []string
+	var tools, servers []string
 	more := ""
 	var at *draft
 	for i := range c.calls {
@@ -383,6 +383,9 @@ func (c *linter) undeclaredEffects() {
 			case slices.Contains(tools, x.Source.Tool):
 			case len(tools) < 5:
 				tools = append(tools, x.Source.Tool)
+				if name := ignoredServer(x.Tool); name != "" && !slices.Contains(servers, name) {
+					servers = append(servers, name)
+				}
 			default:
 				more = " and others"
 			}
@@ -392,9 +395,32 @@ func (c *linter) undeclaredEffects() {
 		}
 	}
 	if at != nil {
-		c.report(diag.Info, diag.UndeclaredEffects, at.Source.ToolNode.Loc(), "calls that may overlap are of tools that declare no effects: %s%s; declare effects, or use --effects strict", list(tools), more).
+		c.report(diag.Info, diag.UndeclaredEffects, at.Source.ToolNode.Loc(), "calls that may overlap are of tools that declare no effects: %s%s; declare effects%s, or use --effects strict", list(tools), more, orTrust(servers)).
 			in(at, "/_tool")
 	}
+}
+
+// ignoredServer returns the MCP server of a tool whose annotations declare effects, and are ignored
+// because the server is not trusted; "" for any other tool.
+func ignoredServer(t *tool.Tool) string {
+	if t.Place.Server == "" {
+		return ""
+	}
+	if said, _ := tool.ParseDefinition(t.Definition.Raw, "", diag.Loc{}); said == nil || !said.Effects.Declared() {
+		return ""
+	}
+	return t.Place.Server
+}
+
+// orTrust returns the cure for tools whose servers are not trusted; "" if there are none.
+func orTrust(servers []string) string {
+	switch len(servers) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf(" in a tool file, or trust what the MCP server %s declares with trust: true", quote(servers[0]))
+	}
+	return fmt.Sprintf(" in a tool file, or trust what the MCP servers %s declare with trust: true", list(servers))
 }
 
 func list(names []string) string {

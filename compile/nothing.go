@@ -74,7 +74,9 @@ func (c *unbound) reportNothing(d *draft, r *ref, p state.Path) {
 		return
 	}
 	switch {
-	case c.suggestPath(f, d, p) || c.within == nil:
+	case c.suggestPath(f, d, p):
+	case c.within == nil:
+		f.list(p.String(), c.pathsLike(d, p))
 	case kindOf(p) != "input":
 		f.Message += "; of the plan that delegates here it sees only what _scopes names"
 	case c.givesItem():
@@ -117,6 +119,39 @@ func (c *unbound) suggestPath(f finding, d *draft, p state.Path) bool {
 		f.Fix = nil // worth asking, and not sure
 	}
 	return true
+}
+
+// pathsLike returns the paths of the kind of p that calls other than d write, and what the initial
+// whiteboard has where p is not found. It yields none for a plan of another notation, where paths
+// are written otherwise.
+func (c *unbound) pathsLike(d *draft, p state.Path) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if c.doc.Translated() {
+			return
+		}
+		for i := range c.calls {
+			if &c.calls[i] == d {
+				continue
+			}
+			for w := range c.calls[i].writes() {
+				if kindOf(w.Path) == kindOf(p) && !yield(w.Path.String()) {
+					return
+				}
+			}
+		}
+		for k := len(p) - 1; k >= 1; k-- {
+			parent, ok := c.initial.Read(p[:k], 0, 1)
+			if !ok || len(parent) == 0 || parent[0] != '{' {
+				continue
+			}
+			for name := range members(parent) {
+				if !yield(append(slices.Clone(p[:k]), state.Segment{Kind: state.Name, Name: name}).String()) {
+					return
+				}
+			}
+			return
+		}
+	}
 }
 
 // apart returns where two paths differ: both without the steps that they begin and end with alike.

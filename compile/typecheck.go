@@ -428,6 +428,14 @@ func (t *typeCheck) neverThere(to *target, r *Read, sources []Source, soft bool)
 		inside(to.draft, r.Span)
 	if near := t.meant(r, s); near != nil {
 		t.suggestReference(f, r.Path, near.String())
+	} else if i, parent := missing(r, s); parent != nil && !t.doc.Translated() {
+		f.list(r.Path[:i+1].String(), func(yield func(string) bool) {
+			for name := range parent.Names() {
+				if !yield(besideStep(r.Path[:i+1], i, name).String()) {
+					return
+				}
+			}
+		})
 	}
 	if s.Writer != nil {
 		f.related(t.at(s.Span), "%q writes here", s.Writer.ID).
@@ -574,20 +582,53 @@ func (t *typeCheck) offerMember(f finding, to *target, r *Read, from, schema *sc
 // meant returns what was perhaps meant by a path with a member that a source does not
 // declare; nil when none is close.
 func (t *typeCheck) meant(r *Read, s Source) state.Path {
-	if s.Writer == nil {
+	i, parent := missing(r, s)
+	if parent == nil {
 		return nil
 	}
-	for outcome, w := range s.Writer.outcomes() {
-		if rest, ok := below(r.Path, w.Path); ok && w.Span == s.Span {
-			if i, near := t.nearMember(s.Writer.typeOf(outcome), steps(rest)); near != "" {
-				path := slices.Clone(r.Path)
-				path[len(w.Path)+i].Name = near
-				return path
-			}
-			return nil
-		}
+	near, ok := spell.Nearest(r.Path[i].Name, parent.Names())
+	if !ok {
+		return nil
 	}
-	return nil
+	return besideStep(r.Path, i, near)
+}
+
+// besideStep returns a path with another name for one of its steps.
+func besideStep(p state.Path, i int, name string) state.Path {
+	p = slices.Clone(p)
+	p[i].Name = name
+	return p
+}
+
+// missing returns the first step of the path of a read that a source does not declare, and the
+// schema of the value that lacks it; nil if that is not a member, or the source has no schema.
+func missing(r *Read, s Source) (int, *schemas.Schema) {
+	if s.Writer == nil {
+		return 0, nil
+	}
+	for outcome, w := range s.Writer.outcomes() {
+		rest, ok := below(r.Path, w.Path)
+		if !ok || w.Span != s.Span {
+			continue
+		}
+		schema := s.Writer.typeOf(outcome)
+		for i, step := range steps(rest) {
+			if schema == nil {
+				return 0, nil
+			}
+			sub, has := schema.At(step)
+			if has != schemas.Never && (has != schemas.Unknown || sub != nil || step.Kind != schemas.Member) {
+				schema = sub
+				continue
+			}
+			if step.Kind != schemas.Member {
+				return 0, nil // an element of what is no list
+			}
+			return len(w.Path) + i, schema
+		}
+		return 0, nil
+	}
+	return 0, nil
 }
 
 // declaration returns where it stands what a source gives; nowhere for error objects,
@@ -614,27 +655,6 @@ func (c *Call) declaration() diag.Loc {
 		return diag.Loc{} // it is unknown, and gives what stands in _output
 	}
 	return c.Tool.Definition.Loc
-}
-
-// nearMember returns the first step of a path that is not found, and the declared member
-// whose name is close to it; "" when there is none.
-func (t *typeCheck) nearMember(s *schemas.Schema, path []schemas.Step) (int, string) {
-	for i, step := range path {
-		if s == nil {
-			return 0, ""
-		}
-		sub, has := s.At(step)
-		if has != schemas.Never && (has != schemas.Unknown || sub != nil || step.Kind != schemas.Member) {
-			s = sub
-			continue
-		}
-		if step.Kind != schemas.Member {
-			return 0, "" // an element of what is no list
-		}
-		near, _ := spell.Nearest(step.Name, s.Names())
-		return i, near
-	}
-	return 0, ""
 }
 
 // results checks what a tool gives against the schemas of where it is written.

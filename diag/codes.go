@@ -560,7 +560,8 @@ const (
 	//
 	// A call waits for what it reads. Nothing in the plan writes this path, neither does the
 	// input, the state or the data hold it, so that the call would wait for ever. An
-	// alternative after || may be missing; a reference by itself may not.
+	// alternative after || may be missing; a reference by itself may not. The finding names the
+	// path that was perhaps meant, or else what there is, at most 5 paths, the most similar first.
 	//
 	// Example:
 	//
@@ -886,7 +887,9 @@ const (
 	//
 	// Cure: declare the effects of the tools in a tool file, here effects: {readOnly: true}
 	// for fetchUser and effects: {readOnly: false} for greet, or order the calls with
-	// _dependsOn. With --effects strict, undeclared tools count as changing the world.
+	// _dependsOn. What an MCP server declares in annotations counts with trust: true in its
+	// entry among the mcpServers. With --effects strict, undeclared tools count as changing
+	// the world.
 	UndeclaredEffects Code = 403
 
 	// EffectOrder is calls that run one after the other because of effects (info).

@@ -567,7 +567,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "NothingThere",
 			Severity: Error,
 			Summary:  "A reference to nothing: nobody writes it and nothing holds it.",
-			Meaning:  "A call waits for what it reads. Nothing in the plan writes this path, neither does the input, the state or the data hold it, so that the call would wait for ever. An alternative after || may be missing; a reference by itself may not.",
+			Meaning:  "A call waits for what it reads. Nothing in the plan writes this path, neither does the input, the state or the data hold it, so that the call would wait for ever. An alternative after || may be missing; a reference by itself may not. The finding names the path that was perhaps meant, or else what there is, at most 5 paths, the most similar first.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -865,7 +865,7 @@ func (c Code) page() (Page, bool) {
 					"  ]}\n" +
 					"]\n"},
 			},
-			Cure: "Declare the effects of the tools in a tool file, here effects: {readOnly: true} for fetchUser and effects: {readOnly: false} for greet, or order the calls with _dependsOn. With --effects strict, undeclared tools count as changing the world.",
+			Cure: "Declare the effects of the tools in a tool file, here effects: {readOnly: true} for fetchUser and effects: {readOnly: false} for greet, or order the calls with _dependsOn. What an MCP server declares in annotations counts with trust: true in its entry among the mcpServers. With --effects strict, undeclared tools count as changing the world.",
 		}, true
 	case EffectOrder:
 		return Page{

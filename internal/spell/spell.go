@@ -2,8 +2,11 @@
 package spell
 
 import (
+	"cmp"
 	"iter"
 	"math/bits"
+	"slices"
+	"strings"
 )
 
 // Nearest returns the candidate that is nearest to word by the number of letters
@@ -28,6 +31,41 @@ func Nearest(word string, candidates iter.Seq[string]) (string, bool) {
 		}
 	}
 	return best, found
+}
+
+// Closest returns the candidates that are nearest to word, the nearest first, but at most so many,
+// and how many others there are. Unlike Nearest it has no limit on how far off they are.
+func Closest(word string, candidates iter.Seq[string], most int) (closest []string, others int) {
+	type ranked struct {
+		name     string
+		distance int
+	}
+	var best []ranked
+	folded := fold(nil, word)
+	var t table
+	seen := map[string]bool{}
+	for c := range candidates {
+		if seen[c] {
+			continue
+		}
+		seen[c] = true
+		t.candidate = fold(t.candidate[:0], c)
+		limit := len(word) + len(c)
+		if len(best) == most {
+			limit = best[most-1].distance
+		}
+		r := ranked{c, t.distance(folded, t.candidate, limit)}
+		i, _ := slices.BinarySearchFunc(best, r, func(a, b ranked) int {
+			return cmp.Or(a.distance-b.distance, strings.Compare(a.name, b.name))
+		})
+		if i < most {
+			best = slices.Insert(best, i, r)[:min(len(best)+1, most)]
+		}
+	}
+	for _, r := range best {
+		closest = append(closest, r.name)
+	}
+	return closest, len(seen) - len(best)
 }
 
 // tolerance returns how many edits a word of this length may be off.

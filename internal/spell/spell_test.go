@@ -66,3 +66,22 @@ func BenchmarkNearest(b *testing.B) {
 		})
 	}
 }
+
+func TestClosest(t *testing.T) {
+	names := []string{"user", "order", "orders", "use", "total", "user", "currency"}
+	for _, c := range []struct {
+		word   string
+		most   int
+		want   string
+		others int
+	}{
+		{"usr", 3, "[use user order]", 3},
+		{"ORDERS", 1, "[orders]", 5},
+		{"", 2, "[use user]", 4},
+		{"zzz", 9, "[use user order total orders currency]", 0},
+	} {
+		if got, others := Closest(c.word, slices.Values(names), c.most); fmt.Sprint(got) != c.want || others != c.others {
+			t.Errorf("%q: %v and %d others, want %s and %d", c.word, got, others, c.want, c.others)
+		}
+	}
+}
