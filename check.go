@@ -206,6 +206,9 @@ func (c *Checker) CheckFile(f *diag.File, name string) (plan *Plan) {
 	}
 	opts.Delegates = docs
 	prog, more := compile.Compile(doc, &opts)
+	if more.HasErrors() {
+		prog, more = c.asStrings(doc, &opts, prog, more)
+	}
 	more = append(more, checkBeside(doc, &opts)...)
 	untold := c.toolless() && !(c.reader.foreign.Defines && definesTools(doc))
 	if untold {
@@ -227,7 +230,7 @@ func (c *Checker) CheckFile(f *diag.File, name string) (plan *Plan) {
 	if c.reader.foreign == nil && !c.reader.answer { // a model can't ignore what is found in its plan
 		sources = append(sources, f)
 	}
-	return &Plan{Program: prog, Findings: c.ignoring.filter(findings, sources...), Name: name, Documents: docs.read, checker: c}
+	return &Plan{Program: prog, Findings: c.ignoring.filter(findings, sources...), Name: name, Documents: docs.read, checker: c, values: opts.Values}
 }
 
 // checkBeside returns what is wrong with the plans that stand beside one and are not run: what the
@@ -301,7 +304,8 @@ type Plan struct {
 	Documents []fs.FileInfo // the files of documents that it delegates to
 
 	checker *Checker
-	lines   []byte // of Instances, when they had to be known before the run
+	values  map[string]compile.Given // that it was compiled with, by kind
+	lines   []byte                   // of Instances, when they had to be known before the run
 }
 
 // A PlanError says that a plan must not run.

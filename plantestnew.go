@@ -74,7 +74,7 @@ func (e *Engine) NewPlanTest(ctx context.Context, run, folder string) ([]byte, e
 	writeNames(&b, "mcp", spec.Toolset.MCP, beside)
 	fmt.Fprintf(&b, "tests:\n  %s:\n", encoded("the run "+w.Summary.Run))
 	for _, kind := range []string{"input", "state"} {
-		given := w.Plan.checker.options.Values[kind].JSON
+		given := w.Plan.values[kind].JSON
 		if given != nil {
 			fmt.Fprintf(&b, "    %s: %s\n", kind, given)
 		}

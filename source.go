@@ -19,6 +19,7 @@ import (
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/state"
 )
 
@@ -28,6 +29,9 @@ type Source struct {
 	Name     string `json:"name,omitempty"`     // of the file; of a text, what findings call it
 	Text     string `json:"text,omitempty"`     // "" is the content of the file
 	Notation string `json:"notation,omitempty"` // of a plan or a tool file: one of Notations; "" is plc's own
+	// Key is, of an input that was written as key=value with a value that is JSON, the key. The
+	// value is a string where that is wanted: see ParseInput.
+	Key string `json:"key,omitempty"`
 }
 
 // File returns the content of a file, which is read when it is needed.
@@ -79,7 +83,8 @@ func (s Source) shown() string {
 const stdin = "-"
 
 // ParseInput reads an input as people write it: a JSON object, key=value, whose value is
-// JSON or else a string, or the name of a file.
+// JSON or else a string, or the name of a file. A value that is JSON, such as 1, counts as a string
+// if the plan has fewer errors with that.
 func ParseInput(in string) (Source, error) {
 	key, value, ok := strings.Cut(in, "=")
 	switch {
@@ -92,11 +97,59 @@ func ParseInput(in string) (Source, error) {
 	case key == "":
 		return Source{}, fmt.Errorf("%s: there is no name before the =", in)
 	}
+	src := Source{Name: "<argument>", Key: key}
 	text := []byte(value)
 	if jsonscan.Check(text, jsonscan.Limits{}) != nil {
-		text = jsonscan.Encode(value)
+		text, src.Key = jsonscan.Encode(value), ""
 	}
-	return Source{Name: "<argument>", Text: "{" + string(jsonscan.Encode(key)) + ":" + string(text) + "}"}, nil
+	src.Text = memberHead(key) + string(text) + "}"
+	return src, nil
+}
+
+// memberHead returns how an object of one member begins.
+func memberHead(key string) string { return "{" + string(jsonscan.Encode(key)) + ":" }
+
+// Value returns the value of a source with a Key as it was written.
+func (s Source) Value() string {
+	return strings.TrimSuffix(strings.TrimPrefix(s.Text, memberHead(s.Key)), "}")
+}
+
+// maxKeys is the number of inputs, from the first on, that are tried as strings: each compiles the
+// plan once more.
+const maxKeys = 20
+
+// asStrings compiles a plan that has errors again, with inputs that have a Key as strings. It keeps
+// each that makes the errors fewer.
+func (c *Checker) asStrings(doc *lang.Document, o *compile.Options, prog *compile.Program, found diag.List) (*compile.Program, diag.List) {
+	for i, in := range c.spec.Values.Input {
+		given := o.Values["input"]
+		if in.Key == "" || i >= maxKeys || !found.HasErrors() || string(memberOf(given.JSON, in.Key)) != string(jsonscan.Compact(nil, []byte(in.Value()))) {
+			continue
+		}
+		value, err := state.Apply(given.JSON, state.Path{{Kind: state.Name, Name: in.Key}}, state.Set, jsonscan.Encode(in.Value()))
+		if err != nil {
+			continue
+		}
+		given.JSON = value
+		before := o.Values
+		o.Values = maps.Clone(before)
+		o.Values["input"] = given
+		if p, more := compile.Compile(doc, o); more.Count(diag.Error) < found.Count(diag.Error) {
+			prog, found = p, more
+		} else {
+			o.Values = before
+		}
+	}
+	return prog, found
+}
+
+// memberOf returns a member of a JSON object; nil if it has none.
+func memberOf(object json.RawMessage, name string) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(object, &members) != nil {
+		return nil
+	}
+	return members[name]
 }
 
 // readPlan reads a plan. One that is too large is cut one byte after the most that a plan

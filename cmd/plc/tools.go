@@ -265,7 +265,8 @@ func toolsCallCommand(env *environment, files *toolFiles) *cobra.Command {
 		Use:   "call NAME [PARAMS | KEY=VALUE…]",
 		Short: "Call one tool",
 		Long: `Call one tool with params: a JSON object, a file that holds one, or - for standard input; without
-any, {}. Or each param is KEY=VALUE, JSON or else a string. The params are validated first, the
+any, {}. Or each param is KEY=VALUE, JSON or else a string; a string as well where the tool takes
+only that. The params are validated first, the
 result afterwards. The tool is really called; there is no plan, no retry and no question first,
 and nothing is remembered. A latent tool is put to its model.
 
@@ -329,7 +330,7 @@ func (env *environment) callNamed(ctx context.Context, files toolFiles, args []s
 	}
 	params := json.RawMessage(`{}`)
 	if len(args) > 1 {
-		if params, err = env.callParams(args[1:]); err != nil {
+		if params, err = env.callParams(t.Definition, args[1:]); err != nil {
 			return err
 		}
 	}
@@ -371,8 +372,9 @@ func toolNames(cat *tool.Catalogue) iter.Seq[string] {
 	}
 }
 
-// callParams reads the params of a call: KEY=VALUE each, or all as one JSON object or file.
-func (env *environment) callParams(args []string) (json.RawMessage, error) {
+// callParams reads the params of a call: KEY=VALUE each, or all as one JSON object or file. A value
+// that is JSON counts as a string if the tool takes only that.
+func (env *environment) callParams(def *tool.Definition, args []string) (json.RawMessage, error) {
 	if len(args) == 1 && (isObject(args[0]) || !strings.Contains(args[0], "=")) {
 		return env.params(args[0])
 	}
@@ -392,6 +394,9 @@ func (env *environment) callParams(args []string) (json.RawMessage, error) {
 		for name, value := range member {
 			if members[name] != nil {
 				return nil, fmt.Errorf("the param %q is given twice", name)
+			}
+			if s := def.Param[name]; src.Key != "" && s != nil && s.Validate(value) != nil && s.Validate(quote(src.Value())) == nil {
+				value = quote(src.Value())
 			}
 			members[name] = value
 		}
