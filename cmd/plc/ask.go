@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"context"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
@@ -17,18 +19,35 @@ func (env *environment) canAsk() bool {
 
 // ask puts a question to a person, who says yes, or anything else: that is a no and
 // the reason. At an end of input or of ctx it is a no as well, for the reason noAnswer or
-// interrupted. show draws nothing meanwhile.
-func (env *environment) ask(ctx context.Context, show *progress, question display.Text) (yes bool, why string) {
+// interrupted. show draws nothing meanwhile. A single letter that is no answer, and not among the
+// letters, is asked about again, and after maxUnknown of them there was no answer.
+func (env *environment) ask(ctx context.Context, show *progress, question display.Text, letters ...string) (yes bool, why string) {
 	release, ok := env.hold(ctx)
 	if !ok {
 		return false, interrupted
 	}
 	defer release()
-	line, why := env.prompt(ctx, show, display.Sprintf("%s y is yes, anything else is no, and why:", question))
-	if why != "" {
-		return false, why
+	for range maxUnknown {
+		line, why := env.prompt(ctx, show, display.Sprintf("%s y is yes, anything else is no, and why:", question))
+		if why != "" {
+			return false, why
+		}
+		yes, why = verdictOfLine(line)
+		if !isSlip(why) || slices.Contains(letters, why) {
+			return yes, why
+		}
+		showf(env.stderr, "%q is no answer: type %s, or why not\n", display.Line(why), strings.Join(append([]string{"y", "n"}, letters...), ", "))
 	}
-	return verdictOfLine(line)
+	return false, noAnswer
+}
+
+// maxUnknown is the number of lines in a row that are no answer, after which there is none.
+const maxUnknown = 3
+
+// isSlip reports whether a line is more likely a slip of the finger than a reason: a letter, or y
+// and something else.
+func isSlip(line string) bool {
+	return utf8.RuneCountInString(line) == 1 || strings.HasPrefix(strings.ToLower(line), "y ")
 }
 
 // askWhole asks a question with pages, which + shows.
@@ -38,7 +57,7 @@ func (env *environment) askWhole(ctx context.Context, question display.Text, pag
 			return env.ask(ctx, nil, question)
 		}
 		more := display.Sprintf("%s + shows it as a whole (page %d of %d),", question, page+1, len(pages))
-		if yes, why = env.ask(ctx, nil, more); yes || why != "+" {
+		if yes, why = env.ask(ctx, nil, more, "+"); yes || why != "+" {
 			return yes, why
 		}
 		show(env.stderr, pages[page])

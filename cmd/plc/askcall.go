@@ -232,10 +232,17 @@ func (env *environment) askCall(ctx context.Context, show *progress, q *asked) (
 	if !whole {
 		pages = q.pages(widthOf(env.stderr))
 	}
-	for page := 0; ; {
+	for page, unknown := 0, 0; ; {
 		line, why := env.prompt(ctx, show, display.Sprintf("%s  %s", text, q.choices(env.waiting.Load()-1, page, len(pages))))
 		if why == interrupted {
 			return exec.Answer{}, context.Cause(ctx)
+		}
+		if why == "" && q.isUnknown(strings.TrimSpace(line)) {
+			if unknown++; unknown < maxUnknown {
+				text = display.Sprintf("? %s: %q is no answer: type y, n, e, v, s, + or ?, or why not\n", q.name(), display.Line(strings.TrimSpace(line)))
+				continue
+			}
+			why = noAnswer
 		}
 		if why != "" && q.kind != exec.UncertainQuestion {
 			return exec.Answer{}, exec.ErrNobody // the question stays open
@@ -273,6 +280,24 @@ func (env *environment) askCall(ctx context.Context, show *progress, q *asked) (
 		}
 		text = said(display.Sprintf("? %s: ", q.name()), err.Error())
 	}
+}
+
+// isUnknown reports whether a line is no answer, and more likely a slip of the finger than a reason
+// for a no.
+func (q *asked) isUnknown(line string) bool {
+	word, rest, _ := strings.Cut(line, " ")
+	rest = strings.TrimSpace(rest)
+	switch strings.ToLower(word) {
+	case "n", "s", "+", "?":
+		return false
+	case "y":
+		return rest != ""
+	case "e":
+		return rest != "" && !q.fallback && !strings.HasPrefix(rest, "{")
+	case "v":
+		return rest != "" && jsonscan.Check([]byte(rest), jsonscan.Limits{}) != nil
+	}
+	return isSlip(line)
 }
 
 // answerOf returns the answer that a line gives: a word, and what follows it. Anything that is no

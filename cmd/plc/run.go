@@ -409,7 +409,7 @@ func (env *environment) askPlan(ctx context.Context, p *prepared, r *plc.Run, pr
 		if changes := preview.Changes(); changes != "" {
 			showf(env.stderr, "%s\n", changes)
 		}
-		yes, why = env.ask(ctx, nil, display.Lit("run this plan? (e to edit it)"))
+		yes, why = env.ask(ctx, nil, display.Lit("run this plan? (e to edit it)"), "e")
 	}
 	switch {
 	case yes:
@@ -451,10 +451,16 @@ func (env *environment) hintNext(p *prepared, r *plc.Run, res *exec.Result, b *b
 		env.hintf("plc resume %s continues the undo; plc undo %[1]s does so with the current tool files", r.ID())
 	case res.Status == exec.Failed && anyUnsure(res, b):
 		env.hintf("plc resume %s --on-uncertain retry makes calls again that may have done their work, skip goes on without them; without it they stay failed", r.ID())
+	case res.Status == exec.Failed && failedByPlan(res):
+		env.hintf("plc resume %s --plan NEW goes on with a mended plan; without --plan it tries again what failed; what is done stays done", r.ID())
 	case res.Status == exec.Failed:
 		env.hintf("plc resume %s tries again what failed, with the tool files as they were; what is done stays done", r.ID())
 	case res.Status == exec.Cancelled && anyUnsure(res, b):
-		env.hintf("plc resume %s goes on, and asks about calls that may have done their work; --on-uncertain retry makes them again unasked, skip goes on without them", r.ID())
+		asks := "asks about calls that may have done their work"
+		if !env.canAsk() {
+			asks = "fails calls that may have done their work, unless somebody can be asked at a terminal"
+		}
+		env.hintf("plc resume %s goes on, and %s; --on-uncertain retry makes them again unasked, skip goes on without them", r.ID(), asks)
 	case res.Status == exec.Cancelled:
 		env.hintf("plc resume %s goes on; what is done stays done", r.ID())
 	}
@@ -469,6 +475,24 @@ func (env *environment) hintAnswerUndo(by, next string) {
 // anyUnsure reports whether a call of a run has failed that may have done its work.
 func anyUnsure(res *exec.Result, b *batch) bool {
 	return b != nil && b.unsure || isUnsure(res.Calls) || slices.ContainsFunc(res.Instances, func(r exec.InstanceResult) bool { return isUnsure(r.Calls) })
+}
+
+// failedByPlan reports whether a call of a run has failed unhandled because of what the plan says.
+func failedByPlan(res *exec.Result) bool {
+	return isByPlan(res.Calls) || slices.ContainsFunc(res.Instances, func(r exec.InstanceResult) bool { return isByPlan(r.Calls) })
+}
+
+// planFaults are the codes of failures that a call has again, whenever it is made, unless the plan
+// says something else.
+var planFaults = []string{"params", "missing", "too-large", "unexpected", "outcome", "schema", "write", "condition", "choice", "bad-params"}
+
+func isByPlan(calls []exec.CallResult) bool {
+	return slices.ContainsFunc(calls, func(c exec.CallResult) bool {
+		if c.Status != exec.Failed || c.Handled || c.Error == nil {
+			return false
+		}
+		return slices.Contains(planFaults, c.Error.Code) || slices.ContainsFunc(c.Runs, func(r exec.SubRun) bool { return isByPlan(r.Calls) })
+	})
 }
 
 // isUnsure reports whether one of the calls, or of those inside of them, has failed unhandled or

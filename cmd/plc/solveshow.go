@@ -157,10 +157,12 @@ func (s *solveProgress) askPlan(ctx context.Context, plan json.RawMessage, findi
 	defer s.show.pause()()
 	s.env.showFindings(findings)
 	question := display.Lit("run this plan? (r and why sends it back to the model)")
+	var letters []string
 	if plan != nil {
+		letters = []string{"e"}
 		question = display.Lit("run this plan? (r and why sends it back to the model; e changes it)")
 	}
-	yes, why := s.env.ask(ctx, nil, question)
+	yes, why := s.env.ask(ctx, nil, question, letters...)
 	given, edits := strings.CutPrefix(why, "e")
 	switch {
 	case yes:

@@ -389,6 +389,33 @@ func TestApprovalAtTheTerminal(t *testing.T) {
 	}
 }
 
+// A single letter that is no answer is asked about again, and after three of them there was none.
+func TestUnknownLettersAtTheTerminal(t *testing.T) {
+	for _, c := range []struct {
+		plan, again string
+		typed       []string
+		code        int
+	}{
+		{"drop.json", `\? drop: "%s" is no answer: type y, n, e, v, s, \+ or \?, or why not\n  call it\? .* help:`, []string{"x", "y please", "y"}, exitDone},
+		{"drop.json", `\? drop: "%s" is no answer: type y, n, e, v, s, \+ or \?, or why not\n  call it\? .* help:`, []string{"e twenty", "ü", "v ?"}, exitPaused},
+		{"drop.json", `\? drop: "%s" is no answer: type y, n, e, v, s, \+ or \?, or why not\n  call it\? .* help:`, []string{"x", "n"}, exitFailed},
+		{"lazy.json", `"%s" is no answer: type y, n, e, or why not\n(.*\n)*run this plan\? .*and why:`, []string{"k", "y"}, exitDone},
+		{"lazy.json", `"%s" is no answer: type y, n, e, or why not\n(.*\n)*run this plan\? .*and why:`, []string{"k", "2", "y yes"}, exitPaused},
+	} {
+		term := wideTerminal.on(t, terminalDir(t), "", nil, "run", c.plan, "--tools", "tools.yaml")
+		term.until(t, `(help|why):$`)
+		for i, line := range c.typed {
+			term.typeIn(t, line+"\n")
+			if i < len(c.typed)-1 {
+				term.until(t, fmt.Sprintf(c.again, regexp.QuoteMeta(line))+"$")
+			}
+		}
+		if code, shown := term.end(t); code != c.code {
+			t.Errorf("%s, %q: exit %d, want %d\n%s", c.plan, c.typed, code, c.code, shown)
+		}
+	}
+}
+
 func TestQuestionsAreAskedOneByOne(t *testing.T) {
 	term := wideTerminal.on(t, terminalDir(t), "", nil, "run", "drops.json", "--tools", "tools.yaml", "--effects", "none", "--on-failure", "continue")
 	question := func(n int) string { return `(?s)\A(.*call it\?.*:){` + strconv.Itoa(n) + `}\z` }
