@@ -66,6 +66,7 @@ func giveExamples(root *cobra.Command) {
 			c.Run, c.RunE = nil, help
 		case "completion":
 			c.Example = "  source <(plc completion bash)"
+			c.Args, c.RunE = knownCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
 			for _, shell := range c.Commands() {
 				shell.Example = "  plc completion " + shell.Name()
 			}
@@ -81,30 +82,31 @@ func help(c *cobra.Command, args []string) error {
 		return err
 	case len(rest) == 0:
 		return found.Help()
-	case found == c.Root():
-		return knownCommand(found, rest)
 	}
-	return fmt.Errorf("there is no command %q of %s; see %[2]s --help", rest[0], found.CommandPath())
+	return knownCommand(found, rest)
 }
 
-// knownCommand refuses what is no command. A plan without a command is a likely
+// knownCommand refuses what is no command below c. A plan without a command is a likely
 // slip of a newcomer.
-func knownCommand(root *cobra.Command, args []string) error {
+func knownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	word := args[0]
-	if _, err := os.Stat(word); err == nil {
+	if _, err := os.Stat(word); err == nil && !c.HasParent() {
 		return fmt.Errorf("%q is no command; to check the plan: plc check %s", word, word)
 	}
 	names := func(yield func(string) bool) {
-		for _, c := range root.Commands() {
-			if !c.Hidden && !yield(c.Name()) {
+		for _, below := range c.Commands() {
+			if !below.Hidden && !yield(below.Name()) {
 				return
 			}
 		}
 	}
-	return fmt.Errorf("there is no command %q; %s", word, meant(word, names, "plc --help lists them"))
+	if !c.HasParent() {
+		return fmt.Errorf("there is no command %q; %s", word, meant(word, names, "plc --help lists them"))
+	}
+	return fmt.Errorf("there is no command %q of %s; %s", word, c.CommandPath(), meant(word, names, "see "+c.CommandPath()+" --help"))
 }
 
 // meant suggests a word that the user may have meant, or else says where to look.

@@ -71,7 +71,7 @@ can be listened on.`,
   plc mcp --mcp .mcp.json --approve all
   plc mcp --tools tools.yaml --agents agents.yaml --role reader --session-steps 500
   PLC_MCP_TOKEN=$(openssl rand -hex 16) plc mcp --tools tools.yaml --http 127.0.0.1:8765`,
-		Args: cobra.NoArgs,
+		Args: knownCommand,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := notNegative(c); err != nil {
 				return err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -24,12 +23,7 @@ results may be trusted, how secret they are, and what params may be given. plc f
 apply them to a plan.`,
 		Example: `  plc policy init --tools tools.yaml -o policy.yaml
   plc policy test`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			return fmt.Errorf("there is no command %q of plc policy; %s", args[0], meant(args[0], slices.Values([]string{"init", "test"}), "see plc policy --help"))
-		},
+		Args: knownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(policyInitCommand(env), policyTestCommand(env))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,7 +52,12 @@ process is gone, and that did not end, is interrupted; plc resume goes on with i
 		Example: `  plc runs
   plc runs --status paused,interrupted --limit 10
   plc runs --format json | jq -r '.[].run'`,
-		Args: wants(0, 0, "no arguments"),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 && meant(args[0], slices.Values([]string{"repair"}), "") != "" {
+				return knownCommand(c, args)
+			}
+			return wants(0, 0, "no arguments")(c, args)
+		},
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := notNegative(c); err != nil {
 				return err

@@ -17,6 +17,7 @@ import (
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/mcp"
 )
@@ -102,7 +103,11 @@ func named(cat *tool.Catalogue, patterns []string) (*tool.Catalogue, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("there is no tool %q; %s", patterns[0], meant(patterns[0], toolNames(cat), "plc tools lists them; to call one: plc tools call NAME"))
+		otherwise := "plc tools lists them; to call one: plc tools call NAME"
+		if near, ok := spell.Nearest(patterns[0], slices.Values([]string{"add", "call", "lock"})); ok {
+			otherwise = fmt.Sprintf("did you mean plc tools %s?", near)
+		}
+		return nil, fmt.Errorf("there is no tool %q; %s", patterns[0], meant(patterns[0], toolNames(cat), otherwise))
 	}
 	return tool.NewCatalogue(found...), nil
 }
