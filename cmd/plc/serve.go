@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -173,6 +174,9 @@ func (env *environment) serve(ctx context.Context, f *serveFlags) error {
 	} else {
 		at := f.scheme() + "://" + l.Addr().String()
 		showf(env.stderr, "serving on %s\nserving agents on %s/mcp\nlog in, once, within 10 minutes: %s%s\n", at, at, at, s.Link())
+		if all, err := tokens.List(); err == nil && issuer == nil && !slices.ContainsFunc(all, func(k server.Token) bool { return !k.Session }) {
+			env.hintf("programs need a token, which plc token create makes; who logs in with the link needs none")
+		}
 	}
 	return env.serveUntil(ctx, l, s, f)
 }
@@ -334,8 +338,11 @@ func (f *serveFlags) open(tokens *server.Tokens) (net.Listener, []string, error)
 		}
 	}
 	l, err := net.Listen("tcp", f.listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, nil, fmt.Errorf("--listen %q: another program listens there; name another address, or port 0 for any that is free", f.listen)
+	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("--listen %q: %w", f.listen, err)
 	}
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	hosts := []string{net.JoinHostPort(host, port)}

@@ -333,6 +333,37 @@ func TestServerIsNotOpen(t *testing.T) {
 	}
 }
 
+// The server says which flag names another address, and what programs need.
+func TestServerSaysWhatIsMissing(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "tools.yaml"), "tools: {}")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	args := []string{"serve", "--tools", "tools.yaml", "--tokens", filepath.Join(dir, "tokens.json"), "--store", filepath.Join(dir, "runs.db"), "--listen"}
+	want := fmt.Sprintf("plc: --listen %q: another program listens there; name another address, or port 0 for any that is free\n", l.Addr())
+	if o := runPLC(t, dir, append(args, l.Addr().String())...); o.code != exitUsage || o.stderr != want {
+		t.Errorf("exit %d, %s", o.code, o.stderr)
+	}
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	begunTo(t, dir, in, "plc", append(args, "127.0.0.1:0")...)
+	in.Close()
+	for lines := bufio.NewScanner(out); ; {
+		if !lines.Scan() {
+			t.Fatal("the server did not say that programs need a token")
+		}
+		if strings.HasPrefix(lines.Text(), "hint: programs need a token, which plc token create makes") {
+			return
+		}
+	}
+}
+
 // With a certificate the server speaks HTTPS, and its cookie goes over nothing else.
 func TestServerWithTLS(t *testing.T) {
 	dir := t.TempDir()

@@ -50,7 +50,7 @@ func (s *Server) agui(w http.ResponseWriter, r *http.Request) {
 	_, err := text.ReadFrom(r.Body)
 	if err == nil {
 		if err = json.Unmarshal(text.Bytes(), &in); err != nil {
-			err = badf(http.StatusBadRequest, "the body is no RunAgentInput: %v", err)
+			err = badf(http.StatusBadRequest, "the body is no RunAgentInput: %s", bodyFault(err))
 		}
 	}
 	if err == nil && (in.Thread == "" || in.Run == "") {

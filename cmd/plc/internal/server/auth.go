@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -26,9 +27,14 @@ func (c *caller) may(r Role) bool { return slices.Contains(c.roles, r) }
 // needs returns an error when a caller has not a role.
 func (c *caller) needs(r Role) error {
 	if !c.may(r) {
-		return badf(http.StatusForbidden, "your token has not the role %s", r)
+		return badf(http.StatusForbidden, "%s", lacks(r))
 	}
 	return nil
+}
+
+// lacks returns what is told to a caller who has not a role.
+func lacks(r Role) string {
+	return fmt.Sprintf("your token has not the role %s; plc token create NAME --roles %[1]s makes one that has", r)
 }
 
 type callerKey struct{}
@@ -212,9 +218,9 @@ func wants(role Role, next http.HandlerFunc) http.HandlerFunc {
 			http.Redirect(w, r, to, http.StatusSeeOther)
 		case c == nil:
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			problem(w, r, http.StatusUnauthorized, "the token in the header Authorization is missing, wrong or revoked")
+			problem(w, r, http.StatusUnauthorized, "the token in the header Authorization is missing, wrong or revoked; plc token create makes one, for the header Authorization: Bearer TOKEN")
 		case !c.may(role):
-			problem(w, r, http.StatusForbidden, "your token has not the role "+string(role))
+			problem(w, r, http.StatusForbidden, lacks(role))
 		default:
 			next(w, r)
 		}

@@ -79,7 +79,7 @@ func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost {
 		var object map[string]json.RawMessage
 		if err := json.Unmarshal([]byte(v.Input), &object); v.Input != "" && err != nil {
-			v.Problem, v.BadInput = fmt.Sprintf("the input is no JSON object: %s", err), true
+			v.Problem, v.BadInput = fmt.Sprintf("the input is no JSON object: %s", bodyFault(err)), true
 		} else if r.PostFormValue("do") == "run" && v.MayRun {
 			var run string
 			in, err := v.started()

@@ -8,7 +8,9 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"reflect"
 	"strings"
+	"unicode"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
@@ -29,8 +31,12 @@ type Problem struct {
 
 // problem answers with an error: as a page to who asks for one, and else as JSON.
 func problem(w http.ResponseWriter, r *http.Request, status int, detail string, findings ...json.RawMessage) {
+	tellProblem(w, r, wantsPage(r), status, detail, findings...)
+}
+
+func tellProblem(w http.ResponseWriter, r *http.Request, page bool, status int, detail string, findings ...json.RawMessage) {
 	p := Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: display.Line(strings.TrimPrefix(detail, "journal: ")).String(), Findings: findings}
-	if wantsPage(r) {
+	if page {
 		show(w, status, viewOf(r, p.Title).problem(&p, r.PathValue("run"), typedInto(r)))
 		return
 	}
@@ -46,6 +52,37 @@ func typedInto(r *http.Request) (all []string) {
 	}
 	return all
 }
+
+// known passes requests on to the routes of a mux, and answers those that it has no route for with
+// a problem: 404, or 405 if the path is one for other methods.
+func known(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h, pattern := mux.Handler(r)
+		if pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		plain := &unsent{header: http.Header{}}
+		h.ServeHTTP(plain, r)
+		detail := fmt.Sprintf("there is nothing at %s; GET /v1/openapi.json describes what there is", r.URL.Path)
+		if allow := plain.header.Get("Allow"); allow != "" {
+			w.Header().Set("Allow", allow)
+			detail = fmt.Sprintf("%s takes %s, and not %s", r.URL.Path, allow, r.Method)
+		}
+		page := wantsPage(r) && strings.Contains(r.Header.Get("Accept"), "text/html")
+		tellProblem(w, r, page, plain.status, detail)
+	})
+}
+
+// unsent is an answer of which only the headers and the status are kept.
+type unsent struct {
+	header http.Header
+	status int
+}
+
+func (u *unsent) Header() http.Header         { return u.header }
+func (u *unsent) Write(b []byte) (int, error) { return len(b), nil }
+func (u *unsent) WriteHeader(status int)      { u.status = status }
 
 // fail answers with the status that fits an error.
 func fail(w http.ResponseWriter, r *http.Request, err error) {
@@ -159,11 +196,43 @@ func readBody(r *http.Request, into any) error {
 	return decode(text, into)
 }
 
+// bodyFault returns an error of package json in words that name no type of Go.
+func bodyFault(err error) string {
+	kind, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return strings.TrimPrefix(err.Error(), "json: ")
+	}
+	var path []string
+	for _, name := range strings.Split(kind.Field, ".") {
+		if name != "" && !unicode.IsUpper(rune(name[0])) { // else it is embedded
+			path = append(path, name)
+		}
+	}
+	what := "it"
+	if len(path) > 0 {
+		what = fmt.Sprintf("the member %q", strings.Join(path, "."))
+	}
+	wants := "a number"
+	switch kind.Type.Kind() {
+	case reflect.Struct, reflect.Map:
+		wants = "an object"
+	case reflect.Slice, reflect.Array:
+		wants = "a list"
+	case reflect.String:
+		wants = "a string"
+	case reflect.Bool:
+		wants = "true or false"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		wants = "a whole number"
+	}
+	return fmt.Sprintf("%s has to be %s, and is of the kind %s", what, wants, kind.Value)
+}
+
 func decode(text []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
-		return badf(http.StatusBadRequest, "the body is not what is expected here: %v", err)
+		return badf(http.StatusBadRequest, "the body is not what is expected here: %s", bodyFault(err))
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return badf(http.StatusBadRequest, "the body has more than one JSON value")

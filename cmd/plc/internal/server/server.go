@@ -108,7 +108,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if o.Agents != nil {
 		mux.HandleFunc(agentsPath, wants(Run, s.agents))
 	}
-	s.handler = s.guard(mux)
+	s.handler = s.guard(known(mux))
 	s.runs = runner.New(ctx, runner.Options{
 		Engine: o.Engine, Frontend: frontend,
 		Running: cmp.Or(o.Running, DefaultRunning), Queued: cmp.Or(o.Queued, DefaultQueued), PerOwner: cmp.Or(o.PerCaller, DefaultPerCaller),

@@ -1038,6 +1038,50 @@ func TestRevokedStream(t *testing.T) {
 	}
 }
 
+// What a client does wrong is told without types of Go, and with what helps.
+func TestProblemsAreTold(t *testing.T) {
+	g := newRig(t, Options{})
+	reader := g.token("bob", Read)
+	for _, c := range []struct {
+		token, method, path, body string
+		status                    int
+		detail                    string
+	}{
+		{g.admin, "GET", "/v1/rnus", "", 404, "there is nothing at /v1/rnus; GET /v1/openapi.json describes what there is"},
+		{"", "GET", "/check", "", 404, "there is nothing at /check; GET /v1/openapi.json describes what there is"},
+		{g.admin, "PUT", "/v1/runs", "", 405, "/v1/runs takes GET, HEAD, POST, and not PUT"},
+		{"", "GET", "/v1/runs", "", 401, "the token in the header Authorization is missing, wrong or revoked; plc token create makes one, for the header Authorization: Bearer TOKEN"},
+		{reader, "POST", "/v1/runs", `{"plan": []}`, 403, "your token has not the role run; plc token create NAME --roles run makes one that has"},
+		{g.admin, "POST", "/v1/simulate", `{"plan": [], "runs": "x"}`, 400, `the body is not what is expected here: the member "runs" has to be a whole number, and is of the kind string`},
+		{g.admin, "POST", "/v1/check", `{"plan": [], "instances": 3}`, 400, `the body is not what is expected here: the member "instances" has to be a string, and is of the kind number`},
+		{g.admin, "POST", "/v1/check", `[]`, 400, "the body is not what is expected here: it has to be an object, and is of the kind array"},
+		{g.admin, "POST", "/v1/check", `{"plans": []}`, 400, `the body is not what is expected here: unknown field "plans"`},
+		{g.admin, "POST", "/v1/agui", `[]`, 400, "the body is no RunAgentInput: it has to be an object, and is of the kind array"},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), c.method, g.http.URL+c.path, strings.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.token != "" {
+			req.Header.Set("Authorization", "Bearer "+c.token)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p Problem
+		err = json.NewDecoder(res.Body).Decode(&p)
+		res.Body.Close()
+		if kind := res.Header.Get("Content-Type"); err != nil || res.StatusCode != c.status || p.Status != c.status || p.Detail != c.detail || kind != "application/problem+json" {
+			t.Errorf("%s %s: %d, %s, %q, %v; want %d and %q", c.method, c.path, res.StatusCode, kind, p.Detail, err, c.status, c.detail)
+		}
+	}
+	status, h, text := g.send("", "GET", "/nowhere", nil, "Accept", "text/html")
+	if status != 404 || !strings.HasPrefix(h.Get("Content-Type"), "text/html") || !strings.Contains(string(text), "there is nothing at /nowhere") {
+		t.Errorf("in a browser: %d, %v, %s", status, h, text)
+	}
+}
+
 // A plan is simulated, its flow shown, and drawn, and nothing runs.
 func TestForesees(t *testing.T) {
 	g := newRig(t, Options{})
