@@ -27,7 +27,13 @@ const (
 	Mounted               // its file is mounted without its folder
 )
 
-// cure returns what to do about a fault.
+// String returns what is wrong in words, such as "is damaged".
+func (f Fault) String() string {
+	what, _ := f.cure()
+	return what
+}
+
+// cure returns what is wrong with a store, and what to do about it.
 func (f Fault) cure() (what, cure string) {
 	switch f {
 	case Damaged:
