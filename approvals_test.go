@@ -295,7 +295,9 @@ func newConditional(t *testing.T) *conditional {
 		return "", nil
 	})
 	pay.Definition.Effects.Destructive = tool.Yes
-	c.Engine = plc.New(plc.Config{Tools: []*tool.Tool{pay}, Store: memory.New()})
+	number := tool.Func("number", "Gives a number.", func(context.Context, struct{}) (int, error) { return 666, nil })
+	number.Definition.Effects.ReadOnly = tool.Yes
+	c.Engine = plc.New(plc.Config{Tools: []*tool.Tool{pay, number}, Store: memory.New()})
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -358,6 +360,49 @@ func TestApprovalsCoverWhatWasShown(t *testing.T) {
 		waits(t, c, res, err)
 		r.Close()
 		res, err = c.Resume(t.Context(), r.ID(), plc.Change{})
+		waits(t, c, res, err)
+	})
+	t.Run("in a file that lists a call whose params are not known", func(t *testing.T) {
+		c := newConditional(t)
+		c.spec.Plan = plc.Text(`[{"_tool": "flag", "_outputPath": "†state.f"}, {"_tool": "pay", "a": "†state.n"}]`)
+		c.spec.Values.State = plc.Text(`{"n": 666}`)
+		listed, err := c.prepare(t).Preview(t.Context()) // in which the param is known
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(t.TempDir(), "approval.json")
+		if err := listed.RequestApproval(name, 0); err != nil {
+			t.Fatal(err)
+		}
+		a, err := c.OpenApproval(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		covers := a.File.Covers
+		if len(covers) != 1 {
+			t.Fatalf("it covers %v", covers)
+		}
+		c.spec.Plan = plc.Text(`[{"_tool": "flag", "_outputPath": "†state.f"}, {"_tool": "number", "_outputPath": "†state.n"}, {"_tool": "pay", "a": "†state.n"}]`)
+		preview, err := c.prepare(t).Preview(t.Context())
+		if err == nil {
+			err = preview.RequestApproval(name, 0)
+		}
+		if err == nil {
+			a, err = c.OpenApproval(name)
+		}
+		if err == nil {
+			err = a.Change(func(f *approval.File) error { f.Covers = covers; return f.Approve("ada", time.Now()) })
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := c.prepare(t).Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		r.Approval = a
+		res, err := r.Do(t.Context())
 		waits(t, c, res, err)
 	})
 	t.Run("of a run that waits", func(t *testing.T) {
