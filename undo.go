@@ -33,7 +33,8 @@ type Undoing struct {
 	Before *Undone
 
 	plan    *undo.Plan
-	told    bool // the record says that it is to be undone
+	events  int64 // of the run, of which the plan was made
+	told    bool  // the record says that it is to be undone
 	spec    Spec
 	edit    func(*Spec)
 	checker *Checker
@@ -121,6 +122,14 @@ func (e *NothingUndoneError) Error() string {
 		return fmt.Sprintf("the run %s changed nothing, so there is nothing to undo", e.Run)
 	}
 	return fmt.Sprintf("no tool says how to undo what the run %s did; the run is unchanged", e.Run)
+}
+
+// A ChangedRunError says that a run went on after what was to be done with it was planned. Nothing
+// was done.
+type ChangedRunError struct{ Run string }
+
+func (e *ChangedRunError) Error() string {
+	return fmt.Sprintf("the run %s has gone on meanwhile, so nothing was done; try it again", e.Run)
 }
 
 // An UndoesError says what can't be done with a run since it undoes another.
@@ -232,7 +241,7 @@ func (e *Engine) planUndo(ctx context.Context, s *session, sum *journal.Summary,
 		prog, _ = compile.Compile(&lang.Document{File: prog.File()}, nil)
 	}
 	spec := p.Spec()
-	u := &Undoing{Run: sum.Run, ID: undoID(sum.Run), edit: edit, spec: Spec{
+	u := &Undoing{Run: sum.Run, ID: undoID(sum.Run), events: sum.Events, edit: edit, spec: Spec{
 		Toolset: spec.Toolset, Limits: Limits{Timeout: spec.Limits.Timeout, Parallel: spec.Limits.Parallel, State: spec.Limits.State},
 		Approvals: spec.Approvals, ModelTapes: spec.ModelTapes, OnFailure: Ask, Effects: spec.Effects,
 	}}
@@ -307,8 +316,8 @@ func (e *Engine) planRest(ctx context.Context, u *Undoing, status exec.Status) e
 const undoNotation = "undo of a run"
 
 // Undo starts the run that undoes another, or continues it if it was started before; Do does it.
-// The error is a *PlanError when one of its calls must not be made, and a *NothingUndoneError when
-// there is no call to make.
+// The error is a *PlanError when one of its calls must not be made, a *NothingUndoneError when
+// there is no call to make, and a *ChangedRunError when the run went on after PlanUndo.
 func (e *Engine) Undo(ctx context.Context, u *Undoing) (*Run, error) {
 	switch {
 	case u.ID == "":
@@ -324,12 +333,32 @@ func (e *Engine) Undo(ctx context.Context, u *Undoing) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := e.undoHeld(ctx, &session{engine: e}, store, held, u)
+	var r *Run
+	err = stayed(ctx, store, u.Run, u.events)
+	if err == nil {
+		r, err = e.undoHeld(ctx, &session{engine: e}, store, held, u)
+	}
 	if err != nil {
 		return nil, errors.Join(err, held.Close())
 	}
 	r.undoes.release = true
 	return r, nil
+}
+
+// stayed returns a *ChangedRunError if a run has more events than the first ones, besides answers
+// that people gave.
+func stayed(ctx context.Context, store journal.Store, run string, first int64) error {
+	for entry, err := range store.Events(ctx, run, first+1, false) {
+		if err != nil {
+			return err
+		}
+		if e, err := entry.Event(); err != nil {
+			return err
+		} else if e.Type != exec.ApprovalGiven {
+			return &ChangedRunError{run}
+		}
+	}
+	return nil
 }
 
 // undoHeld starts or continues the run that undoes another, which the caller holds. The other run

@@ -1,6 +1,7 @@
 package plc_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -337,6 +338,83 @@ flow:
 				t.Errorf("refused: %v", err)
 			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
 				t.Errorf("%v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+// meanwhileStore is a store in which something is done just before a run is held.
+type meanwhileStore struct {
+	journal.Store
+	do func()
+}
+
+func (s *meanwhileStore) Resume(ctx context.Context, run string) (journal.Run, error) {
+	if do := s.do; do != nil {
+		s.do = nil
+		do()
+	}
+	return s.Store.Resume(ctx, run)
+}
+
+// A run that goes on just before it is undone is not undone by what was planned before: what it did
+// since would stand.
+func TestUndoOfARunThatGoesOn(t *testing.T) {
+	for _, goesOn := range []bool{false, true} {
+		t.Run(fmt.Sprint(goesOn), func(t *testing.T) {
+			store := &meanwhileStore{Store: memory.New()}
+			defer store.Close()
+			eng, r, err := begunUndoing(t, store, `[{"_tool": "book", "what": "room"}, {"_tool": "book", "_id": "b", "what": "car", "_approve": "a car", "_dependsOn": ["book"]}]`, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if res, err := r.Do(t.Context()); err != nil || res.Status != exec.Paused {
+				t.Fatalf("%v, %+v", err, res)
+			}
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+			begin := func() (*plc.Run, error) {
+				u, err := eng.PlanUndo(t.Context(), r.ID(), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return eng.Undo(t.Context(), u)
+			}
+			store.do = func() { // an answer alone changes nothing of what it did
+				if err := eng.Answer(t.Context(), r.ID(), journal.Answer{Path: "b", Answer: exec.Answer{Approved: true}}); err != nil {
+					t.Error(err)
+				}
+				if !goesOn {
+					return
+				}
+				if res, err := eng.Resume(t.Context(), r.ID(), plc.Change{}); err != nil || res.Status != exec.Completed {
+					t.Errorf("%v, %+v", err, res)
+				}
+			}
+			by, err := begin()
+			want := "undone: -book"
+			if goesOn {
+				var changed *plc.ChangedRunError
+				if want = "undone: -b -book"; !errors.As(err, &changed) {
+					t.Errorf("it is undone: %v", err)
+				}
+				if sum, err := eng.Summary(t.Context(), r.ID()); err != nil || sum.Status != exec.Completed || sum.Holder != nil {
+					t.Errorf("%+v, %v", sum, err)
+				}
+				by, err = begin()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if res, err := by.Do(t.Context()); err != nil || res.Status != exec.Completed {
+				t.Fatalf("%v, %+v", err, res)
+			}
+			if err := by.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if u, err := eng.Undone(t.Context(), r.ID()); err != nil || undoneText(u) != want {
+				t.Errorf("%s, %v, want %s", undoneText(u), err, want)
 			}
 		})
 	}

@@ -114,6 +114,7 @@ func statusOf(err error) (int, error) {
 		changed  *plc.ChangedPlanError
 		nothing  *plc.NothingUndoneError
 		ended    *plc.EndedError
+		gone     *plc.ChangedRunError
 		unseen   *plc.UnseenError
 		full     *runner.FullError
 		large    *http.MaxBytesError
@@ -129,7 +130,7 @@ func statusOf(err error) (int, error) {
 		status = http.StatusNotFound
 	case errors.As(err, &held), errors.As(err, &answered), errors.As(err, &waits), errors.As(err, &rejected),
 		errors.As(err, &undone), errors.As(err, &undoes), errors.As(err, &changed), errors.As(err, &nothing),
-		errors.As(err, &ended), errors.As(err, &unseen):
+		errors.As(err, &ended), errors.As(err, &gone), errors.As(err, &unseen):
 		status = http.StatusConflict
 	case errors.As(err, &full):
 		status = http.StatusServiceUnavailable

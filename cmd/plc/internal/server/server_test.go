@@ -1189,6 +1189,15 @@ func TestUndoesRun(t *testing.T) {
 	g.want(409, "POST", "/v1/runs/"+idle+"/undo", nil)
 }
 
+// A run that another server holds, or that went on meanwhile, is a conflict.
+func TestConflicts(t *testing.T) {
+	for _, err := range []error{&journal.HeldError{}, &plc.EndedError{}, &plc.ChangedRunError{}, &plc.UndoneError{}} {
+		if status, _ := statusOf(fmt.Errorf("undo: %w", err)); status != 409 {
+			t.Errorf("%T: %d", err, status)
+		}
+	}
+}
+
 // A file of instances is uploaded once, and runs can use it after a restart of the server.
 func TestUploads(t *testing.T) {
 	o := Options{Uploads: filepath.Join(t.TempDir(), "uploads"), MaxUpload: 1 << 20}
