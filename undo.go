@@ -219,7 +219,7 @@ func (e *Engine) PlanUndo(ctx context.Context, run string, edit func(*Spec)) (*U
 	case Undoes(sum) != "":
 		return nil, &UndoesError{sum.Run, Undoes(sum), "be undone itself"}
 	case sum.Holder != nil:
-		return nil, fmt.Errorf("the run %s is still running, in process %d on %s; stop it first", sum.Run, sum.Holder.PID, sum.Holder.Host)
+		return nil, &journal.HeldError{Run: sum.Run, Holder: *sum.Holder}
 	}
 	d, err := readDone(ctx, store, sum.Run)
 	if err != nil {

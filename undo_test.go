@@ -165,6 +165,9 @@ func TestUndoOfACompletedRun(t *testing.T) {
 	if _, err := r.Do(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := eng.PlanUndo(t.Context(), r.ID(), nil); !errors.As(err, new(*journal.HeldError)) {
+		t.Errorf("it is undone while it is held: %v", err)
+	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
