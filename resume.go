@@ -465,17 +465,19 @@ type Fork struct {
 }
 
 // Fork makes another run of what a recorded one was given, and holds its record: what the
-// calls gave is taken over, but for the call At and all that depends on it. Do runs it.
+// calls gave is taken over, but for the call At and all that depends on it. Do runs it. The error
+// is an *UndoneError when the recorded run is undone, and a *ChangedRunError when it gets another
+// plan meanwhile.
 func (e *Engine) Fork(ctx context.Context, f Fork, c Change) (*Run, error) {
-	p, err := e.PlanOf(ctx, f.Run)
-	if err != nil {
-		return nil, err
-	}
 	store, err := e.records()
 	if err != nil {
 		return nil, err
 	}
 	from, err := store.Summary(ctx, f.Run)
+	if err != nil {
+		return nil, err
+	}
+	p, err := e.PlanOf(ctx, f.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -486,6 +488,15 @@ func (e *Engine) Fork(ctx context.Context, f Fork, c Change) (*Run, error) {
 		return nil, err
 	}
 	how := &journal.Fork{Run: f.Run, At: f.At, Instance: f.Instance, Set: maps.Clone(p.checker.session.sets)}
+	how.Check = func(now *journal.Summary) error {
+		switch {
+		case isUndone(now.Status):
+			return &UndoneError{now.Run, now.Status}
+		case now.Program != from.Program:
+			return &ChangedRunError{now.Run}
+		}
+		return nil
+	}
 	if how.Set == nil {
 		how.Set = map[string]json.RawMessage{}
 	}

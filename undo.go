@@ -124,7 +124,7 @@ func (e *NothingUndoneError) Error() string {
 	return fmt.Sprintf("no tool says how to undo what the run %s did; the run is unchanged", e.Run)
 }
 
-// A ChangedRunError says that a run went on after what was to be done with it was planned. Nothing
+// A ChangedRunError says that a run went on while something else was to be done with it. Nothing
 // was done.
 type ChangedRunError struct{ Run string }
 

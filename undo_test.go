@@ -360,6 +360,69 @@ func (s *meanwhileStore) Resume(ctx context.Context, run string) (journal.Run, e
 	return s.Store.Resume(ctx, run)
 }
 
+// Fork is that of the store, after something is done.
+func (s *meanwhileStore) Fork(ctx context.Context, run string, f *journal.Fork) (journal.Run, error) {
+	if do := s.do; do != nil {
+		s.do = nil
+		do()
+	}
+	return s.Store.Fork(ctx, run, f)
+}
+
+// A fork would keep what is taken back of a run that somebody begins to undo just before, and would
+// be of two plans if the run gets another one.
+func TestForkOfARunThatChanges(t *testing.T) {
+	store := &meanwhileStore{Store: memory.New()}
+	defer store.Close()
+	eng, r, err := begunUndoing(t, store, `[{"_tool": "book", "what": "room"}, {"_tool": "fails", "_dependsOn": ["book"]}]`, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err := r.Do(t.Context()); err != nil || res.Status != exec.Failed {
+		t.Fatalf("%v, %+v", err, res)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	fork := func(do func()) error {
+		store.do = do
+		f, err := eng.Fork(t.Context(), plc.Fork{Run: r.ID(), At: "fails"}, plc.Change{})
+		if err == nil {
+			err = f.Close()
+		}
+		return err
+	}
+	err = fork(func() {
+		next := plc.Text(`[{"_tool": "book", "what": "room"}, {"_tool": "mail"}, {"_tool": "fails", "_dependsOn": ["book", "mail"]}]`)
+		if res, err := eng.Resume(t.Context(), r.ID(), plc.Change{Plan: next}); err != nil || res.Status != exec.Failed {
+			t.Errorf("%v, %+v", err, res)
+		}
+	})
+	if !errors.As(err, new(*plc.ChangedRunError)) {
+		t.Errorf("forked while it got another plan: %v", err)
+	}
+	if err := fork(nil); err != nil {
+		t.Error(err)
+	}
+	err = fork(func() {
+		u, err := eng.PlanUndo(t.Context(), r.ID(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		by, err := eng.Undo(t.Context(), u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { by.Close() })
+	})
+	if !errors.As(err, new(*plc.UndoneError)) {
+		t.Errorf("forked while it is undone: %v", err)
+	}
+	if all, err := eng.Runs(t.Context(), journal.Filter{}); err != nil || len(all) != 3 {
+		t.Errorf("%d runs, %v", len(all), err) // itself, the fork, and what undoes it
+	}
+}
+
 // A run that goes on just before it is undone is not undone by what was planned before: what it did
 // since would stand.
 func TestUndoOfARunThatGoesOn(t *testing.T) {

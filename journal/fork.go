@@ -24,6 +24,18 @@ type Fork struct {
 	// Drop reports whether what a call did is left out, besides the call itself: because
 	// it depends on it. Nil leaves out the call only. See Behind.
 	Drop func(instance, path string) bool
+	// Check, if not nil, is called with the summary of the other run when nothing is added to that
+	// run any more until the new one is made. If it returns an error, none is made. It may be
+	// called several times, and must not use the store.
+	Check func(*Summary) error
+}
+
+// Checked calls f.Check if there is one.
+func (f *Fork) Checked(s *Summary) error {
+	if f.Check == nil {
+		return nil
+	}
+	return f.Check(s)
 }
 
 // Given returns what the new run is given: the same as the other one (of), with the labels of f.

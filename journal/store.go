@@ -23,7 +23,7 @@ type Store interface {
 	Resume(ctx context.Context, run string) (Run, error)
 	// Fork makes a run of this id and holds it. It was given the same as another and has that
 	// one's events of calls, but for those that f leaves out, with the id of the run in which
-	// they happened.
+	// they happened. An error of f.Check is returned.
 	Fork(ctx context.Context, run string, f *Fork) (Run, error)
 
 	// Summary returns the summary of one run.

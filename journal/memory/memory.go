@@ -183,6 +183,9 @@ func (s *Store) Resume(_ context.Context, name string) (held journal.Run, err er
 // Fork implements journal.Store.
 func (s *Store) Fork(_ context.Context, name string, f *journal.Fork) (held journal.Run, err error) {
 	err = s.with(f.Run, func(from *run) error {
+		if err := f.Checked(from.summary()); err != nil {
+			return err
+		}
 		var events []*exec.Event
 		for _, entry := range from.entries {
 			e, err := entry.Event()

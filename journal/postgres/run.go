@@ -242,9 +242,20 @@ func (s *Store) Fork(ctx context.Context, run string, f *journal.Fork) (journal.
 		if err != nil {
 			return err
 		}
-		from, err := find(tx.ctx, tx, f.Run)
+		from, err := findBy(tx.ctx, tx, f.Run, forUpdate)
 		if err == nil {
 			err = verify(tx.ctx, tx, from)
+		}
+		if err != nil {
+			return err
+		}
+		row, err := row(tx.ctx, tx, from)
+		if err != nil {
+			return err
+		}
+		sum, err := row.summary()
+		if err == nil {
+			err = f.Checked(sum)
 		}
 		if err != nil {
 			return err

@@ -36,6 +36,17 @@ func (s *Store) fork(ctx context.Context, run string, f *journal.Fork) (*Run, er
 		if _, err := s.verify(tx.ctx, tx.conn, from, noted); err != nil {
 			return err
 		}
+		row, err := s.row(tx.ctx, tx.conn, from)
+		if err != nil {
+			return err
+		}
+		sum, err := s.summaryOf(row)
+		if err == nil {
+			err = f.Checked(sum.Summary)
+		}
+		if err != nil {
+			return err
+		}
 		r, held, err = s.makeFork(tx, run, given, f)
 		if err != nil {
 			return err

@@ -785,6 +785,17 @@ func testFork(t *testing.T, m Maker) {
 	is[*journal.ExistsError](t, err)
 	_, err = s.Fork(t.Context(), "F", &journal.Fork{Run: "no"})
 	is[*journal.MissingError](t, err)
+	refused := errors.New("refused")
+	f.Check = func(sum *journal.Summary) error {
+		same(t, "the run that is forked", fmt.Sprint(sum.Run, sum.Status, sum.Events), "Rcompleted6")
+		return refused
+	}
+	if _, err := s.Fork(t.Context(), "F", f); !errors.Is(err, refused) {
+		t.Errorf("forked: %v", err)
+	}
+	_, err = s.Summary(t.Context(), "F")
+	is[*journal.MissingError](t, err)
+	f.Check = func(*journal.Summary) error { return nil }
 	fork, err := s.Fork(t.Context(), "F", f)
 	must(t, err)
 	_, err = s.Resume(t.Context(), "F")
