@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/plc-lang/plc/journal"
@@ -93,14 +94,12 @@ func (s *Store) damage(ctx context.Context, logFault error) ([]*journal.Repair, 
 			}
 		}
 	}
-	for _, r := range all {
-		s.damageOf(ctx, r, logFault)
-	}
-	return all, faults
+	return slices.DeleteFunc(all, func(r *journal.Repair) bool { return !s.damageOf(ctx, r, logFault) }), faults
 }
 
-// damageOf finds what can be kept of a run.
-func (s *Store) damageOf(ctx context.Context, r *journal.Repair, logFault error) {
+// damageOf finds what can be kept of a run. It reports whether the run is one: what is left of one
+// that is being deleted is not.
+func (s *Store) damageOf(ctx context.Context, r *journal.Repair, logFault error) bool {
 	values, err := scanValues(runWidth, s.readers.QueryRowContext(ctx, "SELECT "+runColumns+" FROM runs r WHERE r.id = ?", r.Number).Scan)
 	if err == nil {
 		err = record.CheckRow(fmt.Sprintf("the row of the run %q", r.Run), values)
@@ -112,6 +111,9 @@ func (s *Store) damageOf(ctx context.Context, r *journal.Repair, logFault error)
 		}
 	}
 	row.id, row.name = r.Number, r.Run
+	if err == nil && row.status == deleted {
+		return false
+	}
 	if err == nil {
 		err = s.checkParts(ctx, s.readers, &row)
 	}
@@ -120,7 +122,7 @@ func (s *Store) damageOf(ctx context.Context, r *journal.Repair, logFault error)
 	}
 	if err != nil {
 		r.Fault, r.Fatal = err, true
-		return
+		return true
 	}
 	noted, err := s.noted(r.Number)
 	c := newChain(r.Number, r.Run, row.links(noted))
@@ -130,6 +132,7 @@ func (s *Store) damageOf(ctx context.Context, r *journal.Repair, logFault error)
 		r.Fault = logFault
 	}
 	r.Whole = r.Fault == nil
+	return true
 }
 
 // Salvage makes a new store at a path of what can be kept of another. Of a run that is not whole

@@ -136,3 +136,56 @@ func TestSalvageOfARunThatGoesOn(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What Collect had not finished when its process was killed is no damage, and is not copied.
+func TestDamageOfARunThatIsBeingDeleted(t *testing.T) {
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "old.db"), filepath.Join(dir, "new.db")
+	s, err := Open(from, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, name := range []string{"one", "two"} {
+		r, err := s.Create(t.Context(), name, &journal.Given{Plan: journal.Text{Role: journal.Plan, Name: "plan.json", Bytes: []byte("[]")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Append(&exec.Event{Type: exec.RunFinished, Time: time.Now(), Run: name, Status: exec.Completed})
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id, err := s.find(t.Context(), s.readers, "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := func(f func(*tx) error) {
+		t.Helper()
+		if err := s.write(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(func(tx *tx) error {
+		_, err := tx.exec("UPDATE runs SET status = ? WHERE id = ?", deleted, id)
+		return err
+	})
+	runs, faults, err := Damage(t.Context(), from)
+	if err != nil || len(runs) != 2 || runs[0].Whole || len(faults) == 0 {
+		t.Errorf("a status that was changed: %v %v %v", runs, faults, err)
+	}
+	change(func(tx *tx) error { return tx.sealRow(id) })
+	if more, err := s.deleteEvents(t.Context(), id); more || err != nil {
+		t.Fatal(more, err)
+	}
+	runs, faults, err = Damage(t.Context(), from)
+	if err != nil || len(runs) != 1 || runs[0].Run != "two" || !runs[0].Whole || len(faults) != 0 {
+		t.Errorf("%v %v %v", runs, faults, err)
+	}
+	if runs, err = Salvage(t.Context(), from, to); err != nil || len(runs) != 1 {
+		t.Errorf("%v %v", runs, err)
+	}
+	if done, err := s.Collect(t.Context(), &journal.Collect{Filter: journal.Filter{Plan: "none"}}); err != nil || done.Runs != 1 {
+		t.Errorf("%+v %v", done, err)
+	}
+}
