@@ -72,3 +72,60 @@ func TestCancelOfARunThatIsUndone(t *testing.T) {
 		t.Errorf("it is cancelled: %v", err)
 	}
 }
+
+// A run that goes on just before it is cancelled is undone if its plan says so by then.
+func TestCancelOfARunThatGoesOn(t *testing.T) {
+	store := &meanwhileStore{Store: memory.New()}
+	defer store.Close()
+	const calls = `[{"_tool": "book", "what": "room"}, {"_tool": "book", "_id": "b", "what": "car", "_approve": "a car"}]`
+	eng, r, err := begunUndoing(t, store, calls, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err := r.Do(t.Context()); err != nil || r.Close() != nil || res.Status != exec.Paused {
+		t.Fatal(res, err)
+	}
+	store.do = func() {
+		next := plc.Text(`{"onFailure": "undo", "calls": ` + calls + `}`)
+		if res, err := eng.Resume(t.Context(), r.ID(), plc.Change{Plan: next}); err != nil || res.Status != exec.Paused {
+			t.Errorf("%v, %+v", err, res)
+		}
+	}
+	if err := eng.Cancel(t.Context(), r.ID(), ""); err != nil {
+		t.Fatal(err)
+	}
+	if sum, err := eng.Summary(t.Context(), r.ID()); err != nil || sum.Status != exec.Undoing {
+		t.Errorf("%+v, %v", sum, err)
+	}
+}
+
+// A lazy plan that was approved, and runs just before somebody rejects it, is not rejected.
+func TestRejectOfAPlanThatRuns(t *testing.T) {
+	store := &meanwhileStore{Store: memory.New()}
+	defer store.Close()
+	eng, r, err := begunUndoing(t, store, `{"type": "plan", "mode": "lazy", "plan": [{"_tool": "book", "what": "room"}, {"_tool": "fails", "_dependsOn": ["book"]}]}`, plc.Ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err := r.Do(t.Context()); err != nil || r.Close() != nil || res.Status != exec.Paused {
+		t.Fatal(res, err)
+	}
+	store.do = func() {
+		p, err := eng.PendingPlan(t.Context(), r.ID())
+		if err == nil {
+			err = eng.ApprovePlan(t.Context(), r.ID(), p.Digest())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res, err := eng.Resume(t.Context(), r.ID(), plc.Change{}); err != nil || res.Status != exec.Paused {
+			t.Errorf("%v, %+v", err, res)
+		}
+	}
+	if err := eng.RejectPlan(t.Context(), r.ID(), ""); !errors.As(err, new(*plc.NotWaitingError)) {
+		t.Errorf("it is rejected: %v", err)
+	}
+	if sum, err := eng.Summary(t.Context(), r.ID()); err != nil || sum.Status != exec.Paused || sum.Holder != nil {
+		t.Errorf("%+v, %v", sum, err)
+	}
+}

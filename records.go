@@ -307,7 +307,10 @@ func (e *Engine) pendingPlan(ctx context.Context, run string) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum, err := waiting(ctx, store, run)
+	sum, err := store.Summary(ctx, run)
+	if err == nil {
+		err = waits(sum)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -338,13 +341,12 @@ func (e *Engine) pendingPlan(ctx context.Context, run string) (*Plan, error) {
 	return p, nil
 }
 
-// waiting returns the summary of a run that waits for its lazy plan to be approved.
-func waiting(ctx context.Context, store journal.Store, run string) (*journal.Summary, error) {
-	sum, err := store.Summary(ctx, run)
-	if err == nil && !WaitsForPlan(sum) {
-		err = &NotWaitingError{sum.Run, sum.Status}
+// waits returns a *NotWaitingError for a run that does not wait for its lazy plan to be approved.
+func waits(sum *journal.Summary) error {
+	if WaitsForPlan(sum) {
+		return nil
 	}
-	return sum, err
+	return &NotWaitingError{sum.Run, sum.Status}
 }
 
 // A NotWaitingError says that a run waits for nobody to approve its plan.
@@ -417,10 +419,18 @@ func (e *Engine) RejectPlan(ctx context.Context, run, reason string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := waiting(ctx, store, run); err != nil {
+	sum, err := store.Summary(ctx, run)
+	if err == nil {
+		err = waits(sum)
+	}
+	if err != nil {
 		return err
 	}
-	return e.endRun(ctx, run, exec.Rejected, strings.TrimSuffix("the plan was not approved: "+reason, ": "))
+	return endRun(ctx, store, run, func(sum *journal.Summary) (*exec.Event, error) {
+		end := &exec.Event{Type: exec.RunFinished, Status: exec.Rejected}
+		end.Reason = strings.TrimSuffix("the plan was not approved: "+reason, ": ")
+		return end, waits(sum)
+	})
 }
 
 // An EndedError says that a run can't be cancelled, since it has ended or is being undone.
@@ -461,23 +471,6 @@ func notEnded(ctx context.Context, store journal.Store, sum *journal.Summary) er
 	return refusal
 }
 
-// resumeToEnd holds a run that is to be ended. It checks again that the run has not ended, since
-// the process that held it before may have ended it.
-func resumeToEnd(ctx context.Context, store journal.Store, run string) (journal.Run, error) {
-	held, err := store.Resume(ctx, run)
-	if err != nil {
-		return nil, err
-	}
-	sum, err := store.Summary(ctx, run)
-	if err == nil {
-		err = notEnded(ctx, store, sum)
-	}
-	if err != nil {
-		return nil, errors.Join(err, held.Close())
-	}
-	return held, nil
-}
-
 // Cancel ends a run. One that nobody executes has ended when Cancel returns. The process that
 // executes a run is asked to end it, and does so soon: calls that have begun are cancelled. A
 // cancelled run can be resumed; one that is to be undone when it ends badly is undone, by whoever
@@ -496,7 +489,9 @@ func (e *Engine) Cancel(ctx context.Context, run, reason string) error {
 			return err
 		}
 	}
-	err = e.cancelHeld(ctx, store, run, (&exec.CancelError{Reason: reason}).Error())
+	err = endRun(ctx, store, run, func(sum *journal.Summary) (*exec.Event, error) {
+		return e.endCancelled(ctx, store, sum, (&exec.CancelError{Reason: reason}).Error())
+	})
 	var held *journal.HeldError
 	if errors.As(err, &held) {
 		return store.Cancel(ctx, run, reason)
@@ -504,37 +499,40 @@ func (e *Engine) Cancel(ctx context.Context, run, reason string) error {
 	return err
 }
 
-// cancelHeld ends a run that nobody executes.
-func (e *Engine) cancelHeld(ctx context.Context, store journal.Store, run, reason string) error {
-	p, err := e.PlanOf(ctx, run)
-	if err != nil || p.execOptions().OnFailure != exec.Undo {
-		return e.endRun(ctx, run, exec.Cancelled, reason)
+// endCancelled returns the event with which a run ends that is cancelled while nobody executes it.
+func (e *Engine) endCancelled(ctx context.Context, store journal.Store, sum *journal.Summary, reason string) (*exec.Event, error) {
+	if err := notEnded(ctx, store, sum); err != nil {
+		return nil, err
 	}
-	held, err := resumeToEnd(ctx, store, run)
-	if err != nil {
-		return err
+	p, err := e.PlanOf(ctx, sum.Run)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil || p.execOptions().OnFailure != exec.Undo:
+		return &exec.Event{Type: exec.RunFinished, Status: exec.Cancelled, Reason: reason}, nil
 	}
-	digest, err := journal.EndDigest(ctx, store, run)
-	if err == nil {
-		ev := exec.UndoingOf(exec.Cancelled, reason)
-		ev.Time, ev.Run, ev.Digest = time.Now(), run, digest
-		held.Append(&ev)
-	}
-	return errors.Join(err, held.Close())
+	end := exec.UndoingOf(exec.Cancelled, reason)
+	end.Digest, err = journal.EndDigest(ctx, store, sum.Run)
+	return &end, err
 }
 
-// endRun records that a run which nobody executes has ended.
-func (e *Engine) endRun(ctx context.Context, run string, status exec.Status, reason string) error {
-	store, err := e.records()
+// endRun ends a run that nobody executes with the event that how returns. It calls how with the
+// summary of the run once nobody else can change that.
+func endRun(ctx context.Context, store journal.Store, run string, how func(*journal.Summary) (*exec.Event, error)) error {
+	held, err := store.Resume(ctx, run)
 	if err != nil {
 		return err
 	}
-	held, err := resumeToEnd(ctx, store, run)
-	if err != nil {
-		return err
+	sum, err := store.Summary(ctx, run)
+	var end *exec.Event
+	if err == nil {
+		end, err = how(sum)
 	}
-	held.Append(&exec.Event{Type: exec.RunFinished, Time: time.Now(), Run: run, Status: status, Reason: reason})
-	return held.Close()
+	if err == nil {
+		end.Time, end.Run = time.Now(), run
+		held.Append(end)
+	}
+	return errors.Join(err, held.Close())
 }
 
 // OldRuns says which runs plc gc deletes by default: those that ended more than 30 days ago.
