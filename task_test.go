@@ -3,6 +3,7 @@ package plc_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -90,6 +91,50 @@ func TestSolveWithoutItsRun(t *testing.T) {
 	err = l.Begin(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "the run "+res.ID+"-1 of the loop is not in the store any more") || calls != 1 {
 		t.Errorf("%v, and %d calls", err, calls)
+	}
+}
+
+// A loop does not go on with a run that was undone: what it did is not there any more.
+func TestSolveWithAnUndoneRun(t *testing.T) {
+	store := memory.New()
+	s := modeltest.New(t, modeltest.Say(payPlan))
+	calls, back := 0, 0
+	pay := payer(&calls)
+	pay.Definition.Effects.Destructive, pay.Definition.Undo = tool.No, &tool.Undo{Tool: "refund", Params: json.RawMessage(`{"amount": "†params.amount"}`)}
+	refund := payer(&back)
+	refund.Definition.Name, refund.Definition.Effects.Destructive = "refund", tool.No
+	eng := plc.New(plc.Config{Tools: []*tool.Tool{pay, refund}, Store: store, Environ: []string{"MODEL_KEY=" + modeltest.Key}})
+	defer eng.Close()
+	models := plc.Text(fmt.Sprintf(`{"models": {"default": {"provider": "openai", "model": "m", "baseURL": %q, "apiKey": {"env": "MODEL_KEY"}}}}`, s.OpenAI().BaseURL))
+	res, err := eng.Solve(t.Context(), plc.Task{Goal: "pay 7", Spec: plc.Spec{Toolset: plc.Toolset{Files: []plc.Source{models}}}})
+	if err != nil || calls != 1 {
+		t.Fatalf("%v, %+v, %d calls", err, res, calls)
+	}
+	run := res.ID + "-1"
+	u, err := eng.PlanUndo(t.Context(), run, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	by, err := eng.Undo(t.Context(), u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err := by.Do(t.Context()); err != nil || by.Close() != nil || back != 1 {
+		t.Fatalf("%v, %+v, %d calls", err, res, back)
+	}
+	l, err := eng.ContinueLoop(t.Context(), "last", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err = l.Begin(t.Context()); err == nil {
+		_, err = l.Do(t.Context())
+	}
+	if !errors.As(err, new(*plc.UndoneError)) {
+		t.Errorf("it goes on: %v", err)
+	}
+	if sum, err := eng.Summary(t.Context(), run); err != nil || sum.Status != exec.Undone {
+		t.Errorf("%+v, %v", sum, err)
 	}
 }
 

@@ -287,7 +287,13 @@ func (r *loopRecord) record(id string, prog *compile.Program) (exec.Record, erro
 	case errors.As(err, &missing):
 		run, err = r.store.Create(ctx, id, given)
 	case err == nil: // it may have begun with a part of the answer, or with one that broke off
-		err = run.Revise(ctx, given)
+		var sum *journal.Summary
+		if sum, err = r.store.Summary(ctx, id); err == nil {
+			err = notUndone(ctx, r.store, sum)
+		}
+		if err == nil {
+			err = run.Revise(ctx, given)
+		}
 	}
 	if err == nil && !r.hasBegun(id) {
 		err = r.begin(id)
