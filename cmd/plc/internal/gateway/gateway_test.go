@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/cmd/plc/internal/runner"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/journal"
@@ -388,6 +389,33 @@ func TestNextGatewayGoesOn(t *testing.T) {
 	_, c = serve(t, w, open(t, name), plc.Spec{})
 	if s := until(t, c, state.Run, exec.Completed, exec.Failed); s.Status != "completed" {
 		t.Errorf("%+v", s)
+	}
+}
+
+// unlisted is a store that lists no runs, so that nobody goes on with what was left.
+type unlisted struct{ journal.Store }
+
+func (unlisted) Runs(context.Context, journal.Filter) ([]*journal.Summary, error) { return nil, nil }
+
+// A run that was under way when a gateway ended can be cancelled before the next one goes on.
+func TestCancelOfALeftRun(t *testing.T) {
+	w := &world{gate: make(chan struct{})}
+	name := filepath.Join(t.TempDir(), "runs.db")
+	store := open(t, name)
+	g, c := serve(t, w, store, plc.Spec{})
+	state, refused := call[*State](t, c, "run", object{"plan": []any{object{"_tool": "slow"}}, "wait": 0})
+	if refused != "" || state.Status != "running" {
+		t.Fatalf("%+v %s", state, refused)
+	}
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, c = serve(t, w, unlisted{store}, plc.Spec{})
+	if s, refused := call[*Ended](t, c, "cancel", object{"run": state.Run}); refused != "" || s.Status != "cancelled" {
+		t.Errorf("%+v %s", s, refused)
+	}
+	if sum, err := store.Summary(t.Context(), state.Run); err != nil || runner.Left(sum) || sum.Status != exec.Cancelled {
+		t.Errorf("%+v, %v", sum, err)
 	}
 }
 

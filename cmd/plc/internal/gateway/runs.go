@@ -344,7 +344,7 @@ func (g *Gateway) cancel(ctx context.Context, _ *mcp.CallToolRequest, in Cancell
 	if err != nil {
 		return nil, nil, err
 	}
-	if sum.Finished.IsZero() || g.runs.Job(in.Run) != nil {
+	if sum.Finished.IsZero() || runner.Left(sum) || g.runs.Job(in.Run) != nil {
 		if err := g.runs.Cancel(ctx, in.Run, cmp.Or(in.Reason, "the agent cancelled it")); err != nil {
 			return nil, nil, err
 		}
