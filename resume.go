@@ -88,7 +88,10 @@ func (e *Engine) Continue(ctx context.Context, run string, c Change) (*Run, erro
 	if err != nil {
 		return nil, err
 	}
-	if sum, err = e.mayContinue(ctx, store, sum.Run, &c); err != nil { // now that nobody can undo it
+	if sum, err = e.mayContinue(ctx, store, sum.Run, &c); err == nil { // now that nobody can undo it
+		err = loopRests(ctx, store, sum)
+	}
+	if err != nil {
 		return nil, errors.Join(err, record.Close())
 	}
 	if isDone(sum, &c) { // meanwhile

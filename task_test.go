@@ -94,7 +94,8 @@ func TestSolveWithoutItsRun(t *testing.T) {
 	}
 }
 
-// A loop does not go on with a run that was undone: what it did is not there any more.
+// A loop does not go on with a run that was undone: what it did is not there any more. While it goes
+// on, nobody undoes one of its runs or goes on with it.
 func TestSolveWithAnUndoneRun(t *testing.T) {
 	store := memory.New()
 	s := modeltest.New(t, modeltest.Say(payPlan))
@@ -115,6 +116,21 @@ func TestSolveWithAnUndoneRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	l, err := eng.ContinueLoop(t.Context(), "last", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, begin := range map[string]func() (*plc.Run, error){
+		"undone":    func() (*plc.Run, error) { return eng.Undo(t.Context(), u) },
+		"continued": func() (*plc.Run, error) { return eng.Continue(t.Context(), run, plc.Change{Plan: plc.Text(payPlan)}) },
+	} {
+		if r, err := begin(); !errors.As(err, new(*journal.HeldError)) {
+			t.Errorf("%s while its loop goes on: %v, %v", what, r, err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
 	by, err := eng.Undo(t.Context(), u)
 	if err != nil {
 		t.Fatal(err)
@@ -122,8 +138,7 @@ func TestSolveWithAnUndoneRun(t *testing.T) {
 	if res, err := by.Do(t.Context()); err != nil || by.Close() != nil || back != 1 {
 		t.Fatalf("%v, %+v, %d calls", err, res, back)
 	}
-	l, err := eng.ContinueLoop(t.Context(), "last", nil)
-	if err != nil {
+	if l, err = eng.ContinueLoop(t.Context(), "last", nil); err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()

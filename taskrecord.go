@@ -122,6 +122,23 @@ func (r *loopRecord) take(ctx context.Context, entry json.RawMessage) error {
 	return err
 }
 
+// loopRests returns a *journal.HeldError for a run, which the caller holds, if a process goes on
+// with the loop of which it is a turn: that process has read what the run did.
+func loopRests(ctx context.Context, store journal.Store, sum *journal.Summary) error {
+	id := sum.Labels[LoopLabel]
+	if id == "" {
+		return nil
+	}
+	held, err := store.ResumeLoop(ctx, id)
+	switch {
+	case errors.As(err, new(*journal.MissingError)):
+		return nil
+	case err != nil:
+		return err
+	}
+	return held.Close()
+}
+
 func lostRun(id string) error {
 	return fmt.Errorf("the run %s of the loop is not in the store any more, so what it did is not known; the loop can't go on, since that would be done again", id)
 }

@@ -334,7 +334,10 @@ func (e *Engine) Undo(ctx context.Context, u *Undoing) (*Run, error) {
 		return nil, err
 	}
 	var r *Run
-	err = stayed(ctx, store, u.Run, u.events)
+	sum, err := store.Summary(ctx, u.Run)
+	if err == nil {
+		err = errors.Join(loopRests(ctx, store, sum), stayed(ctx, store, u.Run, u.events))
+	}
 	if err == nil {
 		r, err = e.undoHeld(ctx, &session{engine: e}, store, held, u)
 	}
