@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plc-lang/plc"
@@ -226,10 +228,39 @@ func (s *Server) try(w http.ResponseWriter, r *http.Request) {
 		OK      bool   `json:"ok"`
 		Message string `json:"message"`
 	}
-	if out.OK = err == nil; !out.OK {
+	switch out.OK = err == nil; {
+	case !out.OK:
 		out.Message = err.Error()
+	case d.Params != nil:
+		out.Message = s.undeclared(r.Context(), r.PathValue("run"), &d)
 	}
 	answer(w, http.StatusOK, &out)
+}
+
+// undeclared says which of the params that a person gives to a call its tool does not declare; ""
+// if it declares all.
+func (s *Server) undeclared(ctx context.Context, run string, d *Decision) string {
+	open, err := s.opts.Engine.Questions(ctx, run)
+	if err != nil {
+		return ""
+	}
+	for _, q := range open {
+		t, ok := s.tools.Lookup(q.Tool)
+		var given map[string]json.RawMessage
+		if q.Path != d.Call || q.Instance != d.Instance || !ok || json.Unmarshal(d.Params, &given) != nil {
+			continue
+		}
+		var names []string
+		for _, name := range slices.Sorted(maps.Keys(given)) {
+			if t.Whole().Definition.Param[name] == nil {
+				names = append(names, strconv.Quote(name))
+			}
+		}
+		if len(names) > 0 {
+			return "the tool does not declare " + strings.Join(names, ", ")
+		}
+	}
+	return ""
 }
 
 // A changedParam is a param that is to be another than it was.

@@ -20,6 +20,7 @@ import (
 type played struct {
 	view
 	Plan, Notation, Input, Problem string
+	Refused                        string // why the run was not started
 	Instances, Labels              string // one a line
 	Graph                          []byte // SVG
 	MayRun, OK, BadInput           bool
@@ -90,7 +91,7 @@ func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
 				http.Redirect(w, r, place{run: run}.url().String(), http.StatusSeeOther)
 				return
 			}
-			v.Problem = err.Error()
+			v.Refused = err.Error()
 		}
 		s.play(r, v)
 		if n, err := strconv.Atoi(r.PostFormValue("fix")); err == nil && n >= 0 && n < len(v.Findings) && v.Findings[n].Fix != nil {
@@ -181,7 +182,7 @@ func (v *played) page() []byte {
 					area("Labels by which the run is found, one a line, as in team=a", "labels", "2", v.Labels)),
 				el("p", class("actions"), button("do", "check", "Check and preview"), text(" "), when(v.MayRun, button("do", "run", "Run"))),
 				v.tools()),
-			el("section", attr("id", "result"), attr("aria-live", "off"), exactly("data-findings", rawList(v.Raw)), v.result()))),
+			el("div", when(v.Refused != "", el("p", class("error"), attr("role", "alert"), text("It was not started: ", v.Refused))), el("section", attr("id", "result"), attr("aria-live", "off"), exactly("data-findings", rawList(v.Raw)), v.result())))),
 		html.Module(path("static", "playground.js")))
 }
 
@@ -233,9 +234,19 @@ func effects(all []forecast.Effect) html.Item {
 
 // planned shows the calls that a plan would make.
 func planned(calls []forecast.Call) html.Item {
-	return table([]html.Name{"Call", "Tool", "Effect", "Asks a person", "Params", "Known"}, html.Each(calls, func(c forecast.Call) html.Item {
+	return table([]html.Name{"Call", "Tool", "Effect", "Asks a person", "Params"}, html.Each(calls, func(c forecast.Call) html.Item {
 		return el("tr", el("td", named(c.Path, c.Instance)), el("td", text(c.Tool)), el("td", text(c.Effect)), el("td", text(c.Approval)),
-			el("td", when(c.Params != nil, value(c.Params, bytesShown)), when(c.LargeParams > 0, text("not shown: too large (", c.LargeParams, " bytes)"))),
-			el("td", html.Each(slices.Sorted(maps.Keys(c.Marks)), func(name string) html.Item { return el("p", text(name, ": ", c.Marks[name])) })))
+			el("td", html.Each(slices.Sorted(maps.Keys(c.Marks)), func(name string) html.Item { return marked(name, c.Marks[name]) }),
+				when(c.Params != nil, value(c.Params, bytesShown)), when(c.LargeParams > 0, text("not shown: too large (", c.LargeParams, " bytes)"))))
 	}))
+}
+
+// markWords says where the value of a param comes from; a value that is known needs no words.
+var markWords = map[forecast.Mark]html.Name{
+	forecast.Sampled: "made up here, and another one when it runs", forecast.Recorded: "from an earlier run, and maybe another one when it runs", forecast.Unknown: "not known before it runs; what stands here may not even fit",
+}
+
+func marked(name string, m forecast.Mark) html.Item {
+	why := markWords[m]
+	return when(why != "", el("p", class("warning"), text(name, ": ", why)))
 }

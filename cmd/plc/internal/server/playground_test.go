@@ -49,7 +49,7 @@ func TestPlaygroundInstances(t *testing.T) {
 		t.Errorf("a run without the label is listed: %s", page)
 	}
 	fields.Set("labels", "cleaners")
-	if _, _, page := g.form("/playground", fields); !strings.Contains(wordsOf(page), `"cleaners" is no label; write one as in team=a`) || !strings.Contains(page, "\ncleaners<") {
+	if _, _, page := g.form("/playground", fields); !strings.Contains(wordsOf(page), `It was not started: "cleaners" is no label; write one as in team=a`) || !strings.Contains(page, "\ncleaners<") {
 		t.Errorf("what is no label: %s", page)
 	}
 	for _, path := range []string{"/?label=cleaners", "/?label=%3Da", "/v1/runs?label=cleaners"} {

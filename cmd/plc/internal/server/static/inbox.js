@@ -27,7 +27,7 @@ for (const area of main.querySelectorAll("form.decide textarea[name=value]")) {
         fields.set("decision", decision);
         const answer = await (await fetch(area.form.getAttribute("action").replace(/decide$/, "try"), { method: "POST", body: fields })).json();
         const span = document.createElement("span");
-        span.textContent = answer.ok ? `As ${name}, this fits. ` : `As ${name}, it can't be given: ${answer.message}. `;
+        span.textContent = answer.ok ? `As ${name}, this fits${answer.message ? `, but ${answer.message}` : ""}. ` : `As ${name}, it can't be given: ${answer.message}. `;
         span.classList.toggle("error", !answer.ok);
         return span;
       };

@@ -22,6 +22,7 @@ function places(text) {
 }
 
 let fixes = []; // of the findings beside the editor
+let stale = false; // what the plan is given has changed since it was checked
 
 // mend makes a fix, unless the text is another one by now.
 function mend(view, text, fix, place) {
@@ -78,13 +79,16 @@ const view = new EditorView({
       /^\s*[[{]/.test(area.value) || !area.value ? json() : yaml(),
       EditorView.lineWrapping, EditorView.contentAttributes.of({ "aria-label": "Plan", spellcheck: "false" }),
       keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap.filter(k => k.key === "F8")]), // its list of findings is not for all readers; ours is beside
-      linter(view => check(view.state.doc.toString()), { delay: 300 }),
+      linter(view => check(view.state.doc.toString()), { delay: 300, needsRefresh: () => stale && !(stale = false) }),
       EditorView.updateListener.of(u => { if (u.docChanged) area.value = u.state.doc.toString(); }),
     ],
   }),
 });
-for (const field of [form.elements.notation, form.elements.input]) {
-  field.addEventListener("change", () => forceLinting(view));
+for (const field of [form.elements.notation, form.elements.input, form.elements.instances]) {
+  field.addEventListener("input", () => {
+    stale = true;
+    view.dispatch({}); // so that the linter looks
+  });
 }
 document.querySelector("main").addEventListener("click", e => {
   const fix = e.target.matches("button[name=fix]") && fixes[e.target.value];

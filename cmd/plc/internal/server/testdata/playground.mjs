@@ -21,6 +21,18 @@ await main(async () => {
   check(await page.locator("#result img").evaluate(i => i.decode().then(() => i.naturalWidth > 0)), "there is no graph");
   check(await page.locator(".cm-lintRange-error").count() === 0, "the finding is still underlined");
   check((await page.evaluate(() => document.getElementById("plan").elements.plan.value)).includes("Ä†𝄞"), "the fix has changed more than it should");
+  // A refusal stays when the plan is checked again, which happens as the input is typed.
+  await page.click("text=Instances and labels");
+  await page.fill("textarea[name=labels]", "cleaners");
+  await press("Run");
+  await page.waitForSelector(".cm-content");
+  await page.fill("textarea[name=input]", "{");
+  await page.waitForFunction(() => document.querySelector("#result .error")?.textContent.includes("no JSON object"));
+  await page.fill("textarea[name=input]", "{}");
+  await page.waitForFunction(() => !document.querySelector("#result .error"));
+  check((await page.textContent("main")).includes('"cleaners" is no label'), "the refusal is gone");
+  await page.fill("textarea[name=labels]", "team=cleaners");
+
   await editor.fill('[\n  {"_tool": "wipe", "what": "Ä†𝄞"}\n]');
   await press("Check and preview");
   check(await page.evaluate(() => document.getElementById("plan").elements.plan.value) === '[\n  {"_tool": "wipe", "what": "Ä†𝄞"}\n]', "a check changes the plan");
