@@ -22,8 +22,9 @@ type history struct {
 }
 
 // historyOf returns what a store knows. The store stays open as long as the history is used.
-// Results are those of the newest completed run with the same input.
-func historyOf(ctx context.Context, store journal.Store, given string) (*history, error) {
+// Results are those of the newest completed run with the same input that recalls accepts; nil
+// accepts all.
+func historyOf(ctx context.Context, store journal.Store, given string, recalls func(*journal.Summary) bool) (*history, error) {
 	if store == nil {
 		return nil, nil
 	}
@@ -33,7 +34,7 @@ func historyOf(ctx context.Context, store journal.Store, given string) (*history
 		return nil, err
 	}
 	for _, r := range all {
-		if r.Parent != "" { // it began with values of its own
+		if r.Parent != "" || recalls != nil && !recalls(r) { // a fork began with values of its own
 			continue
 		}
 		for entry, err := range store.Events(ctx, r.Run, 0, false) {

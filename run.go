@@ -753,7 +753,7 @@ func (p *Plan) trial(ctx context.Context) (*forecast.Options, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := historyOf(ctx, store, c.givenDigest())
+	h, err := historyOf(ctx, store, c.givenDigest(), c.spec.Recalls)
 	if err != nil {
 		return nil, err
 	}

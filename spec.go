@@ -14,6 +14,7 @@ import (
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/adaptive"
+	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/tool/file"
 )
 
@@ -59,6 +60,8 @@ type Spec struct {
 	// Names for which ReservedLabel returns true are refused.
 	Labels map[string]string `json:"-"`
 	Branch branchChoice      `json:"-"` // outcomes that a preview assumes, by the path of the call
+	// Recalls reports whether a dry run may use the results of an earlier run; nil uses any.
+	Recalls func(*journal.Summary) bool `json:"-"`
 }
 
 type branchChoice = map[string]string

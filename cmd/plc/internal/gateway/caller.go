@@ -10,7 +10,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/cmd/plc/internal/runner"
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -18,6 +20,11 @@ import (
 type Caller struct {
 	Name string // as the record of a run has it; "" where there is one caller only
 	Role *Role  // nil is without limits
+}
+
+// began reports whether a caller began a run. Others are none of its business.
+func (c *Caller) began(sum *journal.Summary) bool {
+	return sum.Labels[runner.Label] == frontend && sum.Labels[StartedBy] == c.Name
 }
 
 // callerHeader is the header in which Handler tells the server who sends a request. What a client
@@ -107,6 +114,7 @@ func (g *Gateway) from(r *http.Request, c *Caller) *http.Request {
 // settings returns those with which the plans of a caller are checked and run.
 func (g *Gateway) settings(c *Caller) plc.Spec {
 	spec := g.opts.Spec
+	spec.Recalls = c.began
 	if r := c.Role; r != nil {
 		t := &spec.Toolset
 		if r.Tools != nil {

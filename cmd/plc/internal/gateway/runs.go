@@ -208,10 +208,10 @@ func (g *Gateway) status(ctx context.Context, req *mcp.CallToolRequest, in Which
 	return nil, state, err
 }
 
-// summary returns the summary of a run that the caller began. Others are none of its business.
+// summary returns the summary of a run that the caller began.
 func (g *Gateway) summary(ctx context.Context, id string) (*journal.Summary, error) {
 	sum, err := g.opts.Engine.Summary(ctx, id)
-	if err == nil && (sum.Labels[runner.Label] != frontend || sum.Labels[StartedBy] != exchangeOf(ctx).caller.Name) {
+	if err == nil && !exchangeOf(ctx).caller.began(sum) {
 		err = &journal.MissingError{Run: id}
 	}
 	var missing *journal.MissingError

@@ -104,6 +104,29 @@ func TestCallers(t *testing.T) {
 	}
 }
 
+// A preview has results of runs that its caller began, and of no others.
+func TestPreviewOfCallers(t *testing.T) {
+	g := serveWith(t, &world{}, open(t, filepath.Join(t.TempDir(), "runs.db")), Options{})
+	as := func(name string) *mcp.ClientSession { return connectAs(t, g, &Caller{Name: name}, "HTTP", "", nil) }
+	clients := map[string]*mcp.ClientSession{"a": as("a"), "b": as("b"), "": as(""), "pipes": connect(t, g, "pipes", "", nil)}
+	plan := list(object{"_tool": "double", "n": 21, "_outputPath": "†state.a"}, object{"_tool": "double", "n": "†state.a", "_outputPath": "†state.b"})
+	for _, who := range []string{"a", ""} {
+		if s, refused := call[*State](t, clients[who], "run", plan); refused != "" || s.Status != string(exec.Completed) {
+			t.Fatal(s, refused)
+		}
+		for name, c := range clients {
+			p, refused := call[*Previewed](t, c, "preview", plan)
+			if refused != "" || len(p.Steps) != 2 {
+				t.Fatal(p, refused)
+			}
+			mine := name == "a" || who == "" && name != "b"
+			if given := strings.Contains(fmt.Sprint(p.Steps[1].Params), "42"); given != mine {
+				t.Errorf("after a run of %q, %q is shown %v", who, name, p.Steps[1].Params)
+			}
+		}
+	}
+}
+
 // All that an agent asks for is in the record of its session: plans that were not sound with what
 // is wrong with them, and the runs.
 func TestSessionIsRecorded(t *testing.T) {
