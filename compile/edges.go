@@ -132,6 +132,19 @@ func (c *Call) reads() iter.Seq[*Read] {
 	}
 }
 
+// Reads returns all references of a call, with those at whose paths nothing is.
+func (c *Call) Reads() iter.Seq[*Read] {
+	return func(yield func(*Read) bool) {
+		for e := range c.exprs() {
+			for r := range e.Reads() {
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // exprs returns all expressions of a call.
 func (c *Call) exprs() iter.Seq[*Expr] {
 	return func(yield func(*Expr) bool) {

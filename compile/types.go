@@ -442,11 +442,9 @@ func (p *Program) TypedReads() iter.Seq[TypedRead] {
 func (p *Program) Reads() iter.Seq[*Read] {
 	return func(yield func(*Read) bool) {
 		for i := range p.Calls {
-			for e := range p.Calls[i].exprs() {
-				for r := range e.Reads() {
-					if !yield(r) {
-						return
-					}
+			for r := range p.Calls[i].Reads() {
+				if !yield(r) {
+					return
 				}
 			}
 		}

@@ -7,7 +7,10 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/state"
 )
 
 // Reflect says when a planner looks at what has come of its plan, and decides whether the plan
@@ -31,6 +34,7 @@ Instead of a whole plan you may answer with a decision about the one that you ha
 type rest struct {
 	calls  []json.RawMessage // each with its _id
 	output json.RawMessage
+	of     *compile.Program // the whole plan; nil when nothing is left
 }
 
 // decided returns the solution that an answer comes to: itself, or what it decides about the
@@ -77,24 +81,22 @@ func (s *solver) decided(answer json.RawMessage) (solution json.RawMessage, faul
 }
 
 // firstBatch leaves of a solution, when the planner looks at each batch, only the calls that need
-// nothing of the others; these are the rest.
+// nothing of the others, and that write nothing which a call before them in plan order, that is
+// not among them, reads or writes; the others are the rest.
 func (a *attempt) firstBatch() error {
 	s := a.s
 	s.rest = rest{}
 	if s.Loop.Reflect != ReflectAfterBatch || a.prog.Template {
 		return nil
 	}
-	waits := map[string]bool{}
-	for e := range a.prog.Edges() {
-		waits[e.To.ID] = true
-	}
-	if len(waits) == 0 {
+	stays := staying(a.prog)
+	if len(stays) == 0 {
 		return nil
 	}
 	var batch []json.RawMessage
 	done := map[string]bool{}
 	for i := range a.prog.Calls {
-		if id := a.prog.Calls[i].ID; !waits[id] {
+		if id := a.prog.Calls[i].ID; !stays[id] {
 			done[id] = true
 		}
 	}
@@ -106,7 +108,7 @@ func (a *attempt) firstBatch() error {
 			s.rest.calls = append(s.rest.calls, writeObject(independent(call, done)...))
 		}
 	}
-	s.rest.output = json.RawMessage(gjson.GetBytes(a.solution, "output").Raw)
+	s.rest.output, s.rest.of = json.RawMessage(gjson.GetBytes(a.solution, "output").Raw), a.prog
 	a.solution = writeObject(Member{"calls", list(batch)}, Member{"output", json.RawMessage("null")})
 	prog, findings := a.compile()
 	if err := findings.Err(); err != nil {
@@ -114,6 +116,103 @@ func (a *attempt) firstBatch() error {
 	}
 	a.prog = prog
 	return nil
+}
+
+// staying returns the ids of the calls that can't be in the first batch of a program.
+func staying(prog *compile.Program) map[string]bool {
+	stays := map[string]bool{}
+	for e := range prog.Edges() {
+		stays[e.To.ID] = true
+	}
+	end := state.Place(len(prog.Calls) + 1)
+	kept := map[string]bool{} // paths that a call that stays reads or writes: no later call writes there
+	for i := range prog.Calls {
+		c := &prog.Calls[i]
+		if !stays[c.ID] {
+			continue
+		}
+		keep := func(path state.Path) {
+			if name := path.String(); !kept[name] {
+				kept[name] = true
+				for w := range prog.Writers(path, c.Place+1, end) {
+					stays[w.ID] = true
+				}
+			}
+		}
+		for r := range c.Reads() {
+			keep(r.Path)
+		}
+		for _, a := range c.Alternatives {
+			for _, w := range a.Writes {
+				keep(w.Path)
+			}
+		}
+		if c.ErrorPath != nil {
+			keep(c.ErrorPath.Path)
+		}
+	}
+	return stays
+}
+
+// leaveOut takes calls out of the rest of a plan that can't be made after what came of its batch:
+// those that wait for a call that was not done, and those that would read what was there before
+// the write of such a call. Where such calls are made again, they come after them.
+func (s *solver) leaveOut(r *exec.Result) {
+	if s.rest.of == nil {
+		return
+	}
+	came, done, out := map[string]*exec.CallResult{}, map[string]bool{}, map[string]bool{}
+	for i := range r.Calls {
+		c := &r.Calls[i]
+		came[c.ID] = c
+		done[c.ID] = c.Status == exec.Completed || c.Handled || c.Status == exec.Skipped && c.Error == nil
+		out[c.ID] = !done[c.ID]
+	}
+	s.rest.calls = slices.DeleteFunc(s.rest.calls, func(raw json.RawMessage) bool {
+		c, _ := s.rest.of.Call(gjson.GetBytes(raw, "_id").Str)
+		why := missed(s.rest.of, c, came, out)
+		if why == "" {
+			return false
+		}
+		out[c.ID] = true
+		if s.redo != nil {
+			s.redo.ids = append(s.redo.ids, c.ID)
+			s.redo.calls = append(s.redo.calls, leftCall{independent(callOf(c), done), false})
+		} else {
+			s.notes = append(s.notes, fmt.Sprintf("%q was left out: %q, which it waits for, was not done", c.ID, why))
+		}
+		return true
+	})
+}
+
+// missed returns the id of a call without whose result a call of a plan is not made; "" when there
+// is none. came are the results of calls, out those that were not done.
+func missed(plan *compile.Program, c *compile.Call, came map[string]*exec.CallResult, out map[string]bool) string {
+	if c.Rare != nil {
+		for _, d := range c.DependsOn {
+			if id := plan.Calls[d].ID; out[id] {
+				return id
+			}
+		}
+	}
+	for r := range c.Reads() {
+		if r.Since == 0 || !plan.Holds(r.Path) {
+			continue
+		}
+		w := &plan.Calls[r.Since-1]
+		if out[w.ID] || came[w.ID] != nil && came[w.ID].Handled && !handlesAt(w, r.Path) {
+			return w.ID
+		}
+	}
+	return ""
+}
+
+// handlesAt reports whether a call writes its failure where a path may read it.
+func handlesAt(c *compile.Call, path state.Path) bool {
+	if c.ErrorPath != nil {
+		return c.ErrorPath.Path.Overlaps(path)
+	}
+	return slices.ContainsFunc(c.Alternatives[len(c.Alternatives)-1].Writes, func(w compile.Write) bool { return w.Path.Overlaps(path) })
 }
 
 // dropUnreachable leaves out of what is continued the calls that read what none of the calls

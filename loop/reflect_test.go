@@ -3,11 +3,13 @@ package loop_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/tool"
 )
 
 // noted is a scene with tools that look and note.
@@ -69,6 +71,90 @@ func TestReflection(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A plan that runs in batches does what it does in one piece.
+func TestBatchesMeanThePlan(t *testing.T) {
+	for about, plan := range map[string]string{
+		"a later write, which an earlier read does not see":            `{"_id":"p","_tool":"look","q":1},{"_tool":"note","v":"†state.r","_dependsOn":["p"],"_outputPath":"†state.s"},{"_tool":"look","q":2,"_outputPath":"†state.r"}`,
+		"a later write above it":                                       `{"_id":"p","_tool":"look","q":1},{"_tool":"note","v":"†state.o.r","_dependsOn":["p"],"_outputPath":"†state.s"},{"_tool":"look","q":2,"_outputPath":"†state.o"}`,
+		"a later write after one before":                               `{"_id":"p","_tool":"look","q":1},{"_tool":"look","q":3,"_outputPath":"†state.r"},{"_tool":"note","v":"†state.r","_dependsOn":["p"],"_outputPath":"†state.s"},{"_tool":"look","q":2,"_outputPath":"†state.r"}`,
+		"a later write of what is not there":                           `{"_id":"p","_tool":"look","q":1},{"_tool":"note","v":"†state.none || 7","_dependsOn":["p"],"_outputPath":"†state.s"},{"_tool":"look","q":2,"_outputPath":"†state.none"}`,
+		"a condition":                                                  `{"_id":"p","_tool":"look","q":1},{"_tool":"note","v":1,"_when":"†state.no","_dependsOn":["p"],"_outputPath":"†state.s"},{"_tool":"look","q":2,"_outputPath":"†state.no"}`,
+		"two writes":                                                   `{"_id":"p","_tool":"look","q":1,"_outputPath":"†state.p"},{"_tool":"note","v":"†state.p","_outputPath":"†state.r"},{"_tool":"look","q":2,"_outputPath":"†state.r"}`,
+		"a list that grows in order":                                   `{"_id":"p","_tool":"look","q":1,"_outputPath":"†state.p"},{"_tool":"note","v":"†state.p","_outputPath":"†state.l","_outputMethod":"push"},{"_tool":"look","q":2,"_outputPath":"†state.l","_outputMethod":"push"}`,
+		"a chain of calls that stay behind":                            `{"_id":"p","_tool":"look","q":1,"_outputPath":"†state.p"},{"_tool":"note","v":["†state.p","†state.r"],"_outputPath":"†state.s"},{"_tool":"look","q":"†state.x","_outputPath":"†state.r"},{"_tool":"look","q":2,"_outputPath":"†state.x"}`,
+		"a call that waits for one that failed":                        `{"_id":"p","_tool":"bad"},{"_tool":"note","v":1,"_dependsOn":["p"],"_outputPath":"†state.s"},{"_tool":"note","v":2}`,
+		"a call that waits for one that waits":                         `{"_id":"p","_tool":"bad"},{"_id":"a","_tool":"look","q":1,"_dependsOn":["p"],"_outputPath":"†state.a"},{"_tool":"note","v":"†state.a"},{"_tool":"note","v":2}`,
+		"what was there is not seen after a write that failed":         `{"_tool":"bad","_outputPath":"†state.r"},{"_tool":"note","v":"†state.r","_outputPath":"†state.s"}`,
+		"nor after one whose failure is written somewhere else":        `{"_tool":"bad","_outputPath":"†state.r","_errorPath":"†state.e"},{"_tool":"note","v":"†state.r"},{"_tool":"note","v":"†state.e.code","_outputPath":"†state.u"}`,
+		"nor by a condition":                                           `{"_tool":"bad","_outputPath":"†state.r"},{"_tool":"note","v":1,"_when":"†state.r"}`,
+		"a call that waits for one whose condition does not hold":      `{"_id":"p","_tool":"look","q":1,"_when":"†state.no"},{"_tool":"note","v":1,"_dependsOn":["p"],"_outputPath":"†state.s"}`,
+		"a call that waits for one whose failure is written somewhere": `{"_id":"p","_tool":"bad","_errorPath":"†state.e"},{"_tool":"note","v":1,"_dependsOn":["p"],"_outputPath":"†state.s"}`,
+	} {
+		t.Run(about, func(t *testing.T) {
+			solved := func(reflect loop.Reflect, answers ...string) string {
+				s := noted(t)
+				s.task.Catalogue = s.calls.tools(t, map[string]string{
+					"look": `{"properties":{"q":{}},"effects":{"readOnly":true}}`, "note": `{"properties":{"v":{}},"effects":{"independent":true}}`, "bad": `{"properties":{},"effects":{"readOnly":true}}`,
+				}, map[string]activity{
+					"look": func(p string) (string, error) { return p, nil }, "note": func(p string) (string, error) { return p, nil },
+					"bad": func(string) (string, error) {
+						return "", &tool.Error{Code: "broken", Message: "it is", Permanent: true}
+					},
+				})
+				s.task.Context = json.RawMessage(`[{"type":"state","r":"old","o":{"r":"old"},"no":false,"x":"old"}]`)
+				s.answers, s.opts.Reflect, s.opts.OnFailure = append([]string{`{"calls":[` + plan + `],"output":null}`}, answers...), reflect, loop.SkipAndContinue
+				r := s.solve(t, 0)
+				if r.Status != exec.Completed {
+					t.Fatalf("%s (%s), asked %q", r.Status, r.Reason, s.asked)
+				}
+				slices.Sort(s.calls.made)
+				return fmt.Sprintf("%s %q", r.State, s.calls.made)
+			}
+			const goOn = `{"decision":"continue"}`
+			want := solved(loop.ReflectNever, `{"output":1}`)
+			if got := solved(loop.ReflectAfterBatch, goOn, goOn, goOn, `{"decision":"final","output":1}`); got != want {
+				t.Errorf("in batches %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// What waits for a call that failed is left out of what is continued, and so is what would read the
+// value that was to be replaced; after a recovery it is made.
+func TestWhatFailedIsWaitedFor(t *testing.T) {
+	const plan = `{"calls":[{"_id":"p","_tool":"once","_outputPath":"†state.r"},{"_id":"w","_tool":"note","v":1,"_dependsOn":["p"],"_outputPath":"†state.w"},{"_id":"r","_tool":"note","v":"†state.r || 7","_outputPath":"†state.s"}],"output":null}`
+	for strategy, test := range map[loop.Strategy]struct {
+		answers []string
+		state   string
+	}{
+		loop.ReplanRemaining: {[]string{`{"decision":"amend","add":[{"_tool":"note","v":3,"_outputPath":"†state.n"}]}`}, `{"r":"old","n":{"v":3}}`},
+		loop.InsertRecovery:  {[]string{`{"calls":[]}`, `{"decision":"continue"}`, `{"decision":"continue"}`}, `{"r":"new","w":{"v":1},"s":{"v":"new"}}`},
+	} {
+		s, tries := &scene{}, 0
+		s.task.Catalogue = s.calls.tools(t, map[string]string{"once": `{"properties":{},"effects":{"readOnly":true}}`, "note": `{"properties":{"v":{}},"effects":{"readOnly":false}}`}, map[string]activity{
+			"note": func(p string) (string, error) { return p, nil },
+			"once": func(string) (string, error) {
+				if tries++; tries == 1 {
+					return "", &tool.Error{Code: "broken", Message: "it is", Permanent: true}
+				}
+				return `"new"`, nil
+			},
+		})
+		s.task.Context = json.RawMessage(`[{"type":"state","r":"old"}]`)
+		s.answers = append(append([]string{plan}, test.answers...), `{"decision":"final","output":1}`)
+		s.opts.Reflect, s.opts.OnFailure = loop.ReflectAfterBatch, strategy
+		r := s.solve(t, 0)
+		if r.Status != exec.Completed || string(r.State) != test.state {
+			t.Errorf("%s: %s (%s) %s, asked %q", strategy, r.Status, r.Reason, r.State, s.asked)
+		}
+		for _, id := range []string{"w", "r"} {
+			if told := strings.Contains(s.asked[1], fmt.Sprintf(`"%s" was left out: "p", which it waits for, was not done`, id)); told != (strategy == loop.ReplanRemaining) {
+				t.Errorf("%s: %s", strategy, s.asked[1])
+			}
+		}
 	}
 }
 

@@ -331,6 +331,7 @@ func (s *solver) take(a *attempt, r *exec.Result) error {
 	} else if !r.Replan {
 		s.failure(a, r)
 	}
+	s.leaveOut(r)
 	s.progress(before, failed, len(a.prog.Calls) > 0)
 	return nil
 }
