@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/tool/file"
 	"github.com/plc-lang/plc/tool/math"
 )
@@ -39,7 +40,7 @@ func FindProject(folder string) (string, error) {
 // folder; those that it returns are relative to the current folder. The error is about a
 // file that can't be read; what is wrong in it is in the findings.
 func ReadProject(name string) (*file.Project, diag.List, error) {
-	text, err := os.ReadFile(name)
+	text, err := jsonscan.ReadFile(name)
 	if err != nil {
 		return nil, nil, ReadError(err)
 	}
@@ -124,7 +125,7 @@ type ProjectFile struct {
 // these name. Trust in the project covers all of them.
 func ProjectFiles(name string, p *file.Project) (all []ProjectFile) {
 	add := func(name string) []byte {
-		text, _ := os.ReadFile(name)
+		text, _ := jsonscan.ReadFile(name)
 		if name == math.Name {
 			text = nil
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/internal/durable"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool"
@@ -266,7 +267,7 @@ func (a *planApprovals) answered(ctx context.Context, file string, m report.Mani
 	if file == "" {
 		return false, nil
 	}
-	text, err := os.ReadFile(file)
+	text, err := jsonscan.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

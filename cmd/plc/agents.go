@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -16,6 +15,7 @@ import (
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/gateway"
 	"github.com/plc-lang/plc/cmd/plc/internal/server"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/journal"
 )
 
@@ -41,7 +41,7 @@ func (f *agentFlags) roles() (map[string]*gateway.Role, error) {
 	if f.file == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(f.file)
+	text, err := jsonscan.ReadFile(f.file)
 	if err != nil {
 		return nil, err
 	}

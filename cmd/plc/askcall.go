@@ -386,5 +386,5 @@ func (env *environment) inEditor(ctx context.Context, show *progress, editor str
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("the editor %s: %w", words[0], err)
 	}
-	return os.ReadFile(f.Name())
+	return jsonscan.ReadFile(f.Name())
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/tool/openapi"
 )
 
@@ -203,7 +204,7 @@ func existing(name string) []string {
 
 // isOpenAPI reports whether a file is an OpenAPI document.
 func isOpenAPI(name string) bool {
-	text, err := os.ReadFile(name)
+	text, err := jsonscan.ReadFile(name)
 	if err != nil || !bytes.Contains(text, []byte("openapi")) || !bytes.Contains(text, []byte("paths")) {
 		return false
 	}

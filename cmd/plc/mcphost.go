@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/texttree"
 )
 
@@ -28,7 +29,7 @@ const maxConfigDepth = 100
 
 // readHostConfig reads the configuration of a host; of one that is not there the text is nil.
 func readHostConfig(h host) (*hostConfig, error) {
-	text, err := os.ReadFile(h.file)
+	text, err := jsonscan.ReadFile(h.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(h.file); err == nil {
 			return nil, fmt.Errorf("%s is a link to a file that is not there; make that file, or remove the link", h.file)

@@ -20,6 +20,7 @@ import (
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/internal/durable"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/texttree"
 	"github.com/plc-lang/plc/journal/postgres"
 	"github.com/plc-lang/plc/tool/file"
@@ -581,7 +582,7 @@ func setAside(name string) (string, error) {
 
 // readOptional reads a file; nil is one that is not there.
 func readOptional(name string) ([]byte, error) {
-	text, err := os.ReadFile(name)
+	text, err := jsonscan.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

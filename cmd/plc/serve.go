@@ -25,6 +25,7 @@ import (
 	"github.com/plc-lang/plc/cmd/plc/internal/webhook"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/journal"
 )
 
@@ -189,7 +190,7 @@ func (f *serveFlags) issuer(l net.Listener) (*oidc.Provider, error) {
 	case f.socket != "":
 		return nil, errors.New("--oidc is not for a socket: who can open it may do everything")
 	}
-	text, err := os.ReadFile(f.oidc)
+	text, err := jsonscan.ReadFile(f.oidc)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +212,7 @@ func (env *environment) tellHooks(ctx context.Context, f *serveFlags, store jour
 	if f.webhooks == "" {
 		return func() {}, nil
 	}
-	text, err := os.ReadFile(f.webhooks)
+	text, err := jsonscan.ReadFile(f.webhooks)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/plc-lang/plc/internal/durable"
 	"github.com/plc-lang/plc/internal/jsonscan"
@@ -26,7 +25,7 @@ type fileMemory string
 // all returns the values; none when there is no file.
 func (m fileMemory) all() (map[string]json.RawMessage, error) {
 	values := map[string]json.RawMessage{}
-	text, err := os.ReadFile(string(m))
+	text, err := jsonscan.ReadFile(string(m))
 	if errors.Is(err, fs.ErrNotExist) {
 		return values, nil
 	} else if err != nil {

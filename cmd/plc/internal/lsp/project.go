@@ -15,6 +15,7 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/tool/file"
 	"github.com/plc-lang/plc/tool/math"
 )
@@ -148,7 +149,8 @@ func (p *project) readNamed() error {
 		return err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	text, err := io.ReadAll(f)
+	// What is too large is refused below.
+	text, err := io.ReadAll(io.LimitReader(f, jsonscan.DefaultMaxBytes+1))
 	if err != nil {
 		return plc.ReadError(err)
 	}
