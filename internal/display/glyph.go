@@ -2,6 +2,7 @@ package display
 
 import (
 	"fmt"
+	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -46,7 +47,7 @@ func (g *Glyphs) Next(s string) (shown string, width, size int) {
 			return s[:size], 0, size
 		}
 	case unicode.In(r, unicode.Mn, unicode.Me):
-		if g.marks++; isShown(r) && prev != 0 && g.marks <= maxMarks {
+		if g.marks++; isShown(r) && prev != 0 && g.marks <= maxMarks && (joinable(prev) || !strings.ContainsRune(stackers, r)) {
 			return s[:size], 0, size
 		}
 	case isShown(r):
@@ -101,9 +102,29 @@ func joinable(r rune) bool { return r >= 0x0600 && isShown(r) }
 
 // isShown reports whether a character can be seen and does nothing else.
 func isShown(r rune) bool {
-	return unicode.IsPrint(r) && r != '\u2800' &&
-		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	return unicode.IsPrint(r) && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, blank)
 }
+
+// blank holds the letters, marks and symbols without a shape of their own that Unicode doesn't call
+// ignorable: blanks, fillers, placeholders, and marks that only change how others look.
+var blank = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{0x2800, 0x2800, 1}, // Braille, without dots
+		{0xfffc, 0xfffc, 1}, // in place of an object
+	},
+	R32: []unicode.Range32{
+		{0x13440, 0x13442, 1}, // Egyptian: mirror, blanks
+		{0x16fe4, 0x16fe4, 1}, // Khitan filler
+		{0x1bc9d, 0x1bc9d, 1}, // Duployan selector
+		{0x1d159, 0x1d159, 1}, // null notehead
+		{0x1da9b, 0x1da9f, 1}, // SignWriting fills
+		{0x1daa1, 0x1daaf, 1}, // and rotations
+	},
+}
+
+// stackers are the marks that can't be seen and join the letters around them in some scripts.
+// Behind letters of others they are as joiners are.
+const stackers = "\u1039\u17d2\u1a60\u2d7f\uaaf6\U00010a3f\U0001107f\U00011133\U0001193e\U00011a47\U00011a99\U00011d45\U00011d97\U00011f42"
 
 // isWord reports whether a name may begin with a character and be shown without quotes.
 func isWord(r rune) bool {

@@ -1,6 +1,11 @@
 package display
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
 
 func TestGlyph(t *testing.T) {
 	for _, c := range []struct {
@@ -17,6 +22,8 @@ func TestGlyph(t *testing.T) {
 		{"\u3000", `\u3000`, 6, 3},
 		{"\u3164", `\u3164`, 6, 3}, // a letter that is blank
 		{"\u2800", `\u2800`, 6, 3}, // a pattern without dots
+		{"\U0001d159", `\U0001d159`, 10, 4},
+		{"\U00016fe4", `\U00016fe4`, 10, 4},
 		{"漢", "漢", 2, 3},
 		{"한", "한", 2, 3},
 		{"ア", "ア", 2, 3},
@@ -45,6 +52,31 @@ func TestGlyph(t *testing.T) {
 		shown, width, size := new(Glyphs).Next(c.text)
 		if shown != c.shown || width != c.width || size != c.size {
 			t.Errorf("%q: %q, %d columns, %d bytes; want %q, %d, %d", c.text, shown, width, size, c.shown, c.width, c.size)
+		}
+	}
+}
+
+// No character that can't be seen is shown as it is behind a letter: those that Unicode calls
+// ignorable, formats, controls, spaces and separators, and those without a shape.
+func TestInvisibleCharacters(t *testing.T) {
+	classes := []*unicode.RangeTable{
+		unicode.C, unicode.Z, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.White_Space, unicode.Noncharacter_Code_Point, blank,
+	}
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if !utf8.ValidRune(r) || r == ' ' {
+			continue
+		}
+		text := "a" + string(r)
+		var g Glyphs
+		g.Next(text)
+		shown, _, _ := g.Next(text[1:])
+		if invisible := unicode.In(r, classes...) || !unicode.IsPrint(r) || strings.ContainsRune(stackers, r); invisible != (shown == escape(r)) {
+			t.Errorf("%U is shown as %q", r, shown)
+		}
+	}
+	for _, r := range "\u2800\ufffc\u1039\u17d2\u2d7f\U00013441\U00016fe4\U0001bc9d\U0001d159\U0001da9b\U0001daaf" {
+		if !unicode.Is(blank, r) && !strings.ContainsRune(stackers, r) {
+			t.Errorf("%U counts as visible", r)
 		}
 	}
 }
