@@ -59,7 +59,7 @@ func BoundOf(prog *compile.Program, opts *Options) *Bound {
 		opts = &Options{}
 	}
 	b := &bounder{
-		opts: opts, runs: map[*compile.Program]Count{prog: instances(prog, opts)}, prefix: map[*compile.Program]string{},
+		opts: opts, runs: map[*compile.Program]Count{prog: instances(prog, opts)}, ways: map[*compile.Program]*ways{prog: {[]string{""}, 1}},
 		index: map[effectKey]effectAt{}, Bound: Bound{Unestimated: []string{}, Effects: []Effect{}, Reads: []Effect{}, of: map[*compile.Call]effectAt{}},
 	}
 	if opts.OnFailure == exec.Undo || undo.Asked(prog) {
@@ -110,11 +110,26 @@ func programs(prog *compile.Program) []*compile.Program {
 // bounder makes one bound.
 type bounder struct {
 	Bound
-	opts   *Options
-	runs   map[*compile.Program]Count  // how often each program runs
-	prefix map[*compile.Program]string // the first way to its calls
-	index  map[effectKey]effectAt
+	opts  *Options
+	runs  map[*compile.Program]Count // how often each program runs
+	ways  map[*compile.Program]*ways // to its calls
+	index map[effectKey]effectAt
 }
+
+// ways are the ways to the calls of a program: what the paths of its calls begin with.
+type ways struct {
+	first []string // at most maxNamed
+	all   Count
+}
+
+// A spot is a call in all the places where its program runs.
+type spot struct {
+	ways *ways
+	id   string
+}
+
+// under returns a spot that belongs to a spot.
+func (s spot) under(id string) spot { return spot{s.ways, s.id + "/" + id} }
 
 // effectAt is the index of an effect among those that change the world, or among the reads.
 type effectAt struct {
@@ -139,7 +154,7 @@ func (b *bounder) call(prog *compile.Program, c *compile.Call) {
 	if rare.Result != nil {
 		return // it runs nothing
 	}
-	path := b.prefix[prog] + exec.PathOf(c.ID)
+	at := spot{b.ways[prog], exec.PathOf(c.ID)}
 	attempts := runs.times(b.attempts(c))
 	_, asks := b.opts.Approve.Asks(c)
 	_, later := b.opts.Approve.AsksFallback(c)
@@ -147,34 +162,34 @@ func (b *bounder) call(prog *compile.Program, c *compile.Call) {
 		b.Approvals = b.Approvals.plus(runs)
 	}
 	if rare.Delegate != nil && rare.Delegate.Program != nil {
-		b.delegate(path, rare.Delegate, attempts)
+		b.delegate(at, rare.Delegate, attempts)
 		attempts = 0
 	} else {
 		b.Calls = b.Calls.plus(runs)
-		b.does(path, c.Target, attempts, c)
-		b.undo(path+"/undo", c.Undoing, attempts)
+		b.does(at, c.Target, attempts, c)
+		b.undo(at.under("undo"), c.Undoing, attempts)
 	}
 	if rare.Fallback != nil {
 		attempts = attempts.plus(runs)
-		b.does(path, rare.Fallback.Target, runs, nil)
-		b.undo(path+"/undo", rare.Fallback.Undoing, runs)
+		b.does(at, rare.Fallback.Target, runs, nil)
+		b.undo(at.under("undo"), rare.Fallback.Undoing, runs)
 	}
 	b.Attempts = b.Attempts.plus(attempts)
-	b.estimate(path, c, rare, attempts)
+	b.estimate(at, c, rare, attempts)
 }
 
 // undo adds the calls that undo a number of attempts. Each attempt counts, since each may have done
 // its work.
-func (b *bounder) undo(path string, u *compile.Undoing, made Count) {
+func (b *bounder) undo(at spot, u *compile.Undoing, made Count) {
 	if b.Undoing == nil || u == nil || u.Call == nil || made == 0 {
 		return
 	}
 	attempts := made.times(1 + undo.Retries)
-	b.does(path, u.Call.Target, attempts, nil)
+	b.does(at, u.Call.Target, attempts, nil)
 	model := ofModel(u.Call.Target)
 	if f := u.Call.Fallback; f != nil {
 		attempts = attempts.plus(made)
-		b.does(path, f.Target, made, nil)
+		b.does(at, f.Target, made, nil)
 		model = model || ofModel(f.Target)
 	}
 	b.Undoing.Calls, b.Undoing.Attempts = b.Undoing.Calls.plus(made), b.Undoing.Attempts.plus(attempts)
@@ -185,7 +200,7 @@ func (b *bounder) undo(path string, u *compile.Undoing, made Count) {
 	}
 	if model {
 		b.Tokens, b.Cost = noBound, noBound
-		b.unestimated(path)
+		b.unestimated(at)
 	}
 }
 
@@ -211,10 +226,16 @@ func Retries(c *compile.Call, opts *Options) int {
 }
 
 // delegate adds runs of a document, whose calls are added later.
-func (b *bounder) delegate(path string, d *compile.Delegate, attempts Count) {
+func (b *bounder) delegate(at spot, d *compile.Delegate, attempts Count) {
 	runs := attempts.times(rounds(d))
-	if _, there := b.prefix[d.Program]; !there && runs > 0 {
-		b.prefix[d.Program] = path + "/"
+	to := b.ways[d.Program]
+	if to == nil {
+		to = &ways{}
+		b.ways[d.Program] = to
+	}
+	if runs > 0 {
+		to.all = to.all.plus(at.ways.all)
+		to.first = at.appendTo(to.first, "/")
 	}
 	b.runs[d.Program] = b.runs[d.Program].plus(runs)
 }
@@ -228,7 +249,7 @@ func rounds(d *compile.Delegate) Count {
 }
 
 // estimate adds what the attempts of a call use up.
-func (b *bounder) estimate(path string, c *compile.Call, rare *compile.Rare, attempts Count) {
+func (b *bounder) estimate(at spot, c *compile.Call, rare *compile.Rare, attempts Count) {
 	b.Tokens += amount(rare.Tokens, attempts)
 	b.Cost += amount(rare.Cost, attempts)
 	if attempts == 0 || !ofModel(c.Target) && (rare.Fallback == nil || !ofModel(rare.Fallback.Target)) || rare.Tokens > 0 && rare.Cost > 0 {
@@ -240,19 +261,26 @@ func (b *bounder) estimate(path string, c *compile.Call, rare *compile.Rare, att
 	if rare.Cost == 0 {
 		b.Cost = noBound
 	}
-	b.unestimated(path)
+	b.unestimated(at)
 }
 
 // unestimated notes a call that a model makes and nobody estimates.
-func (b *bounder) unestimated(path string) {
-	if len(b.Unestimated) < maxNamed {
-		b.Unestimated = append(b.Unestimated, path)
+func (b *bounder) unestimated(at spot) { b.Unestimated = at.appendTo(b.Unestimated, "") }
+
+// appendTo appends the paths of a spot, each with an end, to a list of at most maxNamed.
+func (s spot) appendTo(list []string, end string) []string {
+	for _, way := range s.ways.first {
+		if len(list) == maxNamed {
+			break
+		}
+		list = append(list, way+s.id+end)
 	}
+	return list
 }
 
 // does adds what attempts may do to the world. c is the call whose own tool makes them; nil for a
 // fallback.
-func (b *bounder) does(path string, t *compile.Target, attempts Count, c *compile.Call) {
+func (b *bounder) does(at spot, t *compile.Target, attempts Count, c *compile.Call) {
 	if t == nil {
 		return // it is not known, which was reported
 	}
@@ -261,22 +289,20 @@ func (b *bounder) does(path string, t *compile.Target, attempts Count, c *compil
 		return
 	}
 	key := effectKey{t.Tool.Definition.Name, t.Effects.Domain, t.Words(), kind}
-	at, ok := b.index[key]
+	of, ok := b.index[key]
 	if !ok {
-		at = b.list(Effect{
+		of = b.list(Effect{
 			Tool: key.tool, Kind: kind, Domain: key.domain, Driver: t.Driver, At: place(t.Place), Place: t.Place, Calls: []string{}, Words: key.words, activity: t.Name,
 		})
-		b.index[key] = at
+		b.index[key] = of
 	}
-	e := b.effect(at)
+	e := b.effect(of)
 	e.Most = e.Most.plus(attempts)
-	if len(e.Calls) < maxNamed {
-		e.Calls = append(e.Calls, path)
-	} else {
-		e.More++
-	}
+	all := Count(len(e.Calls) + e.More).plus(at.ways.all)
+	e.Calls = at.appendTo(e.Calls, "")
+	e.More = int(all) - len(e.Calls)
 	if c != nil {
-		b.of[c] = at
+		b.of[c] = of
 	}
 }
 

@@ -75,6 +75,29 @@ func TestBound(t *testing.T) {
 	}
 }
 
+// A call that runs in several places is named in each of them.
+func TestNamesOfEffects(t *testing.T) {
+	docs := fstest.MapFS{"0.json": {Data: []byte(`[{"_tool": "wipe", "_fallback": "pay"}]`)}}
+	for i := range 7 {
+		docs[fmt.Sprintf("%d.json", i+1)] = &fstest.MapFile{Data: fmt.Appendf(nil, `[{"_tool": "any", "_id": "x", "_delegate": "%d.json"}, {"_tool": "any", "_id": "y", "_delegate": "%[1]d.json"}]`, i)}
+	}
+	for _, test := range []struct {
+		plan, want string
+		more       int
+	}{
+		{`[{"_tool": "any", "_id": "d", "_delegate": "0.json"}, {"_tool": "any", "_id": "d2", "_delegate": "0.json"}, {"_tool": "wipe"}, {"_tool": "forEach", "_id": "none", "items": [], "_delegate": "0.json"}]`, "wipe d/wipe d2/wipe", 0},
+		{`[{"_tool": "any", "_id": "d", "_delegate": "1.json"}, {"_tool": "any", "_id": "d2", "_delegate": "0.json"}]`, "d2/wipe d/x/wipe d/y/wipe", 0},
+		{`[{"_tool": "any", "_id": "d", "_delegate": "7.json"}]`, "d/x/x/x/x/x/x/x/wipe", 128 - 20},
+	} {
+		b := forecast.BoundOf(program(t, test.plan, worldly, func(o *compile.Options) { o.Delegates, o.Predicates = docs, always{} }), nil)
+		for _, e := range b.Effects {
+			if got := strings.ReplaceAll(strings.Join(e.Calls, " "), "pay", "wipe"); e.Tool == "wipe" && (!strings.HasPrefix(got, test.want) || test.more == 0 && got != test.want) || e.More != test.more || len(e.Calls)+e.More < 2 {
+				t.Errorf("%s: %s and %d more", e.Tool, got, e.More)
+			}
+		}
+	}
+}
+
 // Instances multiply; how many of them come has to be told.
 func TestBoundOfInstances(t *testing.T) {
 	prog := program(t, `[{"type": "input", "_instance": "a", "n": 1}, {"type": "input", "_instance": "b", "n": 2}, {"type": "plan", "plan": [{"_tool": "wipe"}]}]`, worldly)
