@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 )
 
@@ -14,6 +15,10 @@ type Place struct {
 	Path    string   `json:"path,omitempty"`    // of the program's file; "" when it was not found
 	Dir     string   `json:"dir,omitempty"`     // the folder that it works in
 	Pins    []Pin    `json:"pins,omitempty"`    // what the files were when the policy pins programs
+
+	// Links has where the file at Path and what a built-in tool may reach really are, by their
+	// names, for those that links lead to.
+	Links map[string]string `json:"links,omitempty"`
 
 	Method string `json:"method,omitempty"` // of a request
 	URL    string `json:"url,omitempty"`    // with its placeholders
@@ -98,6 +103,18 @@ func hostOf(address string) string {
 		rest = rest[:end]
 	}
 	return rest[strings.LastIndex(rest, "@")+1:]
+}
+
+// Follow notes in Links where a file or folder really is. One that is not there leads nowhere.
+func (p *Place) Follow(name string) {
+	at, err := filepath.EvalSymlinks(name)
+	if err != nil || at == filepath.Clean(name) {
+		return
+	}
+	if p.Links == nil {
+		p.Links = map[string]string{}
+	}
+	p.Links[name] = at
 }
 
 // commandOf returns the command of a process, as a list or in an object.

@@ -75,6 +75,8 @@ func TestTargetDigestHasAllFields(t *testing.T) {
 		switch v := reflect.ValueOf(&x.Place).Elem().FieldByIndex(field.Index); v.Kind() {
 		case reflect.String:
 			v.SetString("other")
+		case reflect.Map:
+			v.Set(reflect.ValueOf(map[string]string{"a": "b"}))
 		default:
 			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		}

@@ -129,6 +129,12 @@ func (e entry) tool(cfg Config) (*tool.Tool, error) {
 		if t.Place.Dir, err = filepath.Abs("."); err != nil {
 			return nil, err
 		}
+		for _, name := range append([]string{"."}, cfg.Paths...) {
+			if name, err = filepath.Abs(name); err != nil {
+				return nil, err
+			}
+			t.Place.Follow(name)
+		}
 	}
 	if e.name == "wait" {
 		t.Timeout = maxWait + maxWait/24 // the run's would end it too early

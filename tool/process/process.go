@@ -66,6 +66,8 @@ func (a *Activity) Place() tool.Place {
 	}
 	if _, err := os.Stat(p.Path); err != nil {
 		p.Path = ""
+	} else {
+		p.Follow(p.Path)
 	}
 	for i, pin := range a.pins {
 		if i == 0 || pin.SHA256 != "" {
