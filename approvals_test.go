@@ -297,7 +297,9 @@ func newConditional(t *testing.T) *conditional {
 	pay.Definition.Effects.Destructive = tool.Yes
 	number := tool.Func("number", "Gives a number.", func(context.Context, struct{}) (int, error) { return 666, nil })
 	number.Definition.Effects.ReadOnly = tool.Yes
-	c.Engine = plc.New(plc.Config{Tools: []*tool.Tool{pay, number}, Store: memory.New()})
+	fails := tool.Func("fails", "Fails.", func(context.Context, struct{}) (string, error) { return "", errors.New("no") })
+	fails.Definition.Effects.ReadOnly = tool.Yes
+	c.Engine = plc.New(plc.Config{Tools: []*tool.Tool{pay, number, fails}, Store: memory.New()})
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -418,6 +420,37 @@ func TestApprovalsCoverWhatWasShown(t *testing.T) {
 		if err := c.ApprovePlan(t.Context(), res.Run, shown.Digest()); err != nil {
 			t.Fatal(err)
 		}
+		c.learn(t)
+		res, err = c.Resume(t.Context(), res.Run, plc.Change{})
+		waits(t, c, res, err)
+	})
+	t.Run("of another plan of the run", func(t *testing.T) {
+		c := newConditional(t)
+		c.spec.OnFailure = plc.Replan
+		conditional := c.spec.Plan
+		c.spec.Plan = plc.Text(`[{"_tool": "fails"}, {"_tool": "pay", "a": 666, "_dependsOn": ["fails"]}]`)
+		res, err := c.Run(t.Context(), c.spec)
+		if err != nil || res.Status != exec.Paused {
+			t.Fatalf("%v, %+v", err, res)
+		}
+		approve := func() {
+			shown, err := c.PendingPlan(t.Context(), res.Run)
+			if err == nil {
+				err = c.ApprovePlan(t.Context(), res.Run, shown.Digest())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		approve()
+		if res, err = c.Resume(t.Context(), res.Run, plc.Change{}); err != nil || res.Status != exec.Paused {
+			t.Fatalf("%v, %+v", err, res)
+		}
+		if res, err = c.Resume(t.Context(), res.Run, plc.Change{Plan: conditional}); err != nil || !plc.WaitsForPlan(&journal.Summary{Status: res.Status, Reason: res.Reason}) {
+			t.Fatalf("%v, %+v", err, res)
+		}
+		approve()
+		c.spec.Plan = conditional
 		c.learn(t)
 		res, err = c.Resume(t.Context(), res.Run, plc.Change{})
 		waits(t, c, res, err)

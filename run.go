@@ -489,7 +489,7 @@ func (r *Run) cover(covers []approval.Covered) {
 func (r *Run) coverBefore(ctx context.Context, covers []approval.Covered) error {
 	var approved []approval.Covered
 	for _, c := range covers {
-		ok, err := r.plan.checker.session.engine.approved(ctx, r.store, r.ID(), coverName(c))
+		ok, err := r.plan.checker.session.engine.approved(ctx, r.store, r.ID(), coverName(r.now.digest, c))
 		if err != nil {
 			return err
 		}
@@ -501,9 +501,10 @@ func (r *Run) coverBefore(ctx context.Context, covers []approval.Covered) error 
 	return nil
 }
 
-// coverName returns the name under which a record has that a call was approved with its plan.
-func coverName(c approval.Covered) string {
-	return "call " + digestOf(encoded([]string{c.Instance, c.Key}))
+// coverName returns the name under which a record has that a call was approved with the plan of a
+// digest.
+func coverName(digest string, c approval.Covered) string {
+	return "call " + digestOf(encoded([]string{digest, c.Instance, c.Key}))
 }
 
 // approvedNames returns the names under which a record has that a plan of a digest was approved,
@@ -511,7 +512,7 @@ func coverName(c approval.Covered) string {
 func approvedNames(digest string, covers []approval.Covered) []string {
 	names := []string{digest}
 	for _, c := range covers {
-		names = append(names, coverName(c))
+		names = append(names, coverName(digest, c))
 	}
 	return names
 }
