@@ -95,7 +95,7 @@ type Returned struct {
 // Take notes the next event of the call. The values in it are kept.
 func (p *Past) Take(e *Event) {
 	if e.Content != "" {
-		if p.Content != "" && p.Content != e.Content { // it is another call, of another plan
+		if p.Content != "" && !sameContent(p.Content, e.Content) { // it is another call, of another plan
 			*p = Past{}
 		}
 		p.Content = e.Content

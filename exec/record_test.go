@@ -677,6 +677,68 @@ func TestDelegatesGoOn(t *testing.T) {
 	}
 }
 
+// TestRevisedDocuments revises the plan of a run with a loop over a document: its result counts only
+// if the document, and what its calls run, is the same, and calls of the document that returned are
+// not made again, whatever the call is named that runs it.
+func TestRevisedDocuments(t *testing.T) {
+	const one, two = `{"calls":[{"_tool":"pay","n":"†input.item","_outputPath":"†state.r"},{"_tool":"look","n":1,"_outputPath":"†state.l"}],"output":"†state.r"}`,
+		`{"calls":[{"_tool":"pay","n":"†input.item","_outputPath":"†state.r"},{"_tool":"look","n":1,"_outputPath":"†state.l"}],"output":["†state.r"]}`
+	for _, c := range []struct {
+		about, id, document, runs string
+		old                       bool // the record is of a build whose contents had no documents
+		state                     string
+		paid, failed              int
+	}{
+		{"nothing", "all", one, "look", false, `{"all":[1,2,3]}`, 3, 0},
+		{"its name", "each", one, "look", false, `{"all":[1,2,3]}`, 3, 0},
+		{"its document", "all", two, "look", false, `{"all":[[1],[2],[3]]}`, 3, 0},
+		{"both", "each", two, "look", false, `{"all":[[1],[2],[3]]}`, 3, 0},
+		{"what runs a call of the document", "all", one, "peek", false, `{"all":[1,2,3]}`, 3, 0},
+		{"nothing, in an old record", "all", one, "look", true, `{"all":[1,2,3]}`, 3, 0},
+		{"its name, in an old record", "each", one, "look", true, `{"all":[1,2,3]}`, 3, 0},
+		{"its name, after it failed", "each", one, "look", false, `{"all":[1,2,3]}`, 4, 3},
+		{"its name and document, after it failed", "each", two, "look", false, `{"all":[[1],[2],[3]]}`, 4, 3},
+	} {
+		paid := 0
+		looks := map[string]int{}
+		see := func(name string) tool.ActivityFunc {
+			return func(context.Context, *tool.Request) (tool.Result, error) {
+				looks[name]++
+				return tool.Result{Value: []byte("1")}, nil
+			}
+		}
+		ts := tools{"one": gives("1"), "last": fails("x"), "look": see("look"), "peek": see("peek"), "pay": func(_ context.Context, req *tool.Request) (tool.Result, error) {
+			if paid++; paid == c.failed {
+				return tool.Result{}, &tool.Error{Code: "no", Message: "not now"}
+			}
+			return numeral(number(req, "n"))
+		}}
+		plan := func(id, text, runs string) *compile.Program {
+			doc := document(t, text, ts)
+			target := *doc.Calls[1].Target
+			target.Name = runs
+			doc.Calls[1].Target = &target
+			return nest(program(t, fmt.Sprintf(`[{"_tool":"one","_id":%q,"items":[1,2,3],"_outputPath":"†state.all"},{"_tool":"last","_dependsOn":[%[1]q]}]`, id), ts),
+				map[string]*compile.Delegate{id: {Program: doc, Loop: compile.ForEach}})
+		}
+		r := &tape{}
+		if res := run(t, plan("all", one, "look"), &exec.Options{ID: "r", Record: r, MaxParallel: 1}); res.Status != exec.Failed {
+			t.Fatal(res.Status)
+		}
+		if c.old {
+			for _, e := range r.events {
+				e.Content = e.Content[:min(len(e.Content), 64)]
+			}
+		}
+		r.before = len(r.events)
+		res := run(t, plan(c.id, c.document, c.runs), &exec.Options{ID: "r", Record: r, Revision: 1, RetryFailed: true, MaxParallel: 1})
+		if string(res.State) != c.state || paid != c.paid {
+			t.Errorf("%s: %s, paid %d times", c.about, res.State, paid)
+		}
+		replays(t, plan(c.id, c.document, c.runs), exec.Options{ID: "r", Record: r, Revision: 1}, res)
+	}
+}
+
 // TestAnswersGivenWhileNobodyRan are taken when the run goes on, and recorded then.
 func TestAnswersGivenWhileNobodyRan(t *testing.T) {
 	prog := program(t, `[{"_tool":"pay","_approve":true,"amount":1,"_outputPath":"†state.x"}]`, tools{`pay "properties":{"amount":{"type":"number"}}`: echo})

@@ -45,6 +45,7 @@ type recording struct {
 	asked    map[askPlace]*asking        // nil until somebody is
 	pasts    map[string]map[string]*Past // what the record knows, by instance and path; nil without one
 	orphans  map[string]orphans          // of it, calls that the plan has no more, by instance
+	renamed  map[callPlace]string        // the paths that calls which run documents have in it
 	unsound  int                         // calls that failed unhandled
 	finished int                         // calls that came to their end
 	replan   bool                        // the run pauses for a new plan
@@ -65,29 +66,54 @@ func (s *scheduler) load() error {
 		return fmt.Errorf("exec: the record can't be read: %w", err)
 	}
 	s.pasts, s.orphans = map[string]map[string]*Past{"": past}, map[string]orphans{}
+	s.renamed = map[callPlace]string{}
 	return nil
 }
 
-// orphans are calls of the record that the plan, which was revised, has no more, by content.
-type orphans map[string][]*Past
+// orphans are calls of the record that the plan, which was revised, has no more, by what their
+// contents are without documents.
+type orphans map[string][]orphan
+
+type orphan struct {
+	path string
+	past *Past
+}
+
+// callPlace is where a call is: in an instance, by its path.
+type callPlace struct{ instance, path string }
 
 // adopt takes a call of this content that the plan has no more, of what is known of an
-// instance; nil is none. The caller holds mu.
-func (s *scheduler) adopt(instance, content string) *Past {
+// instance; nil is none. What is known of the calls in its document is known of those in that of
+// the call, also if the document was changed. The caller holds mu.
+func (s *scheduler) adopt(i int32, content string) *Past {
 	if s.opts.Revision == 0 || s.opts.Record == nil || s.parent != nil {
 		return nil
 	}
+	instance := s.instanceOf(i)
 	all, ok := s.orphans[instance]
 	if !ok {
 		all = s.findOrphans(s.pastsOf(instance))
 		s.orphans[instance] = all
 	}
-	list := all[content]
-	if len(list) == 0 {
+	base := withoutDocuments(content)
+	list, delegates := all[base], base != content
+	n := slices.IndexFunc(list, func(o orphan) bool { return sameContent(o.past.Content, content) })
+	if n < 0 && delegates && len(list) > 0 {
+		n = 0
+	}
+	if n < 0 {
 		return nil
 	}
-	all[content] = list[1:]
-	return list[0]
+	found := list[n]
+	if own := s.pastOf(i); own == nil || withoutDocuments(own.Content) != base {
+		if all[base] = slices.Delete(list, n, n+1); delegates {
+			s.renamed[callPlace{instance, s.path(i)}] = found.path
+		}
+	}
+	if !sameContent(found.past.Content, content) {
+		return nil
+	}
+	return found.past
 }
 
 func (s *scheduler) findOrphans(past map[string]*Past) orphans {
@@ -98,11 +124,21 @@ func (s *scheduler) findOrphans(past map[string]*Past) orphans {
 	all := orphans{}
 	for _, path := range slices.Sorted(maps.Keys(past)) {
 		if content := past[path].Content; content != "" && !has[path] && !strings.Contains(path, "/") {
-			all[content] = append(all[content], past[path])
+			base := withoutDocuments(content)
+			all[base] = append(all[base], orphan{path, past[path]})
 		}
 	}
 	return all
 }
+
+// sameContent reports whether a call of the record is that of a content. Older records do not have
+// documents in theirs.
+func sameContent(recorded, content string) bool {
+	return recorded == content || recorded != "" && recorded == withoutDocuments(content)
+}
+
+// withoutDocuments returns a content without the digest of documents at its end.
+func withoutDocuments(content string) string { return content[:min(len(content), 2*sha256.Size)] }
 
 // instanceOf returns the instance that a call works on.
 func (s *scheduler) instanceOf(i int32) string {
@@ -118,7 +154,15 @@ func (s *scheduler) pastOf(i int32) *Past {
 	if s.opts.Record == nil {
 		return nil
 	}
-	return s.pastsOf(s.instanceOf(i))[s.path(i)]
+	instance, path := s.instanceOf(i), s.path(i)
+	if len(s.renamed) > 0 {
+		if n := strings.IndexAny(path, "/[#"); n >= 0 { // it is in a document
+			if was, ok := s.renamed[callPlace{instance, path[:n]}]; ok {
+				path = was + path[n:]
+			}
+		}
+	}
+	return s.pastsOf(instance)[path]
 }
 
 // pastsOf returns what is known of the calls of an instance. The caller holds mu.
@@ -277,7 +321,7 @@ func (s *scheduler) amended(i int32, p *compile.Call) json.RawMessage {
 	s.mu.Lock()
 	past := s.pastOf(i)
 	s.mu.Unlock()
-	if past == nil || past.Params == nil || past.Content != s.content(p, past.Params) {
+	if past == nil || past.Params == nil || !sameContent(past.Content, s.content(p, past.Params)) {
 		return nil
 	}
 	return past.Params
@@ -288,11 +332,11 @@ func (s *scheduler) amended(i int32, p *compile.Call) json.RawMessage {
 func (s *scheduler) match(i int32, t *trail) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if past := s.pastOf(i); past != nil && past.Content == t.content {
+	if past := s.pastOf(i); past != nil && sameContent(past.Content, t.content) {
 		t.past = past
 		return
 	}
-	past := s.adopt(s.instanceOf(i), t.content)
+	past := s.adopt(i, t.content)
 	if past == nil && s.opts.Known != nil {
 		past = s.opts.Known(&s.prog().Calls[i], s.instanceOf(i), s.stemOf(i), t.content)
 	}
@@ -548,10 +592,11 @@ func (s *scheduler) content(p *compile.Call, params []byte) string {
 	if p.Target.Picked {
 		parts = append(parts, []byte(p.Target.Name))
 	}
+	content := digest(parts...)
 	if p.Rare != nil && p.Delegate != nil && p.Delegate.Program != nil {
-		parts = append(parts, []byte(s.documents(p.Delegate.Program)))
+		content += s.documents(p.Delegate.Program)
 	}
-	return digest(parts...)
+	return content
 }
 
 // fallbackContent returns the digest of what makes a fallback the same as another.
@@ -559,18 +604,20 @@ func fallbackContent(f *compile.Fallback, params []byte) string {
 	return digest([]byte(f.Tool.Definition.Name), []byte(f.Target.Name), canonical(params))
 }
 
-// documents returns the digest of the text of a document and of those that it delegates to.
+// documents returns the digest of the text of a document and of those that it delegates to, and of
+// what runs their calls: the plan may define tools that they call.
 func (p *pool) documents(doc *compile.Program) string {
 	if known, ok := p.texts.Load(doc); ok {
 		return known.(string)
 	}
-	texts := [][]byte{doc.File().Text}
+	parts := [][]byte{doc.File().Text}
 	for _, t := range doc.Targets() {
+		parts = append(parts, []byte(t.Name))
 		if t.Delegate != nil && t.Delegate.Program != nil {
-			texts = append(texts, t.Delegate.Program.File().Text)
+			parts = append(parts, t.Delegate.Program.File().Text)
 		}
 	}
-	sum := digest(texts...)
+	sum := digest(parts...)
 	p.texts.Store(doc, sum)
 	return sum
 }
