@@ -354,7 +354,7 @@ func (s *scheduler) fallsBackAlike(p *compile.Call, c *call) {
 		return
 	}
 	other := *past
-	other.Returned, other.Fallback, other.Lost = nil, false, true
+	other.Returned, other.Fallback, other.Lost, other.Key = nil, false, true, "" // the key was its fallback's
 	c.trail.past, c.trail.replaced = &other, true
 }
 

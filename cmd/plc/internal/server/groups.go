@@ -24,6 +24,7 @@ type group struct {
 	byName   map[string]*group
 	counts   map[string]int // of the calls in it that delegate to none, by status
 	from, to time.Time
+	end      instanceEnd // of an instance that has ended
 }
 
 func (g *group) child(name, instance, path string) *group {
@@ -49,7 +50,7 @@ func (t *told) groups() *group {
 	}
 	for instance := range t.entered {
 		if t.isTemplate() {
-			root.child(instance, instance, "")
+			root.child(instance, instance, "").end = t.ended[instance]
 		}
 	}
 	if t.isTemplate() {
@@ -139,8 +140,11 @@ var severity = []string{"failed", "uncertain", "awaiting", "running", "retrying"
 
 // status returns the status of a group: that of its call, or the most severe of those in it.
 func (g *group) status() string {
-	if g.call != nil {
+	switch {
+	case g.call != nil:
 		return g.call.Status
+	case g.end.status != "":
+		return g.end.status
 	}
 	return worst(g.counts)
 }

@@ -54,13 +54,13 @@ func (q *asked) article(may, several bool) html.Item {
 		el("p", el("small", text("Digest "), el("code", text(q.Digest)))),
 		when(may && !q.Unknown, el("form", attr("method", "post"), html.Action(path("runs", q.Run, "decide")), class("decide"),
 			hidden("call", q.Call), hidden("instance", q.Instance), hidden("digest", q.Digest), when(q.Here, hidden("then", "run")), reason(button("decision", "refuse", no)),
-			el("details", words("summary", "Other params, or a result"),
+			el("details", words("summary", "Change the params, or give a result instead of calling it"),
 				el("label", text("JSON "), el("textarea", attr("name", "value"), attr("rows", "6"), attr("spellcheck", "false"), html.JSON(q.Params))),
 				el("p", class("tried"), attr("role", "status")),
 				button("decision", "edit", edited), text(" "), button("decision", "answer", "Give this result")),
 			el("p", class("actions"), button("decision", "approve", yes), text(" "), button("decision", "skip", "Skip the call"))),
 			when(several, el("p", el("label", el("input", attr("type", "checkbox"), attr("form", "several"), attr("name", "question"), exactly("value", string(name)), attr("autocomplete", "off")),
-				text(" Mark it for an answer to several at once"))))))
+				text(" Mark it, to answer several at once; it can be marked once its end was on the screen"))))))
 }
 
 // breaks lists the parts of a policy that a call breaks: approving it allows them.
@@ -72,7 +72,7 @@ func (q *asked) breaks() html.Item {
 // difference shows how the params differ from those that were approved last.
 func (q *asked) difference() html.Item {
 	if q.Last == nil {
-		return el("p", text("No call of ", q.Tool, " was approved before, as far back as was looked."))
+		return el("p", text("No call of ", q.Tool, " was approved in the newest ", runsLookedAt, " runs."))
 	}
 	last := q.Last
 	who := html.Join(text("The last call of ", q.Tool, " that was approved"), when(last.by != "", text(" (by ", last.by, ")")), text(": "),
@@ -109,7 +109,7 @@ func (p *waiting) article(may bool) html.Item {
 		el("p", when(p.By != "", el("strong", text(p.By)), text(" started it. ")), text("It waits since "), moment(p.Since)),
 		el("pre", html.Lines(p.Text)),
 		when(p.More > 0, el("p", text(p.More, " calls are not shown; an approval does not cover them, and each that needs a person asks."))),
-		when(p.Digest != "" && p.Last == "", words("p", "No plan of this name was approved before, as far back as was looked.")),
+		when(p.Digest != "" && p.Last == "", el("p", text("No plan of this name was approved in the newest ", runsLookedAt, " runs."))),
 		when(p.Last != "", el("p", text("Difference from the plan that was approved last, of run "), a(path("runs", p.Last), text(p.Last))),
 			el("pre", class("tall"), attr("tabindex", "0"), html.Each(p.Diff, func(l changedLine) html.Item {
 				line := html.Lines(string(l.sign) + " " + l.text + "\n")

@@ -38,7 +38,7 @@ func (s *Server) spec(p *Planned) (plc.Spec, error) {
 	case p.Instances != "" && p.Upload != "":
 		return spec, badf(http.StatusUnprocessableEntity, "instances and upload are one or the other")
 	case p.Instances != "":
-		spec.Instances = plc.Text(p.Instances)
+		spec.Instances = plc.Source{Name: instancesName, Text: p.Instances}
 	case p.Upload != "":
 		name, err := s.uploads.path(p.Upload)
 		if err != nil {
@@ -48,6 +48,9 @@ func (s *Server) spec(p *Planned) (plc.Spec, error) {
 	}
 	return spec, nil
 }
+
+// instancesName is how findings call instances that a request has.
+const instancesName = "<instances>"
 
 // planOf returns the plan of a request.
 func planOf(plan json.RawMessage, notation string) (plc.Source, error) {

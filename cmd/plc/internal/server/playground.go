@@ -12,8 +12,10 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/server/html"
+	"github.com/plc-lang/plc/compile/flow"
 	"github.com/plc-lang/plc/dag/draw"
 	"github.com/plc-lang/plc/exec/forecast"
+	"github.com/plc-lang/plc/tool/label"
 )
 
 // played holds the content of the playground.
@@ -29,14 +31,15 @@ type played struct {
 	Findings                       []finding
 	Effects                        []forecast.Effect
 	Calls                          []forecast.Call
-	More                           int // calls that are not shown
+	Asks                           []string       // who else is asked, a line each
+	Most                           forecast.Count // the calls that are made at most
 }
 
 // finding is a finding as the page shows it.
 type finding struct {
-	Code, Severity, Message string
-	Line, Column            int
-	Fix                     *fix
+	File, Code, Severity, Message string
+	Line, Column                  int
+	Fix                           *fix
 }
 
 // fix mends a finding.
@@ -139,24 +142,66 @@ func (s *Server) play(r *http.Request, v *played) {
 			_ = json.Unmarshal(f, &one) // our own
 			v.Findings = append(v.Findings, one)
 		}
+		if spec.Instances.Text != "" {
+			err = s.checkInstances(r, spec, v)
+		}
 		if p.Program != nil {
 			var svg bytes.Buffer
 			if draw.SVG(&svg, plc.Draw(p.Program, 1)) == nil { // else it is too large
 				v.Graph = svg.Bytes()
 			}
 		}
-		v.OK = p.Err() == nil
+		v.OK = p.Err() == nil && err == nil
 	}
 	if v.OK {
 		var preview *plc.Preview
 		if preview, err = p.Preview(r.Context()); err == nil {
 			n := min(len(preview.DryRun.Calls), mostShown)
-			v.Effects, v.Calls, v.More = preview.Forecast.Effects, preview.DryRun.Calls[:n], len(preview.DryRun.Calls)-n
+			v.Effects, v.Calls, v.Most, v.Asks = preview.Forecast.Effects, preview.DryRun.Calls[:n], preview.Forecast.Calls, askedBesides(preview)
 		}
 	}
 	if err != nil {
 		v.Problem, v.OK = err.Error(), false
 	}
+}
+
+// checkInstances adds what is wrong with the instances.
+func (s *Server) checkInstances(r *http.Request, spec plc.Spec, v *played) error {
+	p, err := s.opts.Engine.Check(r.Context(), spec)
+	if err != nil {
+		return err
+	}
+	for _, f := range findingsOf(p.AllFindings()) {
+		var one finding
+		if json.Unmarshal(f, &one) == nil && one.File == instancesName {
+			v.Raw, v.Findings = append(v.Raw, f), append(v.Findings, one)
+		}
+	}
+	return nil
+}
+
+// askedBesides says which calls may ask a person for other reasons than their own approval.
+func askedBesides(p *plc.Preview) (all []string) {
+	for _, r := range p.Forecast.Flows {
+		asks := func(v flow.Verdict, approve bool) bool { return v == flow.Asks || v == flow.Depends && approve }
+		for _, s := range r.Sinks {
+			approve := slices.ContainsFunc(s.Wants, func(w *label.Want) bool { return w.Violation == label.Approve })
+			if s.Call != nil && asks(s.Verdict(), approve) {
+				all = append(all, fmt.Sprintf("%s may ask a person, since a policy wants that for its param %q.", s.Call.ID, s.Param))
+			}
+		}
+		for _, d := range r.Duties {
+			if asks(d.Verdict, d.Rule.Violation == label.Approve) {
+				all = append(all, fmt.Sprintf("A person may be asked because of the rule %q.", d.Rule.Text))
+			}
+		}
+	}
+	for i := range p.Plan.Program.Calls {
+		if c := &p.Plan.Program.Calls[i]; c.Rare != nil && c.OnFailure == "ask" {
+			all = append(all, c.ID+" asks a person if it fails.")
+		}
+	}
+	return all
 }
 
 func (v *played) page() []byte {
@@ -205,14 +250,19 @@ func rawList(list []json.RawMessage) string {
 func (v *played) result() html.Item {
 	var findings []html.Item
 	for i, f := range v.Findings {
-		findings = append(findings, el("li", class(f.Severity), text(f.Severity, " ", f.Code, ", line ", f.Line, ", column ", f.Column, ": ", f.Message),
+		where := html.Name("line ")
+		if f.File == instancesName {
+			where = "instances, line "
+		}
+		findings = append(findings, el("li", class(f.Severity), text(f.Severity, " ", f.Code, ", ", where, f.Line, ", column ", f.Column, ": ", f.Message),
 			when(f.Fix != nil, text(" "), fixButton(i, f.Fix))))
 	}
 	return html.Join(
 		when(v.Problem != "", el("p", class("error"), attr("role", "alert"), text(v.Problem))),
 		when(len(findings) > 0, words("h2", "Findings"), el("ul", html.Join(findings...))),
 		when(len(v.Graph) > 0, words("h2", "Graph"), el("div", class("wide"), attr("tabindex", "0"), html.Picture(v.Graph, "Graph of the plan"))),
-		when(v.OK, words("h2", "What would happen"), effects(v.Effects), planned(v.Calls), when(v.More > 0, el("p", text("And ", v.More, " more calls.")))))
+		when(v.OK, words("h2", "What would happen"), effects(v.Effects), planned(v.Calls), el("p", text("At most ", v.Most, " calls would be made; ", len(v.Calls), " are shown.")),
+			html.Each(v.Asks, func(s string) html.Item { return el("p", class("warning"), text(s)) })))
 }
 
 func fixButton(i int, f *fix) html.Item {

@@ -4,8 +4,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/plc-lang/plc"
 )
 
 // form sends a form as a browser of a person with all roles does.
@@ -102,4 +105,34 @@ func TestListOfEvents(t *testing.T) {
 		t.Errorf("after event 3: %s", page)
 	}
 	g.want(404, "GET", "/runs/none/events", nil)
+}
+
+// A line of instances that is wrong is a finding with its place, and a run of it says what was wrong.
+func TestWrongInstances(t *testing.T) {
+	g := newRig(t, Options{})
+	lines := "{\"what\": \"attic\"}\n{\"what\": \"cellar\"\n{\"what\": 5}\n"
+	fields := url.Values{"plan": {`[{"_id": "d", "_tool": "put", "what": "†input.what"}]`}, "instances": {lines}, "do": {"check"}}
+	_, _, page := g.form("/playground", fields)
+	if !strings.Contains(wordsOf(page), "instances, line 2, column 18: found the end") {
+		t.Error(wordsOf(page))
+	}
+	run := g.runTo("runFinished", object{"plan": fields.Get("plan"), "instances": lines})
+	page = wordsOf(g.page("/runs/" + run))
+	for _, want := range []string{`1 put.*✓ completed`, `2 ✗ failed <instances>:2:18: found the end`, `3 ✗ failed "d" failed: params`} {
+		if !regexp.MustCompile(want).MatchString(page) {
+			t.Errorf("no %s in %s", want, page)
+		}
+	}
+}
+
+// The preview says which calls may ask a person for other reasons than their own approval.
+func TestWhoElseIsAsked(t *testing.T) {
+	policy := plc.Text(`{"flow": {"tools": {"put": {"leaves": false, "takes": {"what": {"trust": "user"}}}, "double": {"leaves": false, "gives": {"trust": "untrusted"}}, "wipe": {"leaves": false}}, "rules": ["count(put) <= 1"], "violation": "approve"}}`)
+	g := newRig(t, Options{Spec: plc.Spec{Toolset: plc.Toolset{Files: []plc.Source{policy}}}})
+	_, _, page := g.form("/playground", url.Values{"do": {"check"}, "plan": {`[{"_id": "d", "_tool": "double", "n": 1, "_outputPath": "†state.n"}, {"_id": "p", "_tool": "put", "what": "†{state.n}", "_onFailure": "ask"}, {"_id": "q", "_tool": "put", "what": "x"}]`}})
+	for _, want := range []string{`p may ask a person, since a policy wants that for its param "what".`, `A person may be asked because of the rule "count(put) <= 1".`, "p asks a person if it fails.", "At most 3 calls would be made; 3 are shown."} {
+		if !strings.Contains(wordsOf(page), want) {
+			t.Errorf("no %s in %s", want, wordsOf(page))
+		}
+	}
 }

@@ -27,7 +27,8 @@ type told struct {
 	calls   []*Call   // in the order in which they began
 	known   map[callAt]*Call
 	entered map[string]time.Time // when instances began
-	pauses  []span               // of the run
+	ended   map[string]instanceEnd
+	pauses  []span // of the run
 	writes  []written
 }
 
@@ -40,6 +41,9 @@ type written struct {
 	call *Call
 	time time.Time
 }
+
+// instanceEnd says how an instance ended.
+type instanceEnd struct{ status, reason string }
 
 // A span is a part of the time of a call, or of its run.
 type span struct {
@@ -63,7 +67,7 @@ const (
 
 // follow reads the record of a run up to an event.
 func (s *Server) follow(ctx context.Context, sum *journal.Summary, at int64) (*told, error) {
-	t := &told{sum: sum, at: at, status: string(exec.Running), known: map[callAt]*Call{}, entered: map[string]time.Time{}}
+	t := &told{sum: sum, at: at, status: string(exec.Running), known: map[callAt]*Call{}, entered: map[string]time.Time{}, ended: map[string]instanceEnd{}}
 	p, err := s.opts.Engine.PlanOf(ctx, sum.Run)
 	if err == nil {
 		err = p.Err()
@@ -111,6 +115,11 @@ func (t *told) take(seq int64, e *exec.Event) error {
 		}
 	case exec.InstanceStarted:
 		t.entered[e.Instance] = e.Time
+	case exec.InstanceFinished:
+		if _, ok := t.entered[e.Instance]; !ok { // what was given for it was wrong
+			t.entered[e.Instance] = e.Time
+		}
+		t.ended[e.Instance] = instanceEnd{string(e.Status), e.Reason}
 	}
 	if e.Call == "" {
 		return nil

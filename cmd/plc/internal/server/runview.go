@@ -146,16 +146,16 @@ func (v *runShown) head() html.Item {
 	}
 	return el("section", attr("id", "head"), exactly("data-status", v.status), when(r.Finished != "", attr("data-ended", "yes")),
 		exactly("data-states", v.drawn()),
-		el("p", status(v.status), text(" ", r.Reason)),
+		el("p", status(v.status), when(v.place.at == 0, text(" ", r.Reason))),
 		el("p", counted(v.scope.counts)),
 		el("p", text("Started "), when(r.By != "", text("by ", r.By, " ")), moment(r.Created), text(took), text(", "), a(path("runs", r.Run, "events"), text(r.Events, " events")),
 			when(r.Parent != "", text(". A fork of "), a(path("runs", r.Parent), text(r.Parent)))),
 		labels(r.Labels),
 		when(v.output != nil, html.Join(words("h2", "Output"), value(v.output, bytesShown))),
 		when(v.broken != "", el("p", class("error"), text("The plan can't be shown here: ", v.broken))),
-		when(v.may.run, el("p", class("actions"),
+		when(v.may.run && v.place.at == 0, el("p", class("actions"),
 			when(r.Finished == "", post(path("runs", r.Run, "cancel"), "Cancel the run")),
-			when(v.own && r.Finished != "" && r.Status != string(exec.Completed), post(path("runs", r.Run, "resume"), "Go on where it ended")))))
+			when(v.own && r.Finished != "" && r.Status != string(exec.Completed), post(path("runs", r.Run, "resume"), "Go on with the run")))))
 }
 
 // post returns a button that sends a request.
@@ -204,7 +204,7 @@ func (v *runShown) slider() html.Item {
 	return el("form", attr("method", "get"), attr("id", "slider"), html.Action(path("runs", v.run)), fields,
 		el("label", text("After event "), el("span", attr("id", "event"), text(v.told.at)), text(" of "), el("span", attr("id", "events"), text(v.summary.Events)), text(" "),
 			el("input", attr("type", "range"), attr("name", "at"), attr("min", "1"), attr("max", max(v.summary.Events, 1)), attr("value", v.told.at))),
-		text(" "), words("button", "Show the run as it was then"), text(" "), when(v.place.at > 0, a(now.url(), text("Now"))))
+		text(" "), words("button", "Show the run as it was then"), text(" "), el("span", attr("id", "now"), when(v.place.at == 0, set("hidden")), a(now.url(), text("Show the run as it is now"))))
 }
 
 func (v *runShown) graph() html.Item {
@@ -263,7 +263,7 @@ func (v *runShown) row(g *group, top bool) html.Item {
 	row := el("tr", exactly("data-call", g.path), exactly("data-instance", g.instance), exactly("data-node", nodeOf(g.path)),
 		el("td", name), el("td", text(g.tool)), el("td", status(g.status())), el("td", class("when"), v.bar(g), el("small", when_)),
 		el("td", when(c.Attempts > 0, text(c.Attempts))),
-		el("td", failure(c.Error), when(!isNull(c.Result), value(c.Result, bytesInRow)), when(c.Reason != "", el("p", text(c.Reason)))),
+		el("td", failure(c.Error), when(!isNull(c.Result), value(c.Result, bytesInRow)), when(c.Reason != "", el("p", text(c.Reason))), when(g.end.reason != "", el("p", text(g.end.reason)))),
 		el("td", html.Each(c.Writes[:min(len(c.Writes), 5)], func(w Write) html.Item { return el("p", text(w.Path, " (", w.Method, ")")) })))
 	if len(g.kids) == 0 {
 		return row
@@ -421,7 +421,7 @@ func (v *callShown) whole() []byte {
 		v.ask(),
 		el("div", class("beside"),
 			part("Params", v.params != nil, "Not known yet: they are made when the call begins.", value(v.params, bytesShown)),
-			when(c.asked != nil, html.Join(words("h2", "Params before a person changed them"), value(c.asked, bytesShown))),
+			when(c.asked != nil, el("section", words("h2", "Params before a person changed them"), value(c.asked, bytesShown))),
 			part("Result", !isNull(c.Result), "None.", value(c.Result, bytesShown)),
 			part("Error", c.Error != nil, "None.", failure(c.Error)),
 			part("Writes", len(c.Writes) > 0, "None.", html.Each(c.Writes, func(w Write) html.Item {

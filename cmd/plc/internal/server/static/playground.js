@@ -45,7 +45,7 @@ async function check(text) {
   const findings = JSON.parse(made.getElementById("result").dataset.findings), place = places(text);
   swap(made, ["result"]);
   fixes = findings.map(f => f.fix && (view => mend(view, text, f.fix, place)));
-  return findings.filter(f => f.offset !== undefined).map(f => ({
+  return findings.filter(f => f.offset !== undefined && f.file !== "<instances>").map(f => ({
     from: place(f.offset), to: place(f.endOffset), severity: f.severity === "info" ? "info" : f.severity === "warning" ? "warning" : "error",
     message: f.message, source: f.code,
     actions: f.fix ? [{ name: f.fix.message, apply: view => mend(view, text, f.fix, place) }] : [],

@@ -106,6 +106,7 @@ async function show() {
       if (past) changes.clear();
       swap(await load(url), parts);
       history.replaceState(null, "", url);
+      document.getElementById("now").hidden = now;
       markAll();
     } catch { // the server is away: the link says so, and the page stays as it is
       past = new URL(location.href).searchParams.has("at");
@@ -118,6 +119,11 @@ slider?.addEventListener("input", () => {
   wanted = Number(slider.value);
   show();
 });
+
+// The times of what runs go on without events.
+setInterval(() => {
+  if (!past && document.getElementById("head").dataset.status === "running") refresh();
+}, 5000);
 
 await drawHere().catch(() => {});
 watch({ run, after: last }, happened);

@@ -10,12 +10,12 @@ await main(async () => {
 
   // The difference from what was approved last, and params that are checked as they are typed.
   await page.goto(`${base}/inbox?run=${first}`);
-  check((await page.textContent("article")).includes("No call of wipe was approved before"), "there is something that was approved before");
+  check((await page.textContent("article")).includes("No call of wipe was approved in the newest 300 runs"), "there is something that was approved before");
   await press("Approve");
   await ask("finished " + first);
   await page.goto(`${base}/inbox?run=${second}`);
   check(/these differ.*"disk".*"cache"/s.test(await page.textContent("article")), "the inbox shows no difference: " + await page.textContent("article"));
-  await focus("Other params, or a result");
+  await focus("Change the params, or give a result instead of calling it");
   await page.keyboard.press("Enter");
   await focus("css=textarea[name=value]");
   await page.keyboard.press("Control+A");
