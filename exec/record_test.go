@@ -677,6 +677,59 @@ func TestDelegatesGoOn(t *testing.T) {
 	}
 }
 
+// TestFallbacksOfRecords resumes a run whose call has the result of its fallback: it counts for the
+// same fallback, also with params that a person changed, and for no other.
+func TestFallbacksOfRecords(t *testing.T) {
+	const same = `[{"_tool":"bad","_approve":true,"n":1,"_fallback":"pay","_outputPath":"†state.x"},{"_tool":"last","_dependsOn":["bad"]}]`
+	other := strings.Replace(same, `"pay"`, `{"_tool":"pay","n":2}`, 1)
+	for _, c := range []struct {
+		about, first, plan string
+		edited             string
+		paid               []string
+		state              string
+	}{
+		{"nothing", same, same, "", []string{"1"}, `{"x":1}`},
+		{"nothing, with other params", same, same, `{"n":5}`, []string{"5"}, `{"x":5}`},
+		{"the params of the fallback", same, other, "", []string{"1", "2"}, `{"x":2}`},
+		{"the params of the fallback are the call's", other, same, "", []string{"2", "1"}, `{"x":1}`},
+		{"the fallback is gone", other, strings.Replace(same, `"_fallback":"pay",`, "", 1), "", []string{"2"}, `{}`},
+	} {
+		var paid []string
+		keys := map[string]string{}
+		ts := tools{`bad "effects":{"idempotent":true}`: func(_ context.Context, req *tool.Request) (tool.Result, error) {
+			if n := fmt.Sprint(number(req, "n")); keys[req.Key] != "" && keys[req.Key] != n {
+				t.Errorf("%s: the key of a call with %s has %s", c.about, keys[req.Key], n)
+			}
+			return tool.Result{}, &tool.Error{Code: "no", Message: "not now"}
+		}, "last": fails("x"), "pay": func(_ context.Context, req *tool.Request) (tool.Result, error) {
+			paid = append(paid, fmt.Sprint(number(req, "n")))
+			keys[req.Key] = fmt.Sprint(number(req, "n"))
+			return numeral(number(req, "n"))
+		}}
+		r := &tape{}
+		opts := exec.Options{ID: "r", Record: r, MaxParallel: 1, Approver: func(context.Context, *exec.Question) (exec.Answer, error) {
+			a := exec.Answer{Approved: true}
+			if c.edited != "" && len(paid) == 0 {
+				a.Params = []byte(c.edited)
+			}
+			return a, nil
+		}}
+		if res := run(t, program(t, c.first, ts), &opts); res.Status != exec.Failed {
+			t.Fatal(res.Status)
+		}
+		r.before = len(r.events)
+		opts.RetryFailed = true
+		if c.plan != c.first {
+			opts.Revision = 1
+		}
+		res := run(t, program(t, c.plan, ts), &opts)
+		if !slices.Equal(paid, c.paid) || string(res.State) != c.state {
+			t.Errorf("%s: paid %v, %s", c.about, paid, res.State)
+		}
+		replays(t, program(t, c.plan, ts), opts, res)
+	}
+}
+
 // TestRevisedDocuments revises the plan of a run with a loop over a document: its result counts only
 // if the document, and what its calls run, is the same, and calls of the document that returned are
 // not made again, whatever the call is named that runs it.

@@ -350,7 +350,11 @@ func (s *scheduler) fallsBackAlike(p *compile.Call, c *call) {
 	if past == nil || past.Instead == "" || past.Returned == nil || past.Returned.Failure != nil {
 		return
 	}
-	if params, ok := s.fallbackParams(p, c.params, false); ok && past.Instead == fallbackContent(p.Fallback, params) {
+	given := c.params
+	if past.Params != nil { // a person, or a hook, gave others
+		given = past.Params
+	}
+	if params, ok := s.fallbackParams(p, given, false); ok && past.Instead == fallbackContent(p.Fallback, params) {
 		return
 	}
 	other := *past

@@ -49,7 +49,7 @@ func (s *Server) spec(p *Planned) (plc.Spec, error) {
 	return spec, nil
 }
 
-// instancesName is how findings call instances that a request has.
+// instancesName is the name of the instances of a request in findings.
 const instancesName = "<instances>"
 
 // planOf returns the plan of a request.
