@@ -18,9 +18,6 @@ import (
 // ours. A run of AG-UI is what a run of ours does until it waits or ends; the next one on the
 // thread has the answers.
 
-// aguiVersion is the version of AG-UI that is spoken.
-const aguiVersion = "1.0"
-
 // aguiInput is a RunAgentInput of AG-UI. Its plan is forwardedProps, as POST /v1/runs takes it, or
 // the text of the last message of a user. Other members say nothing to us.
 type aguiInput struct {
@@ -130,16 +127,13 @@ func (s *Server) aguiResume(r *http.Request, answers []aguiAnswer) (run string, 
 
 // decision returns what a person has decided. Only an explicit "approve" approves.
 func (a *aguiAnswer) decision() (*Decision, error) {
-	d := &Decision{Decision: "refuse"}
 	switch {
-	case a.Status == "cancelled":
-		return d, nil
-	case a.Status != "resolved":
+	case a.Status != "resolved" && a.Status != "cancelled":
 		return nil, badf(http.StatusUnprocessableEntity, "the status of an answer is resolved or cancelled")
-	case len(a.Payload) == 0 || string(a.Payload) == "null":
-		return d, nil
+	case a.Status == "cancelled", isNull(a.Payload):
+		return &Decision{Decision: "refuse"}, nil
 	}
-	d.Decision = ""
+	d := &Decision{}
 	if err := decode(a.Payload, d); err != nil {
 		return nil, err
 	}
@@ -204,7 +198,7 @@ func (t *aguiTelling) take(entry *journal.Entry) (text []byte, last bool) {
 	ids := members{"threadId": t.in.Thread, "runId": t.in.Run}
 	if !t.begun {
 		t.begun, t.calls = true, map[string]bool{}
-		t.tell("RUN_STARTED", e, members{"threadId": t.in.Thread, "runId": t.in.Run, "protocolVersion": aguiVersion})
+		t.tell("RUN_STARTED", e, members{"threadId": t.in.Thread, "runId": t.in.Run, "protocolVersion": "1.0"})
 		t.tell("CUSTOM", e, members{"name": "plc.run", "value": members{"run": t.run}})
 	}
 	call := e.Call
@@ -279,8 +273,7 @@ func (t *aguiTelling) interrupts(e *exec.Event) (all []members, err error) {
 		if err != nil {
 			return nil, err
 		}
-		digest := p.Digest()
-		return []members{{"id": interrupt{t.run, digest}.String(), "reason": "plan", "message": t.s.opts.Preview(p, mostShown), "responseSchema": answerSchema}}, nil
+		return []members{{"id": interrupt{t.run, p.Digest()}.String(), "reason": "plan", "message": t.s.opts.Preview(p, mostShown), "responseSchema": answerSchema}}, nil
 	}
 	open, err := t.s.opts.Engine.Questions(t.r.Context(), t.run)
 	for _, q := range open {
