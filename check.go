@@ -306,6 +306,8 @@ type Plan struct {
 	checker *Checker
 	values  map[string]compile.Given // that it was compiled with, by kind
 	lines   []byte                   // of Instances, when they had to be known before the run
+	// moreLines counts the lines that are not blank behind lines.
+	moreLines int
 }
 
 // A PlanError says that a plan must not run.

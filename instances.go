@@ -73,13 +73,45 @@ func (p *Plan) withLines() (*Plan, error) {
 	if src.Name == stdin && !src.inline() {
 		return nil, &SpecError{"instances", "come from standard input, which can be read only once: give a file, so that they can be shown before they run"}
 	}
-	text, err := p.checker.session.engine.readSource(src)
+	in, err := p.instances()
 	if err != nil {
 		return nil, err
 	}
+	defer in.in.Close()
 	with := *p
-	with.lines = append([]byte{}, text...) // not nil
-	return &with, nil
+	with.lines, with.moreLines, err = firstLines(in.in, jsonscan.DefaultMaxBytes)
+	return &with, err
+}
+
+// firstLines reads lines of at most so many bytes in all, and counts those behind them that are not
+// blank.
+func firstLines(in io.Reader, most int64) (lines []byte, more int, err error) {
+	lines, err = io.ReadAll(io.LimitReader(in, most))
+	if err != nil {
+		return nil, 0, err
+	}
+	rest := bufio.NewReader(in)
+	if _, err = rest.Peek(1); errors.Is(err, io.EOF) {
+		return lines, 0, nil
+	}
+	end := bytes.LastIndexByte(lines, '\n') + 1
+	lines, part := lines[:end], lines[end:] // of a line that goes on
+	for blank := true; err == nil; {
+		blank = blank && len(bytes.TrimSpace(part)) == 0
+		part, err = rest.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			err = nil
+			continue
+		}
+		if !blank || len(bytes.TrimSpace(part)) > 0 {
+			more++
+		}
+		blank, part = true, nil
+	}
+	if !errors.Is(err, io.EOF) {
+		return nil, 0, err
+	}
+	return lines, more, nil
 }
 
 // CheckLines has the lines of Instances checked against each plan that is sound.
@@ -134,7 +166,7 @@ func (p *Plan) countLines() int {
 			n++
 		}
 	}
-	return max(n, 1)
+	return max(n+p.moreLines, 1)
 }
 
 // boundLines returns the instances by their lines, which may be their names.

@@ -229,3 +229,34 @@ func TestInstancesArePreviewed(t *testing.T) {
 		}
 	}
 }
+
+// A preview of very many instances shows the first, and counts all.
+func TestManyInstancesArePreviewed(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		most int64
+		more int
+	}{{"a\nb\nc", 1, 3}, {"a\nb\nc", 2, 2}, {"a\n\nb\n  \nc\n", 2, 2}, {"a", 9, 0}, {"", 9, 0}, {"a\n", 1, 1}, {"a\n", 2, 0}, {"aaaa", 2, 1}, {"aaaa\n" + strings.Repeat("b", 10000) + "\n" + strings.Repeat(" ", 10000) + "\nc", 3, 3}} {
+		lines, more, err := firstLines(strings.NewReader(c.text), c.most)
+		if err != nil || more != c.more || !strings.HasPrefix(c.text, string(lines)) || len(lines) > 0 && len(lines) < len(c.text) && !bytes.HasSuffix(lines, []byte("\n")) {
+			t.Errorf("%.20q: %q, %d more, %v", c.text, lines, more, err)
+		}
+	}
+	look := tool.Func("look", "Looks.", func(context.Context, struct {
+		N int `json:"n"`
+	}) (string, error) {
+		return "", nil
+	})
+	line := `{"n": 1, "pad": "` + strings.Repeat("x", 1<<20) + `"}` + "\n"
+	e := New(Config{Tools: []*tool.Tool{look}, Open: func(string) (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader(strings.Repeat(line, 70))), nil
+	}})
+	p, err := e.Prepare(t.Context(), Spec{Plan: Text(`[{"_tool": "look", "n": "†input.n"}]`), Instances: File("lines.jsonl")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	preview, err := p.Preview(t.Context())
+	if err != nil || preview.Forecast.Calls != 70 || len(preview.DryRun.Calls) != mostInstances {
+		t.Errorf("%v %+v", err, preview)
+	}
+}
