@@ -388,10 +388,15 @@ func (r *Runner) Cancel(ctx context.Context, run, reason string) error {
 		j.cancel(&exec.CancelError{Reason: cmp.Or(reason, "somebody cancelled it")})
 		select {
 		case <-j.Done:
-			return nil
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+		// It may have paused just before, and would go on.
+		err := r.opts.Engine.Cancel(ctx, run, reason)
+		if errors.As(err, new(*plc.EndedError)) {
+			return nil
+		}
+		return err
 	}
 	return r.opts.Engine.Cancel(ctx, run, reason)
 }

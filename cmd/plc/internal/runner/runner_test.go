@@ -277,3 +277,57 @@ func TestCancelOfALeftRun(t *testing.T) {
 		t.Errorf("cancelled again: %v", err)
 	}
 }
+
+// slowClose is a store whose runs are given back only after a signal.
+type slowClose struct {
+	journal.Store
+	closing, goOn chan struct{}
+}
+
+func (s slowClose) Create(ctx context.Context, run string, g *journal.Given) (journal.Run, error) {
+	r, err := s.Store.Create(ctx, run, g)
+	return slowRun{r, s}, err
+}
+
+type slowRun struct {
+	journal.Run
+	store slowClose
+}
+
+func (r slowRun) Close() error {
+	close(r.store.closing)
+	<-r.store.goOn
+	return r.Run.Close()
+}
+
+// A run that is cancelled while it pauses is cancelled.
+func TestCancelOfARunThatPauses(t *testing.T) {
+	store := slowClose{memory.New(), make(chan struct{}), make(chan struct{})}
+	wipe := tool.Func("wipe", "Wipes.", func(context.Context, struct{}) (string, error) { return "", nil })
+	wipe.Definition.Effects.Destructive = tool.Yes
+	eng := plc.New(plc.Config{Tools: []*tool.Tool{wipe}, Store: store})
+	defer eng.Close()
+	r := runner.New(t.Context(), runner.Options{Engine: eng, Frontend: "test", Running: 2, Queued: 2})
+	defer r.Close()
+	j, err := r.Begin("", func(ctx context.Context) (*plc.Run, error) {
+		plan, err := eng.Prepare(ctx, plc.Spec{Plan: plc.Text(`[{"_tool": "wipe"}]`), Labels: map[string]string{runner.Label: "test"}})
+		if err != nil {
+			return nil, err
+		}
+		return plan.Begin(ctx)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-store.closing // it has paused
+	go func() {
+		time.Sleep(10 * time.Millisecond) // so that Cancel waits; if it does not, the test says less
+		close(store.goOn)
+	}()
+	if err := r.Cancel(t.Context(), j.ID, "enough"); err != nil {
+		t.Fatal(err)
+	}
+	if sum, err := store.Summary(t.Context(), j.ID); err != nil || sum.Status != exec.Cancelled {
+		t.Errorf("%+v %v", sum, err)
+	}
+}
