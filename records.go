@@ -125,6 +125,8 @@ func (e *Engine) FindResumable(ctx context.Context, name string, revised bool) (
 		return nil, ErrNoRuns
 	case all[0].Status == exec.Rejected:
 		return nil, &RejectedError{all[0].Run, all[0].Reason}
+	case all[0].Status == journal.Cut: // continuing it says why it can't go on
+		return all[0], nil
 	}
 	return nil, fmt.Errorf("there is no run to resume: the newest, %s of %s, is %s", all[0].Run, Source{Name: all[0].Plan}.shown(), all[0].Status)
 }

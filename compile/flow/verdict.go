@@ -306,3 +306,14 @@ func (s *step) String() string {
 	}
 	return fmt.Sprintf("%q takes %s", s.who, what)
 }
+
+// MayAsk reports whether a person may have to approve the call because of the sink.
+func (s *Sink) MayAsk() bool {
+	v := s.Verdict()
+	return v == Asks || v == Depends && slices.ContainsFunc(s.Wants, func(w *label.Want) bool { return w.Violation == label.Approve })
+}
+
+// MayAsk reports whether a person may have to approve calls because of the rule.
+func (d *Duty) MayAsk() bool {
+	return d.Verdict == Asks || d.Verdict == Depends && d.Rule.Violation == label.Approve
+}

@@ -12,10 +12,8 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/server/html"
-	"github.com/plc-lang/plc/compile/flow"
 	"github.com/plc-lang/plc/dag/draw"
 	"github.com/plc-lang/plc/exec/forecast"
-	"github.com/plc-lang/plc/tool/label"
 )
 
 // played holds the content of the playground.
@@ -183,15 +181,13 @@ func (s *Server) checkInstances(r *http.Request, spec plc.Spec, v *played) error
 // askedBesides says which calls may ask a person for other reasons than their own approval.
 func askedBesides(p *plc.Preview) (all []string) {
 	for _, r := range p.Forecast.Flows {
-		asks := func(v flow.Verdict, approve bool) bool { return v == flow.Asks || v == flow.Depends && approve }
 		for _, s := range r.Sinks {
-			approve := slices.ContainsFunc(s.Wants, func(w *label.Want) bool { return w.Violation == label.Approve })
-			if s.Call != nil && asks(s.Verdict(), approve) {
+			if s.Call != nil && s.MayAsk() {
 				all = append(all, fmt.Sprintf("%s may ask a person, since a policy wants that for its param %q.", s.Call.ID, s.Param))
 			}
 		}
 		for _, d := range r.Duties {
-			if asks(d.Verdict, d.Rule.Violation == label.Approve) {
+			if d.MayAsk() {
 				all = append(all, fmt.Sprintf("A person may be asked because of the rule %q.", d.Rule.Text))
 			}
 		}
