@@ -385,7 +385,7 @@ func (e *Engine) ApprovePlan(ctx context.Context, run, digest string) error {
 	}
 	key, err := e.approvalKey()
 	if err == nil && key == nil && strings.HasPrefix(sum.Reason, waitsForSealed) {
-		err = errors.New("the run wants an approval that is sealed; set " + approvalKeyVariable + " to the key that it has")
+		err = errors.New("the approval has to be sealed; set " + approvalKeyVariable + " to the key with which the run was begun")
 	}
 	if err != nil {
 		return err

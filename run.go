@@ -527,7 +527,7 @@ const (
 	WaitsForApproval = "the plan is lazy, and nobody has approved it; --yes approves"
 
 	// waitsForSealed is the same where an approval has to be sealed.
-	waitsForSealed = WaitsForApproval + ", sealed with " + approvalKeyVariable
+	waitsForSealed = WaitsForApproval + "; the approval has to be sealed with " + approvalKeyVariable
 
 	noRecordToWait = "the plan is lazy, there is nobody to ask, and without a record it can't wait; --yes approves"
 )

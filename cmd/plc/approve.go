@@ -106,7 +106,7 @@ func coveredText(covers []approval.Covered) display.Text {
 		b.Line("calls that need approval ask when they are reached")
 		return b.Text()
 	}
-	b.Line("approved with the plan; other calls that need approval ask when they are reached:")
+	b.Line("approved with the plan, and not asked about again:")
 	for _, c := range covers {
 		if c.Instance != "" {
 			b.Line("  %s of %s", display.Name(c.Call), display.Name(c.Instance))
@@ -114,6 +114,7 @@ func coveredText(covers []approval.Covered) display.Text {
 			b.Line("  %s", display.Name(c.Call))
 		}
 	}
+	b.Line("other calls that need approval ask when they are reached")
 	return b.Text()
 }
 
