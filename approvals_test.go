@@ -325,6 +325,40 @@ func (c *conditional) prepare(t *testing.T) *plc.Plan {
 	return p
 }
 
+// request writes a request for an approval.
+func (c *conditional) request(t *testing.T) *approval.Kept {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "approval.json")
+	var a *approval.Kept
+	preview, err := c.prepare(t).Preview(t.Context())
+	if err == nil {
+		err = preview.RequestApproval(name, 0)
+	}
+	if err == nil {
+		a, err = c.OpenApproval(name)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// runOn approves a request that lists these calls, and runs the plan on it.
+func (c *conditional) runOn(t *testing.T, a *approval.Kept, covers []approval.Covered) (*plc.Run, *exec.Result, error) {
+	t.Helper()
+	if err := a.Change(func(f *approval.File) error { f.Covers = covers; return f.Approve("ada", time.Now()) }); err != nil {
+		t.Fatal(err)
+	}
+	r, err := c.prepare(t).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	r.Approval = a
+	res, err := r.Do(t.Context())
+	return r, res, err
+}
+
 // An approval covers the calls that were shown as covered, and not those that a dry run would show
 // by now, since the store has learned more.
 func TestApprovalsCoverWhatWasShown(t *testing.T) {
@@ -336,29 +370,9 @@ func TestApprovalsCoverWhatWasShown(t *testing.T) {
 	}
 	t.Run("in a file", func(t *testing.T) {
 		c := newConditional(t)
-		name := filepath.Join(t.TempDir(), "approval.json")
-		preview, err := c.prepare(t).Preview(t.Context())
-		if err == nil {
-			err = preview.RequestApproval(name, 0)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := c.request(t)
 		c.learn(t)
-		a, err := c.OpenApproval(name)
-		if err == nil {
-			err = a.Change(func(f *approval.File) error { return f.Approve("ada", time.Now()) })
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := c.prepare(t).Begin(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
-		r.Approval = a
-		res, err := r.Do(t.Context())
+		r, res, err := c.runOn(t, a, a.File.Covers)
 		waits(t, c, res, err)
 		r.Close()
 		res, err = c.Resume(t.Context(), r.ID(), plc.Change{})
@@ -368,43 +382,12 @@ func TestApprovalsCoverWhatWasShown(t *testing.T) {
 		c := newConditional(t)
 		c.spec.Plan = plc.Text(`[{"_tool": "flag", "_outputPath": "†state.f"}, {"_tool": "pay", "a": "†state.n"}]`)
 		c.spec.Values.State = plc.Text(`{"n": 666}`)
-		listed, err := c.prepare(t).Preview(t.Context()) // in which the param is known
-		if err != nil {
-			t.Fatal(err)
-		}
-		name := filepath.Join(t.TempDir(), "approval.json")
-		if err := listed.RequestApproval(name, 0); err != nil {
-			t.Fatal(err)
-		}
-		a, err := c.OpenApproval(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		covers := a.File.Covers
+		covers := c.request(t).File.Covers // the param is known here
 		if len(covers) != 1 {
 			t.Fatalf("it covers %v", covers)
 		}
 		c.spec.Plan = plc.Text(`[{"_tool": "flag", "_outputPath": "†state.f"}, {"_tool": "number", "_outputPath": "†state.n"}, {"_tool": "pay", "a": "†state.n"}]`)
-		preview, err := c.prepare(t).Preview(t.Context())
-		if err == nil {
-			err = preview.RequestApproval(name, 0)
-		}
-		if err == nil {
-			a, err = c.OpenApproval(name)
-		}
-		if err == nil {
-			err = a.Change(func(f *approval.File) error { f.Covers = covers; return f.Approve("ada", time.Now()) })
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := c.prepare(t).Begin(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
-		r.Approval = a
-		res, err := r.Do(t.Context())
+		_, res, err := c.runOn(t, c.request(t), covers)
 		waits(t, c, res, err)
 	})
 	t.Run("of a run that waits", func(t *testing.T) {
