@@ -136,7 +136,7 @@ func (g *group) sum() {
 }
 
 // severity orders statuses: of several, the first is that of the group.
-var severity = []string{"failed", "uncertain", "awaiting", "running", "retrying", "pending", "cancelled", "blocked", "completed", "skipped"}
+var severity = []string{"awaiting", "uncertain", "running", "retrying", "failed", "pending", "cancelled", "blocked", "completed", "skipped"}
 
 // status returns the status of a group: that of its call, or the most severe of those in it.
 func (g *group) status() string {

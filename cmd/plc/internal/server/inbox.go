@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/tool"
 )
@@ -24,6 +25,8 @@ const mostShown = 500
 // waiting is a plan that waits for approval as a whole.
 type waiting struct {
 	Run, Digest, Text, By, Since string // without a digest nobody can approve it here, and the text says why
+	Effects                      []forecast.Effect
+	Asks                         []string // who else may be asked, a line each
 	More                         int
 	Diff                         []changedLine // from the plan that was approved last
 	Last                         string        // the run of that plan; "" is none
@@ -58,6 +61,9 @@ func (s *Server) asked(ctx context.Context, sum *journal.Summary, q *journal.Que
 
 // pendingPlan returns the plan of a run that waits; false is that it was answered meanwhile.
 func (s *Server) pendingPlan(ctx context.Context, sum *journal.Summary) (waiting, bool) {
+	if s.opts.Engine.PlanApproved(ctx, sum) { // it is about to go on
+		return waiting{}, false
+	}
 	p, err := s.opts.Engine.PendingPlan(ctx, sum.Run)
 	if changed, ok := errors.AsType[*plc.ChangedPlanError](err); ok {
 		return waiting{Run: sum.Run, Text: changed.Error(), By: sum.Labels[startedBy], Since: stamp(sum.Changed)}, true
@@ -71,7 +77,7 @@ func (s *Server) pendingPlan(ctx context.Context, sum *journal.Summary) (waiting
 // waiting returns a plan that waits as a person is shown it.
 func (s *Server) waiting(ctx context.Context, sum *journal.Summary, p *plc.Preview) waiting {
 	w := waiting{
-		Run: sum.Run, Digest: p.Digest(), Text: s.opts.Preview(p, mostShown), More: max(len(p.DryRun.Calls)-mostShown, 0),
+		Run: sum.Run, Digest: p.Digest(), Effects: p.Forecast.Effects, Asks: askedBesides(p), Text: s.opts.Preview(p, mostShown), More: max(len(p.DryRun.Calls)-mostShown, 0),
 		By: sum.Labels[startedBy], Since: stamp(sum.Changed),
 	}
 	w.Last, w.Diff, _ = s.planApprovedBefore(ctx, sum)

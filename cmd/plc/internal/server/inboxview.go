@@ -18,7 +18,7 @@ func (v view) inbox(questions []asked, plans []waiting, outcome []string, more i
 			html.Each(plans, func(p waiting) html.Item { return p.article(may) }),
 			when(more > 0, el("p", text(more, " more wait. These are the riskiest; the others come when these are answered."))),
 			when(several, el("form", attr("method", "post"), attr("id", "several"), html.Action(path("inbox")), words("h2", "Several at once"),
-				words("p", "This answers the questions that are marked above. Each can be marked once it was shown to its end."), reason(button("decision", "refuse", "Refuse the marked ones")),
+				words("p", "This answers the questions that are marked above. Each can be marked once it was shown from its beginning to its end."), reason(button("decision", "refuse", "Refuse the marked ones")),
 				button("decision", "approve", "Approve the marked ones"))),
 			when(len(questions)+len(plans) == 0, words("p", "Nothing waits."))),
 		html.Module(path("static", "inbox.js")))
@@ -60,7 +60,7 @@ func (q *asked) article(may, several bool) html.Item {
 				button("decision", "edit", edited), text(" "), button("decision", "answer", "Give this result")),
 			el("p", class("actions"), button("decision", "approve", yes), text(" "), button("decision", "skip", "Skip the call"))),
 			when(several, el("p", el("label", el("input", attr("type", "checkbox"), attr("form", "several"), attr("name", "question"), exactly("value", string(name)), attr("autocomplete", "off")),
-				text(" Mark it, to answer several at once; it can be marked once its end was on the screen"))))))
+				text(" Mark it, to answer several at once; it can be marked once its beginning and its end were on the screen"))))))
 }
 
 // breaks lists the parts of a policy that a call breaks: approving it allows them.
@@ -105,7 +105,9 @@ func (q *asked) difference() html.Item {
 // article shows what a plan would do that waits for approval as a whole.
 func (p *waiting) article(may bool) html.Item {
 	return el("article", class("question"), exactly("data-key", p.Run),
-		el("h2", class("effect"), text("The plan of run "), a(path("runs", p.Run), text(p.Run))),
+		el("h2", text("The plan of run "), a(path("runs", p.Run), text(p.Run))),
+		when(p.Digest != "", effects(p.Effects)),
+		html.Each(p.Asks, func(s string) html.Item { return el("p", class("warning"), text(s)) }),
 		el("p", when(p.By != "", el("strong", text(p.By)), text(" started it. ")), text("It waits since "), moment(p.Since)),
 		el("pre", html.Lines(p.Text)),
 		when(p.More > 0, el("p", text(p.More, " calls are not shown; an approval does not cover them, and each that needs a person asks."))),

@@ -136,3 +136,36 @@ func TestWhoElseIsAsked(t *testing.T) {
 		}
 	}
 }
+
+// A plan that waits as a whole is shown by its effects, and only until somebody approves it.
+func TestLazyPlanInTheInbox(t *testing.T) {
+	g := newRig(t, Options{Spec: plc.Spec{Lazy: true}})
+	run := g.runTo("runPaused", object{"plan": []object{{"_id": "w", "_tool": "wipe", "what": "x", "_onFailure": "ask"}}})
+	page := g.page("/inbox?run=" + run)
+	if effect := regexp.MustCompile(`<p class="effect">(.*?)</p>`).FindStringSubmatch(page); effect == nil || !strings.Contains(effect[1], "(destructive)") || !strings.Contains(page, "w asks a person if it fails.") {
+		t.Errorf("%v in %s", effect, wordsOf(page))
+	}
+	digest := g.want(200, "GET", "/v1/runs/"+run+"/approval", nil)["digest"].(string)
+	g.server.runs.Close() // so that nobody goes on with it
+	if status, _, page := g.form("/runs/"+run+"/decide", url.Values{"digest": {digest}, "decision": {"approve"}}); status != http.StatusSeeOther {
+		t.Fatalf("status %d: %s", status, page)
+	}
+	if page := wordsOf(g.page("/inbox")); !strings.Contains(page, "Nothing waits.") {
+		t.Error(page)
+	}
+}
+
+// A group in which something goes on, or waits for a person, has not failed.
+func TestStatusOfGroups(t *testing.T) {
+	for _, c := range []struct {
+		counts map[string]int
+		want   string
+	}{
+		{map[string]int{"failed": 2, "awaiting": 1, "pending": 1}, "awaiting"}, {map[string]int{"failed": 2, "running": 1}, "running"},
+		{map[string]int{"failed": 1, "completed": 3}, "failed"}, {map[string]int{"completed": 1, "skipped": 1}, "completed"},
+	} {
+		if got := worst(c.counts); got != c.want {
+			t.Errorf("%v: %s, want %s", c.counts, got, c.want)
+		}
+	}
+}

@@ -3,16 +3,26 @@
 import { watch } from "./page.js";
 
 const main = document.querySelector("main");
+// A question was shown when its beginning and its end were on the screen for a moment each.
+const waits = new Map();
 const seen = new IntersectionObserver(entries => {
   for (const { isIntersecting, target } of entries) {
+    clearTimeout(waits.get(target));
     if (!isIntersecting) continue;
-    target.disabled = false;
-    seen.unobserve(target);
+    waits.set(target, setTimeout(() => {
+      target.dataset.seen = "yes";
+      seen.unobserve(target);
+      const question = target.closest("article");
+      if (!question.querySelector(".seen:not([data-seen])")) question.querySelector("input[name=question]").disabled = false;
+    }, 300));
   }
 });
 for (const mark of main.querySelectorAll("input[name=question]")) {
   mark.disabled = true;
-  seen.observe(mark);
+  for (const part of [mark.closest("article").querySelector("h2"), mark]) {
+    part.classList.add("seen");
+    seen.observe(part);
+  }
 }
 
 for (const area of main.querySelectorAll("form.decide textarea[name=value]")) {

@@ -42,7 +42,9 @@ await main(async () => {
   const marks = page.locator("input[name=question]");
   check(await marks.last().isDisabled(), "a question that was not shown can be marked");
   for (const run of made) {
-    const mark = article(run).locator("input[name=question]");
+    const mark = article(run).locator("input[name=question]"), top = article(run).locator("h2").first();
+    await top.scrollIntoViewIfNeeded();
+    await page.waitForFunction(h => h.dataset.seen, await top.elementHandle());
     await mark.scrollIntoViewIfNeeded();
     await page.waitForFunction(m => !m.disabled, await mark.elementHandle());
     await mark.focus();
