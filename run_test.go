@@ -3,6 +3,7 @@ package plc_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -62,6 +63,18 @@ func TestRunAs(t *testing.T) {
 		if res, err := eng.RunAs(t.Context(), "letter", spec); !errors.As(err, new(*plc.OtherRunError)) {
 			t.Errorf("%s: %+v, %v", name, res, err)
 		}
+	}
+	documents := func(a, b string) plc.Spec {
+		return plc.Spec{
+			Plan:      plc.Text(`[{"_tool": "forEach", "items": [1], "_delegate": "a.json", "_outputPath": "†state.a"}, {"_tool": "forEach", "_id": "b", "items": [1], "_delegate": "b.json", "_outputPath": "†state.b"}]`),
+			Documents: map[string]string{"a.json": fmt.Sprintf(`[{"_tool": %q}]`, a), "b.json": fmt.Sprintf(`[{"_tool": %q}]`, b)},
+		}
+	}
+	if res, err := eng.RunAs(t.Context(), "documents", documents("note", "send")); err != nil || res.Status != exec.Completed {
+		t.Fatalf("%v, %+v", err, res)
+	}
+	if res, err := eng.RunAs(t.Context(), "documents", documents("send", "note")); !errors.As(err, new(*plc.OtherRunError)) {
+		t.Errorf("documents that changed places: %+v, %v", res, err)
 	}
 	if _, err := plc.New(plc.Config{Tools: []*tool.Tool{note, send}}).RunAs(t.Context(), "letter", spec); err == nil {
 		t.Error("without a store")

@@ -146,6 +146,14 @@ func TestReplansThatDoMore(t *testing.T) {
 	const late = `{"_tool": "fail", "_outputPath": "†state.late"}`
 	const change = `{"_tool": "fail", "_id": "change", "_dependsOn": ["fail"], "body": "a"}`
 	lookLate := strings.Replace(lookup, `"_tool"`, `"_dependsOn": ["fail"], "_tool"`, 1)
+	eveLate := strings.Replace(strings.Replace(lookLate, "bob", "eve", 1), `"_tool"`, `"_id": "eve", "_tool"`, 1)
+	to := func(name, call string) string { return strings.Replace(call, "state.r", "state."+name, 1) }
+	pushed := func(call string) string {
+		return strings.Replace(to("l", call), `"_outputPath"`, `"_outputMethod": "push", "_outputPath"`, 1)
+	}
+	choose := func(paths string) string {
+		return fmt.Sprintf(`{"_tool": "choose", "value": "†state.r", "when": {"yes": "value.mail != 'nobody'", "no": "true"}, "_outputPath": %q}`, paths)
+	}
 	const fail = `{"_tool": "fail", "_dependsOn": ["forEach"]}`
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("each.json", []byte(`[{"_tool": "send", "body": "†input.item"}]`), 0o600); err != nil {
@@ -176,6 +184,16 @@ func TestReplansThatDoMore(t *testing.T) {
 		{"the same after a change", []string{late, change, lookLate, body}, []string{late, change, lookLate, body}, 1},
 		{"after a change and not before it", []string{late, lookLate, change, body}, []string{late, change, lookLate, body}, 2},
 		{"without a change before it", []string{late, change, lookLate, body}, []string{late, lookLate, body}, 2},
+		{"with paths that changed places", []string{late, to("a", lookLate), to("b", eveLate), send(`"body": "†{state.a.mail}, not for †{state.b.mail}"`)},
+			[]string{late, to("b", lookLate), to("a", eveLate), send(`"body": "†{state.a.mail}, not for †{state.b.mail}"`)}, 2},
+		{"with writers in another order", []string{late, to("a", eveLate), to("a", lookLate), send(`"body": "†state.a.mail"`)},
+			[]string{late, to("a", lookLate), to("a", eveLate), send(`"body": "†state.a.mail"`)}, 2},
+		{"of a list in another order", []string{late, pushed(lookLate), pushed(eveLate), send(`"body": "†state.l[0].mail"`)},
+			[]string{late, pushed(eveLate), pushed(lookLate), send(`"body": "†state.l[0].mail"`)}, 2},
+		{"for another outcome", []string{late, lookLate, choose("†state.yes || †state.no"), send(`"_when": "†state.yes", "body": "a"`)},
+			[]string{late, lookLate, choose("†state.no || †state.yes"), send(`"_when": "†state.yes", "body": "a"`)}, 2},
+		{"for outcomes of other paths", []string{late, lookLate, choose("†state.yes || †state.no"), send(`"_when": "†state.yes", "body": "a"`)},
+			[]string{late, lookLate, choose("†state.yes.yes || †state.x.no"), send(`"_when": "†state.yes", "body": "a"`)}, 2},
 		{"for other items", []string{each(`"a"`), fail}, []string{each(`"b", "c"`)}, 2},
 		{"once more for the same items", []string{each(`"a"`), fail}, []string{each(`"a"`)}, 2},
 	} {
