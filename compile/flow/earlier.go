@@ -2,6 +2,7 @@ package flow
 
 import (
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -67,11 +68,15 @@ func (e *Earlier) at(p *Policy, path state.Path) iter.Seq[*Write] {
 			return
 		}
 		first := firstNameOf(p, path)
-		for at, list := range e.writes {
-			if at.policy != p || at.kind != first.kind || at.name != first.name && at.name != "" && first.name != "" {
+		those := []firstName{first, {p, first.kind, ""}}
+		if first.name == "" { // of the whole kind
+			those = slices.Collect(maps.Keys(e.writes))
+		}
+		for _, at := range those {
+			if at.policy != p || at.kind != first.kind {
 				continue
 			}
-			for _, x := range list {
+			for _, x := range e.writes[at] {
 				if x.Path.Overlaps(path) && !yield(x) {
 					return
 				}
