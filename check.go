@@ -58,7 +58,7 @@ type Checker struct {
 	lines   *diag.File // of Instances, to be checked; nil for none
 	untold  atomic.Bool
 	drawn   bool         // the seed is that of a record, and nobody chose it
-	earlier flow.Earlier // of a loop, by its plans so far
+	earlier flow.Earlier // what earlier plans of a loop wrote
 
 	ignoring *ignoring
 }

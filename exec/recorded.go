@@ -82,9 +82,9 @@ type orphan struct {
 // callPlace is where a call is: in an instance, by its path.
 type callPlace struct{ instance, path string }
 
-// adopt takes a call of this content that the plan has no more, of what is known of an
-// instance; nil is none. What is known of the calls in its document is known of those in that of
-// the call, also if the document was changed. The caller holds mu.
+// adopt returns the past of a call with this content that the plan no longer has, or nil. The calls
+// in the document of that call then count for those in the document of the new call, even if the
+// document was changed. The caller holds mu.
 func (s *scheduler) adopt(i int32, content string) *Past {
 	if s.opts.Revision == 0 || s.opts.Record == nil || s.parent != nil {
 		return nil
@@ -343,8 +343,8 @@ func (s *scheduler) match(i int32, t *trail) {
 	t.past, t.claimed = past, past != nil
 }
 
-// fallsBackAlike takes the result of the past of a call away that another fallback gave than the
-// call has: whether the call is made is to be found out.
+// fallsBackAlike drops the recorded result of a call if it came from another fallback than the one
+// that the call has now. The result then counts as lost.
 func (s *scheduler) fallsBackAlike(p *compile.Call, c *call) {
 	past := c.trail.past
 	if past == nil || past.Instead == "" || past.Returned == nil || past.Returned.Failure != nil {

@@ -80,9 +80,9 @@ func (s *solver) decided(answer json.RawMessage) (solution json.RawMessage, faul
 	return writeObject(Member{"calls", list(calls)}, Member{"output", output}), ""
 }
 
-// firstBatch leaves of a solution, when the planner looks at each batch, only the calls that need
-// nothing of the others, and that write nothing which a call before them in plan order, that is
-// not among them, reads or writes; the others are the rest.
+// firstBatch cuts a solution down to its first batch if the planner looks at each batch: the calls
+// that need no other call, and write nothing that an earlier call outside the batch reads or
+// writes. The other calls are the rest.
 func (a *attempt) firstBatch() error {
 	s := a.s
 	s.rest = rest{}
@@ -154,9 +154,9 @@ func staying(prog *compile.Program) map[string]bool {
 	return stays
 }
 
-// leaveOut takes calls out of the rest of a plan that can't be made after what came of its batch:
-// those that wait for a call that was not done, and those that would read what was there before
-// the write of such a call. Where such calls are made again, they come after them.
+// leaveOut removes the calls from the rest of a plan that can't be made after its batch: those that
+// wait for a call that was not done, and those that would read the value from before its write. If
+// that call is made again, they come after it.
 func (s *solver) leaveOut(r *exec.Result) {
 	if s.rest.of == nil {
 		return

@@ -16,8 +16,8 @@ type Place struct {
 	Dir     string   `json:"dir,omitempty"`     // the folder that it works in
 	Pins    []Pin    `json:"pins,omitempty"`    // what the files were when the policy pins programs
 
-	// Links has where the file at Path and what a built-in tool may reach really are, by their
-	// names, for those that links lead to.
+	// Links maps Path, and names that a built-in tool may reach, to the files that they really are.
+	// It lacks names without links.
 	Links map[string]string `json:"links,omitempty"`
 
 	Method string `json:"method,omitempty"` // of a request

@@ -41,7 +41,7 @@ func (env *environment) ask(ctx context.Context, show *progress, question displa
 	return false, noAnswer
 }
 
-// maxUnknown is the number of lines in a row that are no answer, after which there is none.
+// maxUnknown is the number of unclear lines in a row after which nobody is asked any more.
 const maxUnknown = 3
 
 // isSlip reports whether a line is more likely a slip of the finger than a reason: a letter, or y

@@ -32,8 +32,8 @@ func firstNameOf(p *Policy, path state.Path) firstName {
 	return at
 }
 
-// Add adds what a program wrote, as a report with Options.Writes has it. ran says that the report
-// is about a run (Options.Ran): then what was there before is gone where the program set something.
+// Add adds the writes of a program from a report made with Options.Writes. If the report is about a
+// run (Options.Ran), ran is true, and each write that sets a path replaces the earlier ones.
 func (e *Earlier) Add(r *Report, ran bool) {
 	if e.writes == nil {
 		e.writes = map[firstName][]*Write{}

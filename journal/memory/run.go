@@ -61,8 +61,8 @@ func (h *held) append(e *exec.Event) error {
 	return nil
 }
 
-// note notes a question that is asked or closed. The same question stays as it was asked first when
-// who resumed the run asks it again, and so does an answer that was put to it and not taken yet.
+// note notes a question that is asked or closed. If a resumed run asks the same
+// question again, the first asking is kept, with any answer that was not taken yet.
 func (r *run) note(q record.Question, entry *journal.Entry) error {
 	before := r.questions[q.Key]
 	if !q.Asked {

@@ -17,8 +17,8 @@ const (
 
 	updateRun = "UPDATE runs SET finished = $2, status = $3, reason = $4 WHERE id = $1"
 
-	// The same question stays as it was asked first when who resumed the run asks it again, and so
-	// does an answer that was put to it and not taken yet.
+	// If a resumed run asks the same question again, the first asking is kept, with any answer that
+	// was not taken yet.
 	upsertQuestion = `INSERT INTO questions (run, key, instance, path, digest, seq, closed) VALUES ($1, $2, $3, $4, $5, $6, 0)
 		ON CONFLICT (run, key) DO UPDATE SET digest = excluded.digest, closed = 0,
 			seq = CASE WHEN questions.closed = 0 AND questions.digest = excluded.digest THEN questions.seq ELSE excluded.seq END,

@@ -133,9 +133,9 @@ func (w *logReader) add2(head, page, stored []byte) bool {
 	return w.add(page, stored)
 }
 
-// commits returns how many commits go on from each other, at most, from the broken frame on, which
-// add2 has added. Behind it may also be commits of processes that were killed before others could
-// see them, each partly written over by the next. Those do not go on from each other.
+// commits returns the number of commits in the longest unbroken chain from the broken frame on,
+// which add2 has added. Behind it may also be commits of processes that were killed before others
+// could see them, each partly written over by the next. Those do not go on from each other.
 func (w *logReader) commits(broken int64, salt uint64) (most int) {
 	n, sum := 0, *w
 	for at := broken; ; at++ {

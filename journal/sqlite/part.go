@@ -9,8 +9,8 @@ const (
 
 	updateRun = "UPDATE runs SET changed = ?, finished = ?, status = ?, reason = ?, last = ?, calls = ?, head = ? WHERE id = ?"
 
-	// The same question stays as it was asked first when who resumed the run asks it again, and so
-	// does an answer that was put to it and not taken yet.
+	// If a resumed run asks the same question again, the first asking is kept, with any answer that
+	// was not taken yet.
 	upsertQuestion = `INSERT INTO questions (run, instance, path, digest, seq, closed) VALUES (?, ?, ?, ?, ?, 0)
 		ON CONFLICT DO UPDATE SET answer = iif(closed = 0 AND digest = excluded.digest, answer, NULL),
 			seq = iif(closed = 0 AND digest = excluded.digest, seq, excluded.seq), digest = excluded.digest, closed = 0`

@@ -34,7 +34,7 @@ func (c *caller) needs(r Role) error {
 
 // lacks returns what is told to a caller who has not a role.
 func lacks(r Role) string {
-	return fmt.Sprintf("your token has not the role %s; plc token create NAME --roles %[1]s makes one that has", r)
+	return fmt.Sprintf("you need the role %s; plc token create NAME --roles %[1]s makes a token with it", r)
 }
 
 type callerKey struct{}

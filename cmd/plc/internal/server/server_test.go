@@ -1051,7 +1051,7 @@ func TestProblemsAreTold(t *testing.T) {
 		{"", "GET", "/check", "", 404, "there is nothing at /check; GET /v1/openapi.json describes what there is"},
 		{g.admin, "PUT", "/v1/runs", "", 405, "/v1/runs takes GET, HEAD, POST, and not PUT"},
 		{"", "GET", "/v1/runs", "", 401, "the token in the header Authorization is missing, wrong or revoked; plc token create makes one, for the header Authorization: Bearer TOKEN"},
-		{reader, "POST", "/v1/runs", `{"plan": []}`, 403, "your token has not the role run; plc token create NAME --roles run makes one that has"},
+		{reader, "POST", "/v1/runs", `{"plan": []}`, 403, "you need the role run; plc token create NAME --roles run makes a token with it"},
 		{g.admin, "POST", "/v1/simulate", `{"plan": [], "runs": "x"}`, 400, `the body is not what is expected here: the member "runs" has to be a whole number, and is of the kind string`},
 		{g.admin, "POST", "/v1/check", `{"plan": [], "instances": 3}`, 400, `the body is not what is expected here: the member "instances" has to be a string, and is of the kind number`},
 		{g.admin, "POST", "/v1/check", `[]`, 400, "the body is not what is expected here: it has to be an object, and is of the kind array"},
