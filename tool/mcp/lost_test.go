@@ -135,7 +135,11 @@ func (l *losing) get(w nethttp.ResponseWriter, r *nethttp.Request) {
 		w.(nethttp.Flusher).Flush()
 		cut := make(chan struct{})
 		l.mu.Lock()
-		l.streams = append(l.streams, cut)
+		if l.calls.Load() > 0 { // the call came meanwhile and has cut the others
+			close(cut)
+		} else {
+			l.streams = append(l.streams, cut)
+		}
 		l.mu.Unlock()
 		select {
 		case <-cut:
