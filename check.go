@@ -503,7 +503,7 @@ func (p *Preview) covers() (all []approval.Covered) {
 	for i := range p.DryRun.Calls {
 		c := &p.DryRun.Calls[i]
 		if key := c.CoverKey(); key != "" {
-			all = append(all, approval.Covered{Instance: c.Instance, Call: c.Path, Key: strings.TrimPrefix(key, c.Instance+"\x00")})
+			all = append(all, approval.Covered{Instance: c.Instance, Call: c.Path, Digest: strings.TrimPrefix(key, c.Instance+"\x00")})
 		}
 	}
 	return all

@@ -476,16 +476,16 @@ func (r *Run) allowed(ctx context.Context) (*exec.Result, error) {
 	return nil, r.noteApproval(ctx, covers)
 }
 
-// cover has calls made without a question that were approved with the plan.
+// cover lets calls that were approved with the plan be made without a question.
 func (r *Run) cover(covers []approval.Covered) {
 	r.Options.Covered = map[string]bool{}
 	for _, c := range covers {
-		r.Options.Covered[c.Instance+"\x00"+c.Key] = true
+		r.Options.Covered[c.Instance+"\x00"+c.Digest] = true
 	}
 }
 
-// coverBefore covers the calls that the record says were approved with the plan: what was shown
-// then may be other calls than those of the dry run of now.
+// coverBefore covers those of the calls that the record says were approved with the plan: the new
+// dry run may show calls that the person did not see.
 func (r *Run) coverBefore(ctx context.Context, covers []approval.Covered) error {
 	var approved []approval.Covered
 	for _, c := range covers {
@@ -501,14 +501,14 @@ func (r *Run) coverBefore(ctx context.Context, covers []approval.Covered) error 
 	return nil
 }
 
-// coverName returns the name under which a record has that a call was approved with the plan of a
-// digest.
+// coverName returns the name under which the record notes that a call was approved with the plan
+// that has this digest.
 func coverName(digest string, c approval.Covered) string {
-	return "call " + digestOf(encoded([]string{digest, c.Instance, c.Key}))
+	return "call " + digestOf(encoded([]string{digest, c.Instance, c.Digest}))
 }
 
-// approvedNames returns the names under which a record has that a plan of a digest was approved,
-// and the calls with it.
+// approvedNames returns the names under which the record notes that the plan with this digest was
+// approved, and the calls with it.
 func approvedNames(digest string, covers []approval.Covered) []string {
 	names := []string{digest}
 	for _, c := range covers {

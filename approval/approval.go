@@ -56,7 +56,7 @@ type File struct {
 type Covered struct {
 	Instance string `json:"instance,omitempty"`
 	Call     string `json:"call"`   // its path
-	Key      string `json:"digest"` // that of its question, for which the approval stands
+	Digest   string `json:"digest"` // of the question that the approval answers
 }
 
 // Refusal is why a plan may not run on an approval.
