@@ -304,7 +304,7 @@ func newConditional(t *testing.T) *conditional {
 	return c
 }
 
-// learn has the store learn what the flag is, and what it learns pay for.
+// learn gives the store a run in which the flag was true. What that run paid is not counted.
 func (c *conditional) learn(t *testing.T) {
 	t.Helper()
 	spec := c.spec
@@ -323,6 +323,28 @@ func (c *conditional) prepare(t *testing.T) *plc.Plan {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// paused runs the plan, which waits to be approved.
+func (c *conditional) paused(t *testing.T) *exec.Result {
+	t.Helper()
+	res, err := c.Run(t.Context(), c.spec)
+	if err != nil || res.Status != exec.Paused {
+		t.Fatalf("%v, %+v", err, res)
+	}
+	return res
+}
+
+// approve approves the plan of a run that waits.
+func (c *conditional) approve(t *testing.T, run string) {
+	t.Helper()
+	shown, err := c.PendingPlan(t.Context(), run)
+	if err == nil {
+		err = c.ApprovePlan(t.Context(), run, shown.Digest())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // request writes a request for an approval.
@@ -392,19 +414,10 @@ func TestApprovalsCoverWhatWasShown(t *testing.T) {
 	})
 	t.Run("of a run that waits", func(t *testing.T) {
 		c := newConditional(t)
-		res, err := c.Run(t.Context(), c.spec)
-		if err != nil || res.Status != exec.Paused {
-			t.Fatalf("%v, %+v", err, res)
-		}
-		shown, err := c.PendingPlan(t.Context(), res.Run)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.ApprovePlan(t.Context(), res.Run, shown.Digest()); err != nil {
-			t.Fatal(err)
-		}
+		res := c.paused(t)
+		c.approve(t, res.Run)
 		c.learn(t)
-		res, err = c.Resume(t.Context(), res.Run, plc.Change{})
+		res, err := c.Resume(t.Context(), res.Run, plc.Change{})
 		waits(t, c, res, err)
 	})
 	t.Run("of another plan of the run", func(t *testing.T) {
@@ -412,27 +425,16 @@ func TestApprovalsCoverWhatWasShown(t *testing.T) {
 		c.spec.OnFailure = plc.Replan
 		conditional := c.spec.Plan
 		c.spec.Plan = plc.Text(`[{"_tool": "fails"}, {"_tool": "pay", "a": 666, "_dependsOn": ["fails"]}]`)
-		res, err := c.Run(t.Context(), c.spec)
+		res := c.paused(t)
+		c.approve(t, res.Run)
+		res, err := c.Resume(t.Context(), res.Run, plc.Change{})
 		if err != nil || res.Status != exec.Paused {
-			t.Fatalf("%v, %+v", err, res)
-		}
-		approve := func() {
-			shown, err := c.PendingPlan(t.Context(), res.Run)
-			if err == nil {
-				err = c.ApprovePlan(t.Context(), res.Run, shown.Digest())
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		approve()
-		if res, err = c.Resume(t.Context(), res.Run, plc.Change{}); err != nil || res.Status != exec.Paused {
 			t.Fatalf("%v, %+v", err, res)
 		}
 		if res, err = c.Resume(t.Context(), res.Run, plc.Change{Plan: conditional}); err != nil || !plc.WaitsForPlan(&journal.Summary{Status: res.Status, Reason: res.Reason}) {
 			t.Fatalf("%v, %+v", err, res)
 		}
-		approve()
+		c.approve(t, res.Run)
 		c.spec.Plan = conditional
 		c.learn(t)
 		res, err = c.Resume(t.Context(), res.Run, plc.Change{})
@@ -440,10 +442,7 @@ func TestApprovalsCoverWhatWasShown(t *testing.T) {
 	})
 	t.Run("of what was shown before the store had learned", func(t *testing.T) {
 		c := newConditional(t)
-		res, err := c.Run(t.Context(), c.spec)
-		if err != nil || res.Status != exec.Paused {
-			t.Fatalf("%v, %+v", err, res)
-		}
+		res := c.paused(t)
 		shown, err := c.PendingPlan(t.Context(), res.Run)
 		if err != nil {
 			t.Fatal(err)
@@ -453,12 +452,7 @@ func TestApprovalsCoverWhatWasShown(t *testing.T) {
 		if err := c.ApprovePlan(t.Context(), res.Run, shown.Digest()); !errors.As(err, &unseen) {
 			t.Errorf("approved: %v", err)
 		}
-		if shown, err = c.PendingPlan(t.Context(), res.Run); err == nil {
-			err = c.ApprovePlan(t.Context(), res.Run, shown.Digest())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		c.approve(t, res.Run)
 		res, err = c.Resume(t.Context(), res.Run, plc.Change{})
 		if err != nil || res.Status != exec.Completed || c.paid.Load() != 1 {
 			t.Errorf("%v, paid %d times, %+v", err, c.paid.Load(), res)

@@ -352,20 +352,21 @@ type meanwhileStore struct {
 	do func()
 }
 
-func (s *meanwhileStore) Resume(ctx context.Context, run string) (journal.Run, error) {
+// meanwhile calls do, the first time.
+func (s *meanwhileStore) meanwhile() {
 	if do := s.do; do != nil {
 		s.do = nil
 		do()
 	}
+}
+
+func (s *meanwhileStore) Resume(ctx context.Context, run string) (journal.Run, error) {
+	s.meanwhile()
 	return s.Store.Resume(ctx, run)
 }
 
-// Fork is that of the store, after something is done.
 func (s *meanwhileStore) Fork(ctx context.Context, run string, f *journal.Fork) (journal.Run, error) {
-	if do := s.do; do != nil {
-		s.do = nil
-		do()
-	}
+	s.meanwhile()
 	return s.Store.Fork(ctx, run, f)
 }
 
