@@ -122,8 +122,8 @@ func (r *loopRecord) take(ctx context.Context, entry json.RawMessage) error {
 	return err
 }
 
-// loopRests returns a *journal.HeldError for a run, which the caller holds, if a process goes on
-// with the loop of which it is a turn: that process has read what the run did.
+// loopRests returns a *journal.HeldError if the run is a turn of a loop that a process is
+// executing: that process has already read what the run did. The caller holds the run.
 func loopRests(ctx context.Context, store journal.Store, sum *journal.Summary) error {
 	id := sum.Labels[LoopLabel]
 	if id == "" {

@@ -348,8 +348,8 @@ func (e *Engine) Undo(ctx context.Context, u *Undoing) (*Run, error) {
 	return r, nil
 }
 
-// stayed returns a *ChangedRunError if a run has more events than the first ones, besides answers
-// that people gave.
+// stayed returns a *ChangedRunError if a run has events after the number first that are not answers
+// of people.
 func stayed(ctx context.Context, store journal.Store, run string, first int64) error {
 	for entry, err := range store.Events(ctx, run, first+1, false) {
 		if err != nil {

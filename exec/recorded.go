@@ -34,7 +34,7 @@ type trail struct {
 	content  string // digest of its tool and params
 	past     *Past  // of the same content; nil is none
 	claimed  bool   // the past is of a call of another name
-	replaced bool   // the past is of a call whose result its fallback gave, and this one has another
+	replaced bool   // the result in the record is that of another fallback than this call has
 	key      string // of the attempts of its tool before
 	fallback string // the same of its fallback
 }
@@ -45,7 +45,7 @@ type recording struct {
 	asked    map[askPlace]*asking        // nil until somebody is
 	pasts    map[string]map[string]*Past // what the record knows, by instance and path; nil without one
 	orphans  map[string]orphans          // of it, calls that the plan has no more, by instance
-	renamed  map[callPlace]string        // the paths that calls which run documents have in it
+	renamed  map[callPlace]string        // the paths that it has for calls which run documents and were renamed
 	unsound  int                         // calls that failed unhandled
 	finished int                         // calls that came to their end
 	replan   bool                        // the run pauses for a new plan
@@ -70,8 +70,8 @@ func (s *scheduler) load() error {
 	return nil
 }
 
-// orphans are calls of the record that the plan, which was revised, has no more, by what their
-// contents are without documents.
+// orphans are the calls of the record that the revised plan no longer has, by their contents
+// without documents.
 type orphans map[string][]orphan
 
 type orphan struct {
@@ -131,8 +131,8 @@ func (s *scheduler) findOrphans(past map[string]*Past) orphans {
 	return all
 }
 
-// sameContent reports whether a call of the record is that of a content. Older records do not have
-// documents in theirs.
+// sameContent reports whether a content in the record is that of a call. In older records, contents
+// do not cover documents.
 func sameContent(recorded, content string) bool {
 	return recorded == content || recorded != "" && recorded == withoutDocuments(content)
 }

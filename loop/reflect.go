@@ -185,8 +185,9 @@ func (s *solver) leaveOut(r *exec.Result) {
 	})
 }
 
-// missed returns the id of a call without whose result a call of a plan is not made; "" when there
-// is none. came are the results of calls, out those that were not done.
+// missed returns the id of a call that c needs and that was not done, or failed where c reads its
+// result; "" if there is none. came holds the results of calls by id, and out the ids of calls that
+// were not done.
 func missed(plan *compile.Program, c *compile.Call, came map[string]*exec.CallResult, out map[string]bool) string {
 	if c.Rare != nil {
 		for _, d := range c.DependsOn {

@@ -56,8 +56,9 @@ func (env *environment) useProject(c *cobra.Command) error {
 	}
 	resumes := flags.Changed("resume") // of solve: what it was given counts
 	for flag, values := range defaults {
-		adds := flag == "deny" || flag == "policy" || flag == "ignore" || flag == "severity" // to what the command line says
-		known := flags.Lookup(flag)                                                          // a hidden one has no effect in this command
+		// These add to what the command line says. A hidden flag has no effect in this command.
+		adds := flag == "deny" || flag == "policy" || flag == "ignore" || flag == "severity"
+		known := flags.Lookup(flag)
 		if known == nil || known.Hidden || flags.Changed(flag) && !adds || resumes && flag != "store" || flag == "approve" && known.Value.Type() != "string" {
 			continue
 		}

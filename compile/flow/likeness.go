@@ -53,8 +53,9 @@ func likenessOf(prog *compile.Program) func(*compile.Call) string {
 	return func(c *compile.Call) string { return known[c] }
 }
 
-// edgesInto returns the edges into each call, by the place of the call that they come from: of two
-// calls that write the same, the place decides. It reports false if there are too many edges.
+// edgesInto returns the edges into each call, sorted by the place of the call that they come from:
+// if two calls write the same path, their order decides what is there. It reports false if there
+// are too many edges.
 func edgesInto(prog *compile.Program) (from map[*compile.Call][]compile.Edge, ok bool) {
 	from, n := map[*compile.Call][]compile.Edge{}, 0
 	for e := range prog.Edges() {
@@ -71,27 +72,28 @@ func edgesInto(prog *compile.Program) (from map[*compile.Call][]compile.Edge, ok
 	return from, true
 }
 
-// likeness is one that is being made.
+// likeness is the hash from which the likeness of a call is made.
 type likeness struct{ h hash.Hash }
 
-// say adds a part.
+// say adds a named part to the hash.
 func (l likeness) say(part, text string) {
 	fmt.Fprintf(l.h, "%d:%s %d:%s\n", len(part), part, len(text), text)
 }
 
-// members adds what the call says.
+// members adds the members of the call as the plan has them.
 func (l likeness) members(c *compile.Call) {
 	for m := range c.Source.Node.Members() {
 		switch {
-		case m.Name == "_id", m.Name == "_dependsOn": // the edges have what it depends on
-		case m.Name == "_outputPath" && len(c.Alternatives) < 2: // those who read it have it
+		case m.Name == "_id", m.Name == "_dependsOn": // the edges say what it depends on
+		case m.Name == "_outputPath" && len(c.Alternatives) < 2: // the calls that read the result add its path
 		default:
 			l.say("member "+m.Name, string(m.Value.AppendJSON(nil)))
 		}
 	}
 }
 
-// targets adds what the call, its fallback and what undoes them run, and the calls of documents.
+// targets adds the targets of the call, of its fallback and of their undos. For a target that is a
+// document, it also adds the targets of the document's calls.
 func (l likeness) targets(c *compile.Call) {
 	for t := range c.Targets() {
 		l.target(t)

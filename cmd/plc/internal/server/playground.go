@@ -163,7 +163,7 @@ func (s *Server) play(r *http.Request, v *played) {
 	}
 }
 
-// checkInstances adds what is wrong with the instances.
+// checkInstances checks the lines of instances, and adds its findings to those of v.
 func (s *Server) checkInstances(r *http.Request, spec plc.Spec, v *played) error {
 	p, err := s.opts.Engine.Check(r.Context(), spec)
 	if err != nil {
