@@ -190,6 +190,37 @@ func (t *Template) isLiteral() bool {
 // Exprs returns the expressions of the template, in the order of the text that it was made of.
 func (t *Template) Exprs() iter.Seq[*Expr] { return t.exprs() }
 
+// A Slot is an expression of a template, with where it stands.
+type Slot struct {
+	Expr  *Expr
+	Whole bool // the string is this expression
+	Last  bool // it is the last one of its string
+}
+
+// Slots returns the expressions of the template in the order of Exprs.
+func (t *Template) Slots() iter.Seq[Slot] {
+	return func(yield func(Slot) bool) {
+		for i := range t.holes {
+			h := &t.holes[i]
+			if h.expr != nil {
+				if !yield(Slot{h.expr, true, true}) {
+					return
+				}
+				continue
+			}
+			last := len(h.text.parts) - 1
+			for last >= 0 && h.text.parts[last].expr == nil {
+				last--
+			}
+			for k, p := range h.text.parts {
+				if p.expr != nil && !yield(Slot{p.expr, false, k == last}) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // Reads returns the references of the template, in order.
 func (t *Template) Reads() iter.Seq[*Read] {
 	return func(yield func(*Read) bool) {
@@ -230,18 +261,9 @@ func (e *Expr) gone(r Reader, yield func(*Read) bool) bool {
 
 func (t *Template) exprs() iter.Seq[*Expr] {
 	return func(yield func(*Expr) bool) {
-		for i := range t.holes {
-			h := &t.holes[i]
-			if h.expr != nil {
-				if !yield(h.expr) {
-					return
-				}
-				continue
-			}
-			for _, p := range h.text.parts {
-				if p.expr != nil && !yield(p.expr) {
-					return
-				}
+		for s := range t.Slots() {
+			if !yield(s.Expr) {
+				return
 			}
 		}
 	}

@@ -114,6 +114,9 @@ func (r *TextReader) OutputPath(c *Call) *Write {
 // references with escapes, or with names in quotes or beyond ASCII.
 func (n Node) IsReference() bool { return n.has(isRef) && n.has(hasText) }
 
+// HasExprs reports whether n is a string with expressions.
+func (n Node) HasExprs() bool { return n.has(hasExprs) }
+
 // reference returns the text of a string that isReference.
 func (m *memory) reference(n Node) *Expr {
 	in := n.tree.inside(n.i)

@@ -411,12 +411,16 @@ func (p *parser) texts(n Node) {
 		}
 		s := p.tree.inside(i)
 		if node.flags&escaped == 0 && isReference(p.file.Text[s.Start:s.End]) {
-			p.tree.addText(i, isRef)
+			p.tree.addText(i, isRef|hasExprs)
 			continue
 		}
 		p.forgotten.forget()
 		text, faults := readText(p.file.Text, p.tree.token(i), &p.forgotten)
-		if text != nil {
+		switch {
+		case text == nil:
+		case slices.ContainsFunc(text.Parts, func(p Part) bool { return p.Expr != nil }):
+			p.tree.addText(i, hasExprs)
+		default:
 			p.tree.addText(i, 0)
 		}
 		p.report(Node{p.tree, i}, faults)

@@ -56,6 +56,7 @@ const (
 	cut                         // an array or object that does not end
 	isWrite                     // a string that is a write expression
 	isRef                       // a string with a Text that is a reference, written plainly
+	hasExprs                    // a string with a Text that has expressions
 )
 
 // maxNames is the maximum number of different names that a tree keeps; further ones are decoded
