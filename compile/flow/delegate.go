@@ -98,7 +98,7 @@ func (w *walk) inputOf(t *taken, items, initial *val, last *mark) *val {
 	case compile.Repeat:
 		return w.leaf(w.join(initial.all, last))
 	}
-	in := &val{own: w.says}
+	in := &val{own: w.says, content: &content{}}
 	for _, p := range t.params {
 		in.named = append(in.named, part{p.name, p.val})
 	}
@@ -179,12 +179,12 @@ func (w *walk) within(prog *compile.Program, g given) view {
 
 // everything returns the mark of a value that may come from anywhere.
 func (a *analysis) everything() *mark {
-	m := &mark{lab: a.policy.lab(a.policy.said.OfAnything())}
+	l := a.policy.lab(a.policy.said.OfAnything())
+	from := a.source("other tools", l)
 	for i := range a.sources.list {
-		m.from = m.from.with(i)
+		from = from.with(i)
 	}
-	m.from = m.from.union(a.source("other tools", m.lab))
-	return m
+	return &mark{origin: &origin{l, from}}
 }
 
 // givenBy returns the whiteboard of a document at the start: its own values, its scopes and its

@@ -72,17 +72,17 @@ type site struct {
 	always bool // it is made unless something fails
 	many   bool // it may be made more than once
 
-	kind   int       // the index of the target in sites.targets
-	values []written // of the params
-	whole  *written  // all params; nil if nobody has asked
+	kind   int        // the index of the target in sites.targets
+	values []*written // of the params; nil if nobody has asked
+	whole  *written   // all params; nil if nobody has asked
 }
 
 // written holds a param as rules look at it: its value, if the plan writes it out.
 type written struct {
-	known, literal bool
-	json           json.RawMessage
-	canonical      string
-	number         number
+	literal   bool
+	json      json.RawMessage
+	canonical string
+	number    number
 }
 
 func (s *site) loc() diag.Loc { return s.prog.Loc(s.call.Source.ToolNode.Span()) }
@@ -95,7 +95,10 @@ func (s *site) literal(name string) (json.RawMessage, bool) {
 }
 
 // absent is a param that is not there. Rules about values take it for null.
-var absent = &written{known: true, literal: true, canonical: "null", number: number{not: true}}
+var absent = &written{literal: true, canonical: "null", number: number{not: true}}
+
+// referring is a param that holds a reference.
+var referring = &written{}
 
 // value returns the value of a param, found once.
 func (s *site) value(name string) *written {
@@ -109,17 +112,19 @@ func (s *site) value(name string) *written {
 
 func (s *site) valueAt(i int) *written {
 	if s.values == nil {
-		s.values = make([]written, len(s.params))
+		s.values = make([]*written, len(s.params))
 	}
-	v := &s.values[i]
-	if v.known {
-		return v
+	if s.values[i] == nil {
+		s.values[i] = writtenAs(s.params[i].Value)
 	}
-	v.known = true
-	for range s.params[i].Value.TextNodes() {
-		return v
+	return s.values[i]
+}
+
+func writtenAs(value lang.Node) *written {
+	for range value.TextNodes() {
+		return referring
 	}
-	v.json, v.literal = s.params[i].Value.AppendJSON(nil), true
+	v := &written{literal: true, json: value.AppendJSON(nil)}
 	v.number = numberIn(v.json)
 	return v
 }
@@ -144,7 +149,7 @@ func (s *site) object() *written {
 		}
 		out = append(append(jsonscan.AppendQuoted(out, s.params[i].Name), ':'), v.json...)
 	}
-	return &written{known: true, literal: true, json: append(out, '}')}
+	return &written{literal: true, json: append(out, '}')}
 }
 
 // sites finds the calls of a program and of the documents that it delegates to.
@@ -426,7 +431,7 @@ type tally struct {
 
 // add adds a call whose param has this value. fault says why the value can't be counted.
 func (t *tally) add(r *label.Rule, v json.RawMessage) (fault string) {
-	w := &written{known: true, literal: true, json: v}
+	w := &written{literal: true, json: v}
 	if r.Kind == label.Sum {
 		w.number = numberIn(v)
 	}

@@ -92,8 +92,8 @@ func (w *walk) writtenEarlier(path state.Path) (v *val, decided *mark) {
 	for x := range w.earlier.at(w.policy, path) {
 		mark := func(l label.Label) *mark {
 			lab := w.policy.lab(l)
-			return &mark{lab: lab, from: w.source("the call "+strconv.Quote(x.Call.ID)+" of an earlier turn", lab),
-				step: &step{loc: diag.Loc{File: w.prog.File()}, verb: isGiven, path: path}}
+			o := &origin{lab, w.source("the call "+strconv.Quote(x.Call.ID)+" of an earlier turn", lab)}
+			return w.marked(o, &step{loc: diag.Loc{File: w.prog.File()}, verb: isGiven, path: path}, nil)
 		}
 		v, decided = w.either(v, w.leaf(mark(x.Label))), w.join(decided, mark(x.Decides))
 	}

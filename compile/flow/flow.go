@@ -57,8 +57,11 @@ type Report struct {
 	// for it. The documents that the plan delegates to have none.
 	Writes []*Write
 
-	vouched map[vouch]*mark // the lists that calls return
-	undoes  bool            // see Options
+	vouched map[vouch]*mark      // the lists that calls return
+	trusted map[*label.Want]bool // the lists that are trusted enough to endorse their elements
+	sources *sources
+	longest int  // how many steps the path of a sink may have
+	undoes  bool // see Options
 	work    int
 }
 
@@ -77,19 +80,24 @@ type Sink struct {
 	Undoes   bool          // the tool takes the call, or its fallback, back
 	Loc      diag.Loc
 	Wants    []*label.Want // the requirements of the policy; all have to hold
-	Label    label.Label   // the worst label that the value may have
-	// Decides is the worst label of the values that decide whether the call is made, and which of
-	// several values it gets.
-	Decides label.Label
-	// Sources are the sources of the value, Deciding those of the values that decide.
-	Sources, Deciding []*Source
 
-	policy         *Policy
-	leavesBy       string               // see toolRules
-	vouched        map[*label.Want]bool // the lists that are trusted enough
+	report         *Report
+	rules          *toolRules // of the tool; nil for the output
 	value, decides *mark
-	longest        int // how many steps its paths may have
 }
+
+// Label returns the worst label that the value may have.
+func (s *Sink) Label() label.Label { return s.report.label(s.value) }
+
+// Decides returns the worst label of the values that decide whether the call is made, and which of
+// several values it gets.
+func (s *Sink) Decides() label.Label { return s.report.label(s.decides) }
+
+// Sources returns the sources of the value.
+func (s *Sink) Sources() []*Source { return s.report.sourcesOf(s.value) }
+
+// Deciding returns the sources of the values that Decides is about.
+func (s *Sink) Deciding() []*Source { return s.report.sourcesOf(s.decides) }
 
 // A Use is a tool that endorses or declassifies: its results do not take over all of the labels of
 // its params.
@@ -108,26 +116,24 @@ func Check(prog *compile.Program, p *Policy, o *Options) (*Report, diag.List) {
 		o = &Options{}
 	}
 	a := newAnalysis(prog, p, o)
-	r := &Report{Policy: p, undoes: o.Undoes}
+	r := a.report
 	if (p.said.Labels || o.all) && !o.Undoes {
 		if o.Values {
 			a.values = map[diag.Span]*mark{}
 		}
 		w := a.root(prog, o.Ran)
-		r.Sinks = a.flows.finish(a)
+		r.Sinks, r.longest = a.flows.order, max(minSteps, maxSteps/max(1, len(a.flows.order)))
+		a.sources.finish(p)
 		r.Values = a.told()
 		if o.Writes {
 			r.Writes = w.writes()
 		}
-		r.Uses, r.vouched = a.uses(), a.vouched
-		a.vouch(r)
+		r.Uses = a.uses()
+		r.trust()
 	}
 	r.Duties = a.duties(prog)
 	r.work = a.work
 	found := &few{count: map[kind]int{}, over: map[kind]int{}, words: map[*step]string{}}
-	for _, s := range r.Sinks {
-		s.longest = max(minSteps, maxSteps/len(r.Sinks))
-	}
 	for _, s := range r.Sinks {
 		for _, f := range p.faults(s) {
 			found.add(s, &f)
@@ -142,9 +148,10 @@ func Check(prog *compile.Program, p *Policy, o *Options) (*Report, diag.List) {
 func newAnalysis(prog *compile.Program, p *Policy, o *Options) *analysis {
 	a := &analysis{
 		policy: p, goesOn: o.GoesOn, every: o.all, undoBy: o.Undo, undos: map[*tool.Undo][]lang.Member{}, retries: o.Retries, rules: map[*compile.Target]*toolRules{}, docs: map[*compile.Program]*contexts{},
-		sources: sources{byKey: map[string]int{}}, sourceOf: map[*tree]set{}, wholes: map[*tree]*mark{}, flows: sinks{byKey: map[sinkKey]*Sink{}},
+		sources: &sources{byKey: map[string]int{}}, origins: map[*tree]*origin{}, wholes: map[*tree]*origin{}, joins: map[[2]*origin]*origin{}, flows: sinks{byKey: map[sinkKey]*Sink{}},
 		vouched: map[vouch]*mark{}, earlier: o.Earlier,
 	}
+	a.report = &Report{Policy: p, vouched: a.vouched, sources: a.sources, undoes: o.Undoes}
 	a.plan = p.worst(p.plan, p.seenBy(prog))
 	return a
 }
@@ -159,7 +166,7 @@ func (a *analysis) root(prog *compile.Program, ran Ran) *walk {
 	}
 	out := w.run()
 	if len(a.policy.said.Output) > 0 {
-		s := &Sink{Param: "output", Loc: diag.Loc{File: prog.File()}, policy: a.policy, value: out.val.all, decides: a.join(out.wrote, out.shaped)}
+		s := &Sink{Param: "output", Loc: diag.Loc{File: prog.File()}, report: a.report, value: out.val.all, decides: a.join(out.wrote, out.shaped)}
 		for i := range a.policy.said.Output {
 			s.Wants = append(s.Wants, &a.policy.said.Output[i])
 		}
@@ -359,7 +366,7 @@ func (w *walk) sink(key sinkKey, t *compile.Target, params []param, decides *mar
 			s = w.flows.made.next()
 			*s = Sink{
 				Call: key.call, Tool: r.name, Param: p.name, Fallback: key.fallback, Undoes: key.undo != nil, Loc: p.loc,
-				Wants: wants, policy: w.policy, leavesBy: r.leavesBy,
+				Wants: wants, report: w.report, rules: r,
 			}
 			if !w.whole { // else it is the only time
 				w.flows.byKey[key] = s
@@ -380,21 +387,15 @@ func (s *sinks) use(r *toolRules, c *compile.Call) {
 	}
 }
 
-// finish fills in the labels and sources of the sinks, and returns them.
-func (s *sinks) finish(a *analysis) []*Sink {
-	for _, src := range a.sources.list {
-		src.Label = a.policy.label(src.lab)
+// label returns the label of a mark.
+func (r *Report) label(m *mark) label.Label { return r.Policy.label(r.Policy.labelOf(m)) }
+
+// sourcesOf returns the sources of a mark, by name.
+func (r *Report) sourcesOf(m *mark) []*Source {
+	if m == nil {
+		return nil
 	}
-	for _, x := range s.order {
-		x.Label, x.Decides = a.policy.label(a.policy.labelOf(x.value)), a.policy.label(a.policy.labelOf(x.decides))
-		if x.value != nil {
-			x.Sources = a.sources.of(x.value.from)
-		}
-		if x.decides != nil {
-			x.Deciding = a.sources.of(x.decides.from)
-		}
-	}
-	return s.order
+	return r.sources.of(m.from)
 }
 
 // told returns the values that were noted; nil if none are asked for.
@@ -404,34 +405,28 @@ func (a *analysis) told() map[diag.Span]*Value {
 	}
 	all := map[diag.Span]*Value{}
 	for at, m := range a.values {
-		all[at] = &Value{Label: a.policy.label(a.policy.labelOf(m))}
-		if m != nil {
-			all[at].Sources = a.sources.of(m.from)
-		}
+		all[at] = &Value{a.report.label(m), a.report.sourcesOf(m)}
 	}
 	return all
 }
 
-// vouch sets in each sink which lists are trusted enough to endorse their elements.
-func (a *analysis) vouch(r *Report) {
-	vouched := map[*label.Want]bool{}
-	for _, l := range a.policy.lists {
-		vouched[l.want] = l.ofInput
+// trust finds the lists that are trusted enough to endorse their elements.
+func (r *Report) trust() {
+	r.trusted = map[*label.Want]bool{}
+	for _, l := range r.Policy.lists {
+		r.trusted[l.want] = l.ofInput
 	}
 	for key := range r.vouched {
 		if r.vouches(key.list, key.call) {
-			vouched[key.list.want] = true
+			r.trusted[key.list.want] = true
 		}
-	}
-	for _, s := range r.Sinks {
-		s.vouched = vouched
 	}
 }
 
 // vouches reports whether a list that a call returns is trusted enough to endorse its elements.
 func (r *Report) vouches(l *list, c *compile.Call) bool {
 	m, ok := r.vouched[vouch{l, c}]
-	return ok && r.Policy.said.AdmitsTrust(l.want.Bound, r.Policy.label(r.Policy.labelOf(m)))
+	return ok && !r.Policy.distrusts(l.want, r.Policy.labelOf(m))
 }
 
 // uses returns the tools that endorse or declassify, by name.

@@ -251,7 +251,7 @@ func (p *guardPart) trusted(w *label.Want, s *start, param string) bool {
 	shown := false
 	for _, fallback := range []bool{false, true} { // which may be of one target
 		x := p.sinks[sinkKey{call: s.call, param: param, fallback: fallback}]
-		if x != nil && !p.policy.said.AdmitsTrust(w.Bound, x.Label) {
+		if x != nil && p.policy.distrusts(w, p.policy.labelOf(x.value)) {
 			return false
 		}
 		shown = shown || x != nil

@@ -96,7 +96,7 @@ func (c *checked) observed(in *interpreter, instance string, undo bool) (all []s
 		}
 		if e.params == "" {
 			s, ok := c.sinks[place{e.call.id, e.param, e.fallback, undo}]
-			public = public && ok && isPublic(s.Label) && isPublic(s.Decides)
+			public = public && ok && isPublic(s.Label()) && isPublic(s.Decides())
 			continue
 		}
 		if public {

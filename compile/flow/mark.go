@@ -13,10 +13,15 @@ import (
 // nil mark is that of a value that reveals nothing. Marks are immutable and share their parts: all
 // marks of a plan form a graph whose size is linear in the plan.
 type mark struct {
-	lab
-	from   set      // the numbers of the sources
+	*origin
 	step   *step    // the last step of the value; nil for a join
 	before [2]*mark // the marks that this one was made of; nil for a source
+}
+
+// origin holds what is known of a value apart from its path. Marks share it.
+type origin struct {
+	lab
+	from set // the numbers of the sources
 }
 
 // lab is a label with its categories by number.
@@ -92,8 +97,10 @@ func (p *Policy) noWorse(a, b lab) bool {
 	return p.said.Trust.AtMost(b.trust, a.trust) && p.said.Secrecy.AtMost(a.secrecy, b.secrecy) && a.cats.within(b.cats)
 }
 
-// holds reports whether a mark is at least as bad as another one and has all its sources.
-func (p *Policy) holds(m, n *mark) bool { return p.noWorse(n.lab, m.lab) && n.from.within(m.from) }
+// holds reports whether an origin is at least as bad as another one and has all its sources.
+func (p *Policy) holds(m, n *origin) bool {
+	return m == n || p.noWorse(n.lab, m.lab) && n.from.within(m.from)
+}
 
 // join returns the mark of a value that is made of two.
 func (a *analysis) join(m, n *mark) *mark {
@@ -103,20 +110,30 @@ func (a *analysis) join(m, n *mark) *mark {
 		return m
 	case m == nil:
 		return n
-	case a.policy.holds(m, n):
+	case a.policy.holds(m.origin, n.origin):
 		return m
-	case a.policy.holds(n, m):
+	case a.policy.holds(n.origin, m.origin):
 		return n
 	}
 	x := a.marks.next()
-	x.lab, x.from, x.before = a.policy.worst(m.lab, n.lab), m.from.union(n.from), [2]*mark{m, n}
+	x.origin, x.before = a.both(m.origin, n.origin), [2]*mark{m, n}
 	return x
 }
 
+// both returns the origin of a value that is made of two, made once.
+func (a *analysis) both(m, n *origin) *origin {
+	o := a.joins[[2]*origin{m, n}]
+	if o == nil {
+		o = &origin{a.policy.worst(m.lab, n.lab), m.from.union(n.from)}
+		a.joins[[2]*origin{m, n}] = o
+	}
+	return o
+}
+
 // marked returns a mark with a step, after another one; nil is none.
-func (a *analysis) marked(l lab, from set, s *step, before *mark) *mark {
+func (a *analysis) marked(o *origin, s *step, before *mark) *mark {
 	m := a.marks.next()
-	m.lab, m.from, m.step, m.before[0] = l, from, s, before
+	m.origin, m.step, m.before[0] = o, s, before
 	return m
 }
 
@@ -133,7 +150,7 @@ func (p *Policy) same(m, n *mark) bool {
 	if m == nil || n == nil {
 		return m == n
 	}
-	return p.holds(m, n) && p.holds(n, m)
+	return p.holds(m.origin, n.origin) && p.holds(n.origin, m.origin)
 }
 
 // A verb is the kind of a step.
@@ -164,23 +181,34 @@ func (a *analysis) passes(m *mark, s *step) *mark {
 		return nil
 	}
 	a.work++
-	return a.marked(m.lab, m.from, s, m)
+	return a.marked(m.origin, s, m)
 }
 
 // way returns a path from a source to a mark, from the source on: the steps at which the value was
 // already wrong. If both parts of a join are wrong, the path goes through the first. It goes back
 // at most that many marks, so the path may begin behind the source.
 func (m *mark) way(wrong func(lab) bool, most int) (steps []*step) {
-	for ; m != nil && wrong(m.lab) && most > 0; most-- {
+	if m == nil || !wrong(m.lab) {
+		return nil
+	}
+	steps = make([]*step, 0, min(most, minSteps))
+	for ; m != nil && most > 0; most-- {
 		if m.step != nil {
 			steps = append(steps, m.step)
 		}
-		next := m.before[0]
-		if next == nil || !wrong(next.lab) {
-			next = m.before[1]
-		}
-		m = next
+		m = m.wrongBefore(wrong)
 	}
 	slices.Reverse(steps)
 	return steps
+}
+
+// wrongBefore returns the first of the marks that a wrong mark was made of which is wrong as well;
+// nil if there is none.
+func (m *mark) wrongBefore(wrong func(lab) bool) *mark {
+	for _, n := range m.before {
+		if n != nil && (n.origin == m.origin || wrong(n.lab)) {
+			return n
+		}
+	}
+	return nil
 }

@@ -209,49 +209,51 @@ func (t *tree) weigh() int {
 func (a *analysis) labelled(t *tree, name string, s *step, carried *mark) *val {
 	if t.wide {
 		if own := a.whole(t, name); own.from != nil {
-			carried = a.join(a.marked(own.lab, own.from, s, nil), carried)
+			carried = a.join(a.marked(own, s, nil), carried)
 		}
 		return a.leaf(carried)
 	}
 	v := a.vals.next()
-	v.flat = true
+	v.flat, v.content = true, noParts
 	if !a.policy.noWorse(t.own, a.policy.best) {
-		v.own = a.marked(t.own, a.sourceIn(t, name), s, nil)
+		v.own = a.marked(a.originOf(t, name), s, nil)
 	}
 	v.own = a.join(v.own, carried)
-	v.named = a.parts.list(len(t.members))
+	if len(t.members) > 0 {
+		v.content = &content{named: a.parts.list(len(t.members))}
+	}
 	for i, b := range t.members {
 		v.named[i].name, v.named[i].val = b.name, a.labelled(b.tree, a.partName(b, name), s, carried)
 	}
 	return a.sealed(v)
 }
 
-// sourceIn returns the source of a tree itself, made once.
-func (a *analysis) sourceIn(t *tree, name string) set {
-	from, ok := a.sourceOf[t]
-	if !ok {
-		from = a.source(name, t.own)
-		a.sourceOf[t] = from
+// originOf returns the origin of a tree itself, made once.
+func (a *analysis) originOf(t *tree, name string) *origin {
+	o := a.origins[t]
+	if o == nil {
+		o = &origin{t.own, a.source(name, t.own)}
+		a.origins[t] = o
 	}
-	return from
+	return o
 }
 
 // partName returns the name of the source of a branch of a tree with this name.
 func (a *analysis) partName(b branch, name string) string {
-	if _, ok := a.sourceOf[b.tree]; ok { // it has its name
+	if _, ok := a.origins[b.tree]; ok { // it has its name
 		return name
 	}
 	return name + "." + b.name
 }
 
 // whole returns the join of all labels of a tree, with all its sources, made once.
-func (a *analysis) whole(t *tree, name string) *mark {
+func (a *analysis) whole(t *tree, name string) *origin {
 	if m, ok := a.wholes[t]; ok {
 		return m
 	}
-	m := &mark{lab: a.policy.best}
+	m := &origin{lab: a.policy.best}
 	if !a.policy.noWorse(t.own, a.policy.best) {
-		m.lab, m.from = t.own, a.sourceIn(t, name)
+		*m = *a.originOf(t, name)
 	}
 	for _, b := range t.members {
 		n := a.whole(b.tree, a.partName(b, name))

@@ -41,7 +41,7 @@ func ReachOf(prog *compile.Program, policies []*Policy, o *Options) *Reach {
 		r, _ := Check(prog, p, &own)
 		for _, s := range r.Sinks {
 			key := sinkKey{call: s.Call, param: s.Param, fallback: s.Fallback}
-			for _, src := range s.Sources {
+			for _, src := range s.Sources() {
 				given[key] = append(given[key], src.Words(p.said))
 			}
 			if len(s.Wants) > 0 {
@@ -91,13 +91,13 @@ func (x *Reach) flow(p *Policy, s *Sink) {
 	if s.Undoes {
 		to += ", when it is undone"
 	}
-	for _, src := range s.Sources {
+	for _, src := range s.Sources() {
 		x.flows[fmt.Sprintf("%s -> %s: %s", src.Words(p.said), to, s.Verdict())] = true
 	}
 	if s.Verdict() == Allowed {
 		return
 	}
-	for _, src := range s.Deciding {
+	for _, src := range s.Deciding() {
 		x.flows[fmt.Sprintf("%s decides about %s: %s", src.Words(p.said), to, s.Verdict())] = true
 	}
 }

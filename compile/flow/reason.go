@@ -45,10 +45,10 @@ func namesIn(said *label.Policy) map[*label.Want]string {
 
 // rule returns the name of a requirement on the sink.
 func (s *Sink) rule(w *label.Want) string {
-	if name, ok := s.policy.names[w]; ok {
+	if name, ok := s.report.Policy.names[w]; ok {
 		return name
 	}
-	return s.leavesBy + leaves
+	return s.rules.leavesBy + leaves
 }
 
 // leaves stands behind the name of an entry, or of a tool, whose params others see.

@@ -210,7 +210,7 @@ func (a *analysis) dropped(r *toolRules, m *mark) *mark {
 		}
 		return l
 	}
-	n := &mark{lab: after(m.lab), step: m.step, before: m.before}
+	n := &mark{&origin{lab: after(m.lab)}, m.step, m.before}
 	m.from.all(func(i int) {
 		src := a.sources.list[i]
 		n.from = n.from.union(a.derived(src, r, after(src.lab)))

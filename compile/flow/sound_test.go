@@ -377,10 +377,10 @@ func (c *checked) covers(e *event) string {
 	}
 	p := c.said
 	switch data, why := c.label(e.data), c.label(e.why); {
-	case !p.AtWorst(data, s.Label):
-		return fmt.Sprintf("%s was given %s, and the report says %s", s.Name(), p.Words(data), p.Words(s.Label))
-	case !p.AtWorst(why, s.Decides):
-		return fmt.Sprintf("what is %s decided about %s, and the report says %s", p.Words(why), s.Name(), p.Words(s.Decides))
+	case !p.AtWorst(data, s.Label()):
+		return fmt.Sprintf("%s was given %s, and the report says %s", s.Name(), p.Words(data), p.Words(s.Label()))
+	case !p.AtWorst(why, s.Decides()):
+		return fmt.Sprintf("what is %s decided about %s, and the report says %s", p.Words(why), s.Name(), p.Words(s.Decides()))
 	case c.rejects(e) && !c.rejected:
 		return fmt.Sprintf("%s was given what the policy forbids, and the plan was accepted", s.Name())
 	}

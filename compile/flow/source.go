@@ -3,6 +3,7 @@ package flow
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/plc-lang/plc/tool/label"
 )
@@ -23,7 +24,9 @@ type Source struct {
 type sources struct {
 	list  []*Source
 	byKey map[string]int
-	sets  map[*uint64][]*Source // of sets by their memory, which they share
+
+	mu   sync.Mutex
+	sets map[*uint64][]*Source // of sets by their memory, which they share
 }
 
 // maxSources is the maximum number of sources; all others count as one.
@@ -68,11 +71,20 @@ func (a *analysis) sourceAs(name, as string, l lab) set {
 	return set{}.with(i)
 }
 
-// of returns the sources of a set, by name.
+// finish sets the labels of the sources.
+func (s *sources) finish(p *Policy) {
+	for _, src := range s.list {
+		src.Label = p.label(src.lab)
+	}
+}
+
+// of returns the sources of a set, by name. Several goroutines may call it at once.
 func (s *sources) of(numbers set) []*Source {
 	if len(numbers) == 0 {
 		return nil
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	all, ok := s.sets[&numbers[0]]
 	if ok {
 		return all

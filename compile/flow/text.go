@@ -50,7 +50,7 @@ func (s *Sink) Bounds() string {
 	var all []string
 	for _, w := range s.Wants {
 		if !w.Bound.IsZero() {
-			all = append(all, s.policy.said.BoundWords(w.Bound))
+			all = append(all, s.report.Policy.said.BoundWords(w.Bound))
 		}
 		if w.In != nil {
 			all = append(all, "an element of "+w.In.Text)
@@ -69,16 +69,16 @@ func (s *Sink) Bounds() string {
 // Label.
 func (s *Sink) Worst() label.Label {
 	if s.Verdict() == Decided {
-		return s.Decides
+		return s.Decides()
 	}
-	return s.Label
+	return s.Label()
 }
 
 // from returns the sources that the verdict is about, in words.
 func (s *Sink) from() string {
-	sources := s.Sources
+	sources := s.Sources()
 	if s.Verdict() == Decided {
-		sources = s.Deciding
+		sources = s.Deciding()
 	}
 	var all []string
 	for i, src := range sources {
@@ -86,7 +86,7 @@ func (s *Sink) from() string {
 			all = append(all, fmt.Sprintf("%d others", len(sources)-i))
 			break
 		}
-		all = append(all, src.Words(s.policy.said))
+		all = append(all, src.Words(s.report.Policy.said))
 	}
 	return strings.Join(all, "; ")
 }
@@ -142,7 +142,7 @@ func consequence(v label.Violation) string {
 
 // ways returns the path of each fault.
 func (s *Sink) ways() (all [][]diag.Related) {
-	for _, f := range s.policy.faults(s) {
+	for _, f := range s.report.Policy.faults(s) {
 		all = append(all, related(s.way(&f), nil))
 	}
 	return all
@@ -161,8 +161,8 @@ func place(l diag.Loc) string {
 func (r *Report) Flows() []string {
 	all := []string{}
 	for _, s := range r.Sinks {
-		for _, src := range s.Sources {
-			all = append(all, fmt.Sprintf("%s -> %s: %s", src.Words(s.policy.said), s.Name(), s.Verdict()))
+		for _, src := range s.Sources() {
+			all = append(all, fmt.Sprintf("%s -> %s: %s", src.Words(s.report.Policy.said), s.Name(), s.Verdict()))
 		}
 	}
 	for _, u := range r.Uses {
@@ -273,10 +273,10 @@ func (p *Policy) sources(list []*Source) (all []sourceJSON) {
 }
 
 func (s *Sink) json() sinkJSON {
-	p := s.policy
+	p := s.report.Policy
 	x := sinkJSON{
-		Call: idOf(s.Call), Tool: s.Tool, Fallback: s.Fallback, Undoes: s.Undoes, Param: s.Param, Verdict: s.Verdict(), Label: p.json(s.Label), Decides: p.json(s.Decides),
-		Wants: s.Bounds(), Sources: p.sources(s.Sources), Deciding: p.sources(s.Deciding),
+		Call: idOf(s.Call), Tool: s.Tool, Fallback: s.Fallback, Undoes: s.Undoes, Param: s.Param, Verdict: s.Verdict(), Label: p.json(s.Label()), Decides: p.json(s.Decides()),
+		Wants: s.Bounds(), Sources: p.sources(s.Sources()), Deciding: p.sources(s.Deciding()),
 	}
 	for _, way := range s.ways() {
 		steps := []stepJSON{}

@@ -68,7 +68,7 @@ func (w *walk) undoing(t *taken, params []param, occurs *mark, u *compile.Undoin
 	var literal *mark // a tool file is trusted, and no secret
 	if own != nil {
 		loc = own.ToolNode.Loc()
-		literal = w.marked(w.says.lab, w.says.from, &step{loc: loc, verb: says}, nil)
+		literal = w.marked(w.says.origin, &step{loc: loc, verb: says}, nil)
 	}
 	var given []param
 	for _, m := range w.undoParams(u.Undo) {

@@ -9,14 +9,22 @@ import (
 // A val holds the marks of a value and of its known parts. It is immutable, and has at most
 // maxParts parts, so that its cost is bounded.
 type val struct {
-	own   *mark  // of the value itself: its presence, kind, names of members or length; and of parts that are not known
+	own      *mark // of the value itself: its presence, kind, names of members or length; and of parts that are not known
+	all      *mark // of the value with all its parts
+	*content       // not nil
+	size     int32 // the number of parts
+	flat     bool  // elements of lists have the marks of the list, since paths of policies leave elements out
+}
+
+// content holds the known parts of a value.
+type content struct {
 	named []part // the known members
 	list  []*val // the elements of a list that is written out
 	elem  *val   // any element of another list; nil if nothing is known of elements
-	flat  bool   // elements of lists have the marks of the list, since paths of policies leave elements out
-	all   *mark  // of the value with all its parts
-	size  int    // the number of parts
 }
+
+// noParts is the content of all values without known parts.
+var noParts = &content{}
 
 // part is a member of an object.
 type part struct {
@@ -28,7 +36,7 @@ type part struct {
 const maxParts = 64
 
 // nothing is a value that reveals nothing.
-var nothing = &val{size: 1}
+var nothing = &val{content: noParts, size: 1}
 
 // leaf returns a value without known parts.
 func (a *analysis) leaf(m *mark) *val {
@@ -36,7 +44,7 @@ func (a *analysis) leaf(m *mark) *val {
 		return nothing
 	}
 	v := a.vals.next()
-	v.own, v.all, v.size = m, m, 1
+	v.own, v.all, v.content, v.size = m, m, noParts, 1
 	return v
 }
 
@@ -64,12 +72,12 @@ func (a *analysis) sealed(v *val) *val {
 
 // object returns an object with these members and no others.
 func (a *analysis) object(own *mark, members ...part) *val {
-	return a.sealed(&val{own: own, named: members})
+	return a.sealed(&val{own: own, content: &content{named: members}})
 }
 
 // listOf returns a list whose elements all have the marks of elem.
 func (a *analysis) listOf(own *mark, elem *val) *val {
-	return a.sealed(&val{own: own, elem: elem})
+	return a.sealed(&val{own: own, content: &content{elem: elem}})
 }
 
 func (v *val) isLeaf() bool { return v.named == nil && v.list == nil && v.elem == nil }
@@ -158,7 +166,7 @@ func (a *analysis) either(v, w *val) *val {
 	if v.size+w.size > maxParts || v.flat != w.flat && !v.isLeaf() && !w.isLeaf() {
 		return a.leaf(a.join(v.all, w.all))
 	}
-	u := &val{own: own, flat: v.flat && !v.isLeaf() || w.flat && !w.isLeaf()}
+	u := &val{own: own, content: &content{}, flat: v.flat && !v.isLeaf() || w.flat && !w.isLeaf()}
 	for _, p := range v.named {
 		u.named = append(u.named, part{p.name, a.either(p.val, a.member(w, p.name))})
 	}

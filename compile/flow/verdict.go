@@ -45,11 +45,11 @@ type fault struct {
 
 // way returns the path of the value that breaks the requirement.
 func (s *Sink) way(f *fault) []*step {
-	wrong := s.policy.leaks
+	wrong := s.report.Policy.leaks
 	if f.code == diag.NotTrusted {
-		wrong = s.policy.distrusts
+		wrong = s.report.Policy.distrusts
 	}
-	return f.at.way(func(l lab) bool { return wrong(f.want, l) }, s.longest)
+	return f.at.way(func(l lab) bool { return wrong(f.want, l) }, s.report.longest)
 }
 
 // maxSteps bounds the steps of the paths of all sinks together, and minSteps is how long each may
@@ -62,7 +62,7 @@ const (
 // verdictOf returns the verdict of a fault. The output has no call that a person could approve, and
 // the run that undoes calls does not ask for this reason, so both are forbidden instead.
 func (s *Sink) verdictOf(f *fault) Verdict {
-	if f.decides && !s.policy.said.Strict {
+	if f.decides && !s.report.Policy.said.Strict {
 		return Decided
 	}
 	v := violated(f.want.Violation)
@@ -112,7 +112,7 @@ func (p *Policy) leaks(w *label.Want, l lab) bool {
 // the trust of the value. Scopes are not checked when a tool is called, and params of what takes
 // calls back are not when the run is undone, so nothing stands in for theirs.
 func (s *Sink) standsIn(w *label.Want) bool {
-	return s.Param != "*" && s.Call != nil && !s.Undoes && (w.Or != nil || w.In != nil && s.vouched[w])
+	return s.Param != "*" && s.Call != nil && !s.Undoes && (w.Or != nil || w.In != nil && s.report.trusted[w])
 }
 
 // Verdict returns whether the policy allows a sink.
@@ -121,7 +121,7 @@ func (s *Sink) Verdict() Verdict {
 	if s.depends() {
 		v = Depends
 	}
-	for _, f := range s.policy.faults(s) {
+	for _, f := range s.report.Policy.faults(s) {
 		v = v.worse(s.verdictOf(&f))
 	}
 	return v
@@ -130,7 +130,7 @@ func (s *Sink) Verdict() Verdict {
 // depends reports whether a list or a condition has to be looked at before the call is made.
 func (s *Sink) depends() bool {
 	return !s.Undoes && slices.ContainsFunc(s.Wants, func(w *label.Want) bool {
-		return w.In != nil || w.Or != nil && !s.policy.said.AdmitsTrust(w.Bound, s.Label)
+		return w.In != nil || w.Or != nil && s.report.Policy.distrusts(w, s.report.Policy.labelOf(s.value))
 	})
 }
 
@@ -164,7 +164,7 @@ func (s *Sink) what() string {
 
 // Findings returns a finding for each requirement that the sink breaks.
 func (s *Sink) Findings() (found diag.List) {
-	for _, f := range s.policy.faults(s) {
+	for _, f := range s.report.Policy.faults(s) {
 		found = append(found, s.finding(&f, nil))
 	}
 	return found
@@ -235,7 +235,7 @@ func (x *few) all() diag.List {
 
 // message returns the message of a fault.
 func (s *Sink) message(f *fault) string {
-	p, bound := s.policy.said, f.want.Bound
+	p, bound := s.report.Policy.said, f.want.Bound
 	if f.code == diag.NotTrusted {
 		bound.HasSecrecy = false
 	} else {
@@ -245,11 +245,11 @@ func (s *Sink) message(f *fault) string {
 	case s.Undoes && f.want.In != nil:
 		return fmt.Sprintf("%s would have to be an element of %s, which is not looked at when the run is undone", s.what(), f.want.In.Text)
 	case f.decides && f.code == diag.NotTrusted:
-		return fmt.Sprintf("values that may be %s decide whether, or with which value, %s is given; the policy wants %s", p.Words(s.Decides), s.what(), p.BoundWords(bound))
+		return fmt.Sprintf("values that may be %s decide whether, or with which value, %s is given; the policy wants %s", p.Words(s.Decides()), s.what(), p.BoundWords(bound))
 	case f.decides:
-		return fmt.Sprintf("%[2]s may reveal values that are %[1]s, since they decide whether, or with which value, it is given; the policy wants %[3]s", p.Words(s.Decides), s.what(), p.BoundWords(bound))
+		return fmt.Sprintf("%[2]s may reveal values that are %[1]s, since they decide whether, or with which value, it is given; the policy wants %[3]s", p.Words(s.Decides()), s.what(), p.BoundWords(bound))
 	}
-	text := fmt.Sprintf("%s may be %s, and the policy wants %s", s.what(), p.Words(s.Label), p.BoundWords(bound))
+	text := fmt.Sprintf("%s may be %s, and the policy wants %s", s.what(), p.Words(s.Label()), p.BoundWords(bound))
 	if strings.HasSuffix(s.rule(f.want), leaves) {
 		text += fmt.Sprintf(", since %q may show it to others: bound its secrecy, or say leaves: false", s.Tool)
 	}
@@ -267,6 +267,10 @@ func idOf(c *compile.Call) string {
 // Steps that are in words are not put into words again; nil keeps none.
 func related(way []*step, words map[*step]string) (all []diag.Related) {
 	const most = 100
+	if len(way) == 0 {
+		return nil
+	}
+	all = make([]diag.Related, 0, min(len(way), most))
 	for i, s := range way {
 		if cut := len(way) - most; cut > 0 && i >= most/2 && i < most/2+cut {
 			continue

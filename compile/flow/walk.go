@@ -20,17 +20,18 @@ type analysis struct {
 	every           bool     // params without bounds are sinks, too
 	earlier         *Earlier // see Options
 
-	rules    map[*compile.Target]*toolRules
-	undoBy   func(t *compile.Target, own *tool.Undo) *compile.Undoing // see Options.Undo
-	undos    map[*tool.Undo][]lang.Member                             // their params
-	docs     map[*compile.Program]*contexts
-	sources  sources
-	sourceOf map[*tree]set   // the sources of labels, made once
-	wholes   map[*tree]*mark // the joins of all labels of trees
-	flows    sinks
+	rules   map[*compile.Target]*toolRules
+	undoBy  func(t *compile.Target, own *tool.Undo) *compile.Undoing // see Options.Undo
+	undos   map[*tool.Undo][]lang.Member                             // their params
+	docs    map[*compile.Program]*contexts
+	sources *sources
+	origins map[*tree]*origin      // of trees, without their members
+	wholes  map[*tree]*origin      // of trees with all their members
+	joins   map[[2]*origin]*origin // the joins so far
+	flows   sinks
 
 	memory
-	texts   lang.TextReader
+	report  *Report
 	vouched map[vouch]*mark // the lists that calls return and that params have to be elements of
 	work    int             // how often marks were joined or passed on
 
@@ -47,12 +48,13 @@ type walk struct {
 	ran     Ran   // see Options; nil if any outcome is possible
 	results []result
 	seen    map[seenKey]*seen
-	newest  state.Place     // the last call so far that may write
-	taken   taken           // the call that is followed
-	exprs   []*compile.Expr // that are still to be evaluated
-	key     []byte          // scratch
-	fails   *mark           // of the values that decide whether a call so far failed with nothing to handle it
-	broken  *mark           // of what the error objects of calls hold
+	newest  state.Place    // the last call so far that may write
+	taken   taken          // the call that is followed
+	slots   []compile.Slot // of the template that is evaluated
+	slot    int            // the next of them
+	key     []byte         // scratch
+	fails   *mark          // of the values that decide whether a call so far failed with nothing to handle it
+	broken  *mark          // of what the error objects of calls hold
 }
 
 // board describes the whiteboard of a program at the start.
@@ -74,7 +76,7 @@ type result struct {
 	known   bool     // the walk has reached the call
 	occurs  *mark    // whether the call is made
 	value   *val     // its result
-	failure *val     // its error object
+	failure *mark    // of its error object
 	wrote   *mark    // whether it writes, and where
 	lost    *mark    // whether it fails with nothing to handle that, in a run that goes on
 	ran     *Outcome // nil: any
@@ -109,7 +111,7 @@ func (a *analysis) walk(prog *compile.Program, b board) *walk {
 	if b.foreign { // only its host vouches for it
 		l.trust, src = a.policy.said.Trust.Bottom(), "a document from elsewhere"
 	}
-	w.says = &mark{lab: l, from: a.source(src, l), step: &step{verb: says, loc: diag.Loc{File: prog.File()}}}
+	w.says = a.marked(&origin{l, a.source(src, l)}, &step{verb: says, loc: diag.Loc{File: prog.File()}}, nil)
 	return w
 }
 
@@ -286,7 +288,7 @@ func (w *walk) end(t *taken) {
 	var breaks *mark // of the values that decide whether the call fails
 	switch {
 	case c.Target == nil: // a finding of the compiler
-		r.value = w.leaf(&mark{lab: w.policy.lab(w.policy.said.OfAnything()), step: at})
+		r.value = w.leaf(w.marked(&origin{lab: w.policy.lab(w.policy.said.OfAnything())}, at, nil))
 	case c.Rare != nil && c.Result != nil: // _output, which came from the tool or the plan
 		r.value = w.leaf(w.join(w.result(w.rulesOf(c.Target), at, t.all).all, w.says))
 	case c.Rare != nil && c.Choose != nil:
@@ -308,7 +310,7 @@ func (w *walk) end(t *taken) {
 		breaks = w.join(breaks, w.writable(c))
 	}
 	t.breaks, t.first = breaks, breaks
-	r.failure = w.leaf(w.join(breaks, t.all))
+	r.failure = w.join(breaks, t.all)
 	if c.Rare != nil && c.Fallback != nil && c.Fallback.Target != nil {
 		w.fallBack(t, &r, at)
 	}
@@ -342,7 +344,7 @@ func (w *walk) fallBack(t *taken, r *result, at *step) {
 	r.wrote = w.join(w.join(r.wrote, t.breaks), t.fallback.wrote) // they decide which of the two results is written
 	breaks := w.join(w.join(all, w.result(rules, at, nil).all), w.join(t.fallback.wrote, t.fallback.shaped))
 	t.breaks = w.join(t.breaks, breaks)
-	r.failure = w.leaf(w.join(r.failure.all, breaks))
+	r.failure = w.join(r.failure, breaks)
 }
 
 // outcome adds what can be learned from where a call writes, and from whether it fails.
@@ -359,7 +361,7 @@ func (w *walk) outcome(t *taken, r *result) {
 		w.fails = w.join(w.fails, t.breaks)
 	}
 	if !w.handlesAll(c) {
-		w.broken = w.join(w.broken, r.failure.all)
+		w.broken = w.join(w.broken, r.failure)
 	}
 	if len(c.Alternatives) > 1 {
 		r.wrote = w.join(r.wrote, r.value.all)
@@ -368,7 +370,7 @@ func (w *walk) outcome(t *taken, r *result) {
 		}
 	}
 	if c.Rare != nil && c.Envelope {
-		r.value = w.leaf(w.join(r.value.all, r.failure.all))
+		r.value = w.leaf(w.join(r.value.all, r.failure))
 	}
 }
 
@@ -437,7 +439,7 @@ func (e *evaluation) params(members []lang.Member, t *compile.Template) []param 
 		p := &all[i]
 		p.name, p.loc = m.Name, loc
 		if m.Value.IsReference() {
-			p.val = e.put(e.next())
+			p.val = e.put(e.next().Expr)
 		} else {
 			p.val = e.value(m.Value, e.literal(loc))
 		}
@@ -449,23 +451,25 @@ func (e *evaluation) params(members []lang.Member, t *compile.Template) []param 
 func (e *evaluation) literal(loc diag.Loc) *mark {
 	s := e.steps.next()
 	s.loc, s.verb = loc, says
-	return e.marked(e.says.lab, e.says.from, s, nil)
+	return e.marked(e.says.origin, s, nil)
 }
 
 // pull sets the expressions that next returns: those of a template.
-func (w *walk) pull(t *compile.Template) { w.exprs = slices.AppendSeq(w.exprs[:0], t.Exprs()) }
+func (w *walk) pull(t *compile.Template) {
+	w.slots = slices.AppendSeq(w.slots[:0], t.Slots())
+	w.slot = 0
+}
 
 // next returns the next expression of the template that is evaluated.
-func (w *walk) next() *compile.Expr {
-	x := w.exprs[0]
-	w.exprs = w.exprs[1:]
-	return x
+func (w *walk) next() *compile.Slot {
+	w.slot++
+	return &w.slots[w.slot-1]
 }
 
 // value evaluates a value of the plan.
 func (e *evaluation) value(n lang.Node, literal *mark) *val {
 	if n.IsReference() {
-		return e.put(e.next())
+		return e.put(e.next().Expr)
 	}
 	has := false
 	for range n.TextNodes() {
@@ -475,7 +479,7 @@ func (e *evaluation) value(n lang.Node, literal *mark) *val {
 	if !has {
 		return e.leaf(literal)
 	}
-	v := &val{own: literal}
+	v := &val{own: literal, content: &content{}}
 	switch n.Kind() {
 	case lang.Object:
 		for m := range n.Members() {
@@ -494,15 +498,17 @@ func (e *evaluation) value(n lang.Node, literal *mark) *val {
 
 // text evaluates a string that holds expressions.
 func (e *evaluation) text(n lang.Node, literal *mark) *val {
-	text := e.texts.Text(n)
-	if text.Whole && len(text.Parts) == 1 {
-		return e.put(e.next())
+	if !n.HasExprs() { // it has escaped daggers
+		return e.leaf(literal)
 	}
-	m := literal
-	for _, p := range text.Parts {
-		if p.Expr != nil {
-			m = e.join(m, e.put(e.next()).all)
-		}
+	x := e.next()
+	if x.Whole {
+		return e.put(x.Expr)
+	}
+	m := e.join(literal, e.put(x.Expr).all)
+	for !x.Last {
+		x = e.next()
+		m = e.join(m, e.put(x.Expr).all)
 	}
 	return e.leaf(m)
 }
@@ -613,7 +619,7 @@ func (a *analysis) move(v *val, s *step, moved map[*mark]*mark) *val {
 		return n
 	}
 	u := a.vals.next()
-	u.own, u.all, u.flat, u.size = pass(v.own), pass(v.all), v.flat, v.size
+	u.own, u.all, u.content, u.flat, u.size = pass(v.own), pass(v.all), &content{}, v.flat, v.size
 	u.named = a.parts.list(len(v.named))
 	for i, p := range v.named {
 		u.named[i].name, u.named[i].val = p.name, a.move(p.val, s, moved)
@@ -713,12 +719,15 @@ func (w *walk) written(s *seen, c *compile.Call, path state.Path) {
 		for j := range c.Alternatives[i].Writes {
 			write := &c.Alternatives[i].Writes[j]
 			add(write, c.Method, r.value, takes)
-			add(write, c.Method, r.failure, fails)
-			add(write, state.Set, r.failure, fails)
+			if fails {
+				failure := w.leaf(r.failure)
+				add(write, c.Method, failure, true)
+				add(write, state.Set, failure, true)
+			}
 		}
 	}
 	if c.ErrorPath != nil { // which is always set
-		add(c.ErrorPath, state.Set, r.failure, r.ran == nil || r.ran.Failed)
+		add(c.ErrorPath, state.Set, w.leaf(r.failure), r.ran == nil || r.ran.Failed)
 	}
 }
 
@@ -781,7 +790,7 @@ func (w *walk) finalState(end state.Place) view {
 		}
 	}
 	given, _ := w.board.given(root)
-	all := view{val: &val{own: given.own}}
+	all := view{val: &val{own: given.own, content: &content{}}}
 	for _, name := range names {
 		v := w.layer(append(root[:1:1], state.Segment{Kind: state.Name, Name: name}), 0, end)
 		all.val.named = append(all.val.named, part{name, v.val})

@@ -49,19 +49,14 @@ type Write struct {
 
 // writes returns what the calls of the program may write.
 func (w *walk) writes() (all []*Write) {
-	p := w.policy
 	for i := range w.prog.Calls {
 		c, r := &w.prog.Calls[i], &w.results[i]
 		add := func(path state.Path, failure bool) {
-			v := r.value
+			m := r.value.all
 			if failure {
-				v = r.failure
+				m = r.failure
 			}
-			x := &Write{Call: c, Path: path, Failure: failure, Label: p.label(p.labelOf(v.all)), Decides: p.label(p.labelOf(r.wrote))}
-			if v.all != nil {
-				x.Sources = w.sources.of(v.all.from)
-			}
-			all = append(all, x)
+			all = append(all, &Write{c, path, failure, w.report.label(m), w.report.label(r.wrote), w.report.sourcesOf(m)})
 		}
 		for j := range c.Alternatives {
 			for k := range c.Alternatives[j].Writes {
