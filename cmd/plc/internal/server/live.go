@@ -24,13 +24,8 @@ const (
 
 // A happening is what a page is told of an event.
 type happening struct {
-	Run      string `json:"run"`
-	Seq      int64  `json:"seq"`
-	Type     string `json:"type"`
-	Instance string `json:"instance,omitempty"`
-	Call     string `json:"call,omitempty"`
-	Status   string `json:"status,omitempty"` // of the call, after it
-	Node     string `json:"node,omitempty"`   // of the call, in the picture
+	Run string `json:"run"`
+	Seq int64  `json:"seq"`
 }
 
 // live streams what happens in several runs, and that a list of runs has changed, to the pages of
@@ -79,8 +74,7 @@ func (s *Server) liveRun(ctx context.Context, run string, after int64, send func
 			if err != nil {
 				break
 			}
-			e, err := entry.Event()
-			if err != nil || !send(&happening{run, entry.Seq, string(e.Type), e.Instance, e.Call, statusAfter(e), nodeOf(e.Call)}) {
+			if !send(&happening{run, entry.Seq}) {
 				return
 			}
 			after = entry.Seq
@@ -102,23 +96,6 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// statusAfter returns the status that a call has after an event; "" is as before.
-func statusAfter(e *exec.Event) string {
-	switch e.Type {
-	case exec.CallStarted:
-		return "running"
-	case exec.CallRetrying:
-		return "retrying"
-	case exec.CallCompleted, exec.CallFailed, exec.CallSkipped:
-		return string(e.Status)
-	case exec.ApprovalAsked:
-		return "awaiting"
-	case exec.ApprovalGiven:
-		return "pending"
-	}
-	return ""
 }
 
 // liveLists sends the digests of lists of runs when they change: of the newest runs, or of those
@@ -157,7 +134,7 @@ func listDigest(list string, runs []*journal.Summary) string {
 	h := fnv.New64a()
 	for _, sum := range runs {
 		if waits := plc.WaitsForPlan(sum); list != "waiting" {
-			fmt.Fprintln(h, sum.Run, sum.Questions, waits, sum.Status)
+			fmt.Fprintln(h, sum.Run, sum.Questions, waits, sum.Status, sum.Calls)
 		} else if waits || sum.Questions > 0 {
 			fmt.Fprintln(h, sum.Run, sum.Questions, waits)
 		}

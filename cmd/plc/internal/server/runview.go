@@ -125,6 +125,7 @@ func (v *runShown) whole() []byte {
 		el("main", exactly("data-run", r.Run), attr("data-seq", r.Events), attr("data-at", v.told.at), exactly("data-in", v.in),
 			el("h1", text("Run "), el("code", text(r.Run))),
 			v.head(),
+			v.actions(),
 			el("p", attr("id", "more"), attr("role", "status"), set("hidden"), html.A(place{run: v.run}.url(), text("Something has changed: show the run as it is now"))),
 			el("section", attr("id", "questions"), v.waits()),
 			v.slider(),
@@ -135,7 +136,7 @@ func (v *runShown) whole() []byte {
 		html.Module(path("static", "run.js")))
 }
 
-// head returns the top of the page: what the run is, and the buttons for it.
+// head returns the top of the page, which says what the run is.
 func (v *runShown) head() html.Item {
 	r := &v.summary
 	took := ""
@@ -152,10 +153,16 @@ func (v *runShown) head() html.Item {
 			when(r.Parent != "", text(". A fork of "), a(path("runs", r.Parent), text(r.Parent)))),
 		labels(r.Labels),
 		when(v.output != nil, html.Join(words("h2", "Output"), value(v.output, bytesShown))),
-		when(v.broken != "", el("p", class("error"), text("The plan can't be shown here: ", v.broken))),
-		when(v.may.run && v.place.at == 0, el("p", class("actions"),
-			when(r.Finished == "", post(path("runs", r.Run, "cancel"), "Cancel the run")),
-			when(v.own && r.Finished != "" && r.Status != string(exec.Completed), post(path("runs", r.Run, "resume"), "Go on with the run")))))
+		when(v.broken != "", el("p", class("error"), text("The plan can't be shown here: ", v.broken))))
+}
+
+// actions returns the buttons for the run. They are a part of their own, so that the rest of the page
+// is replaced while one of them has the focus.
+func (v *runShown) actions() html.Item {
+	r := &v.summary
+	return el("section", attr("id", "actions"), when(v.may.run && v.place.at == 0, el("div", class("actions"),
+		when(r.Finished == "", post(path("runs", r.Run, "cancel"), "Cancel the run")),
+		when(v.own && r.Finished != "" && r.Status != string(exec.Completed), post(path("runs", r.Run, "resume"), "Go on with the run")))))
 }
 
 // post returns a button that sends a request.

@@ -67,7 +67,7 @@ export function swap(from, ids) {
   let all = true;
   for (const id of ids) {
     const old = document.getElementById(id), made = from.getElementById(id);
-    if (!old || !made) continue;
+    if (!old || !made || old.isEqualNode(made)) continue;
     if (busy(old)) {
       all = false;
       continue;

@@ -1,12 +1,13 @@
-// Keeps the page of a run as the run is: each event changes the graph and the table at once, and the
-// parts of the page are fetched anew now and then. The slider shows the run as it was.
+// Keeps the page of a run as the run is. When something has happened, the page is fetched again, and
+// its numbers, graph and tables change together: all of them tell the run after one event. The slider
+// shows the run as it was.
 import { load, swap, throttled, watch } from "./page.js";
 import "./inbox.js";
 
 const main = document.querySelector("main[data-run]");
 const more = document.getElementById("more"), slider = document.querySelector("#slider input[type=range]");
 const signs = { pending: "○", running: "►", awaiting: "?", uncertain: "?", completed: "✓", failed: "✗", skipped: "–", blocked: "–", cancelled: "–", retrying: "↻" };
-const parts = ["head", "questions", "calls", "board"];
+const parts = ["head", "actions", "questions", "calls", "board"];
 const run = main.dataset.run;
 let last = Number(main.dataset.seq), past = Number(main.dataset.at) < last;
 let nodes = new Map(); // of the drawing, by id
@@ -59,25 +60,7 @@ const refresh = throttled(async () => {
   slider.value = seq;
   document.getElementById("event").textContent = document.getElementById("events").textContent = seq;
   markAll();
-}, 1000);
-
-// Changes are collected and made once for each frame.
-let changes = new Map(), frame;
-function change({ instance = "", call, node, status }) {
-  changes.set(`${instance}\x01${call}`, { node, status });
-  frame ??= requestAnimationFrame(() => {
-    frame = undefined;
-    const rows = new Map([...document.querySelectorAll("tr[data-call]")].map(r => [`${r.dataset.instance}\x01${r.dataset.call}`, r]));
-    for (const [key, { node, status }] of changes) {
-      if (!main.dataset.in || main.dataset.in === key.split("\x01")[0]) mark(node, status);
-      const cell = rows.get(key)?.querySelector(".status");
-      if (!cell) continue;
-      cell.textContent = `${signs[status] ?? "○"} ${status}`;
-      cell.className = `status ${status}`;
-    }
-    changes = new Map();
-  });
-}
+}, 250);
 
 function happened(event) {
   if (event.seq <= last) return;
@@ -87,7 +70,6 @@ function happened(event) {
     more.hidden = false;
     return;
   }
-  if (event.status) change(event);
   refresh();
 }
 
@@ -103,7 +85,6 @@ async function show() {
       const now = at >= Number(slider.max);
       const url = here(now ? 0 : at);
       past = !now; // nothing that happens meanwhile belongs into the past
-      if (past) changes.clear();
       swap(await load(url), parts);
       history.replaceState(null, "", url);
       document.getElementById("now").hidden = now;

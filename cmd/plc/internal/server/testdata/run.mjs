@@ -11,6 +11,20 @@ await main(async () => {
   await page.waitForFunction(() => document.querySelector("#drawing g[data-id=slow]")?.textContent.includes("► running"));
   check((await at("#drawing g[data-id=after]")).includes("○ pending"), "the graph does not show what is to come");
 
+  // Numbers, graph and table tell one state, whenever one looks, also while a button has the focus.
+  await focus("Cancel the run");
+  await page.evaluate(() => {
+    window.differ = [];
+    const counted = statuses => [...statuses].sort().join(" ");
+    requestAnimationFrame(function look() {
+      const numbers = [...document.querySelectorAll("#head p:nth-of-type(2) .status")].flatMap(s => Array(Number(s.previousElementSibling.textContent)).fill(s.textContent.slice(2)));
+      const graph = [...document.querySelectorAll("#drawing g[data-id]")].map(g => g.dataset.status), table = [...document.querySelectorAll("#calls tr[data-call] .status")].map(s => s.textContent.slice(2));
+      const all = [numbers, graph, table].map(counted);
+      if (new Set(all).size > 1) window.differ.push(all.join(" / "));
+      requestAnimationFrame(look);
+    });
+  });
+
   // Nine tabs are told by one connection.
   const tabs = [page];
   while (tabs.length < 9) {
@@ -26,6 +40,7 @@ await main(async () => {
   }
   for (const tab of tabs.slice(1)) await tab.close();
   await page.waitForFunction(() => document.querySelector("#head").dataset.ended);
+  check(await page.evaluate(() => differ.length === 0), "numbers, graph and table differ: " + await page.evaluate(() => differ[0]));
   check(/waited for slow/.test(await at('tr[data-call="after"]')), "the row does not say what the call waited for");
   await shot("run-time");
 
