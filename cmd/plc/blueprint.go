@@ -99,7 +99,7 @@ func (b *blueprintWriter) call(n int, c *forecast.Call) {
 	if c.Instance != "" {
 		name += " of " + c.Instance
 	}
-	b.line("%3d  %s  %s (%s)", n, name, c.Tool, effectWords(c.Effect))
+	b.line("%3d  %s  %s (%s)", n, name, c.Tool, c.Effect.Meaning())
 	b.purpose(c)
 	if !c.WouldRun() && c.Mark == "" {
 		why := c.Reason
@@ -195,7 +195,7 @@ func (b *blueprintWriter) terms(c *forecast.Call) {
 		if f.Written == nil {
 			same = ", with the same params"
 		}
-		b.line("       if it fails for good: %s (%s), by %s%s", f.Tool, effectWords(f.Effect), b.value(f.Words), same)
+		b.line("       if it fails for good: %s (%s), by %s%s", f.Tool, f.Effect.Meaning(), b.value(f.Words), same)
 		for _, p := range f.Params {
 			b.line("         %s: %s", p.Name, b.value(string(p.Value.AppendJSON(nil))))
 		}
@@ -221,7 +221,7 @@ func (b *blueprintWriter) undo(indent string, u *forecast.UndoTerms) {
 	if u == nil {
 		return
 	}
-	b.line("%sundone by: %s (%s), by %s", indent, u.Tool, effectWords(u.Effect), b.value(u.Words))
+	b.line("%sundone by: %s (%s), by %s", indent, u.Tool, u.Effect.Meaning(), b.value(u.Words))
 	var params map[string]json.RawMessage
 	_ = json.Unmarshal(u.Written, &params) // an object
 	for _, name := range slices.Sorted(maps.Keys(params)) {
@@ -231,7 +231,7 @@ func (b *blueprintWriter) undo(indent string, u *forecast.UndoTerms) {
 		b.line("%s  asks a person: %s", indent, b.value(u.Approval))
 	}
 	if f := u.Fallback; f != nil {
-		b.line("%s  if it fails for good: %s (%s), by %s", indent, f.Tool, effectWords(f.Effect), b.value(f.Words))
+		b.line("%s  if it fails for good: %s (%s), by %s", indent, f.Tool, f.Effect.Meaning(), b.value(f.Words))
 	}
 }
 
@@ -287,13 +287,6 @@ func (b *blueprintWriter) withMark(v json.RawMessage, m forecast.Mark) string {
 	return fmt.Sprintf("%s (%s)", text, m)
 }
 
-func effectWords(k forecast.EffectKind) string {
-	return map[forecast.EffectKind]string{
-		forecast.Pure: "pure", forecast.Reads: "reads", forecast.Undeclared: "undeclared: it may change the world",
-		forecast.Changes: "changes the world", forecast.Destructive: "destructive",
-	}[k]
-}
-
 // effects writes which tools may change the world, and which others may be called.
 func (b *blueprintWriter) effects(f *forecast.Forecast) {
 	b.line("")
@@ -334,7 +327,7 @@ func (b *blueprintWriter) effect(e *forecast.Effect) {
 	if e.Assumed > 0 {
 		assumed = fmt.Sprintf("%d assumed", e.Assumed)
 	}
-	b.line("  %s  %s, by %s%s (%s, %s): %s", e.Tool, effectWords(e.Kind), b.value(e.Words), domain, atMost(e.Most, "time"), assumed, names)
+	b.line("  %s  %s, by %s%s (%s, %s): %s", e.Tool, e.Kind.Meaning(), b.value(e.Words), domain, atMost(e.Most, "time"), assumed, names)
 }
 
 // flows writes what the policies on the flow of information let through, and what they still check

@@ -19,6 +19,17 @@ const (
 	Destructive EffectKind = "destructive" // it may destroy
 )
 
+// Meaning returns the kind in the words that people are told.
+func (k EffectKind) Meaning() string {
+	switch k {
+	case Undeclared:
+		return "may change the world: its tool declares no effects"
+	case Changes:
+		return "changes the world"
+	}
+	return string(k)
+}
+
 func effectOf(e tool.Effects) EffectKind {
 	switch {
 	case e.Destructive == tool.Yes:

@@ -305,7 +305,7 @@ func effectsOf(e tool.Effects) string {
 	case e.ReadOnly == tool.Yes:
 		words = append(words, "reads only")
 	default:
-		words = append(words, "effects undeclared")
+		words = append(words, "no effects declared")
 	}
 	if e.Independent == tool.Yes {
 		words = append(words, "independent")

@@ -273,7 +273,7 @@ func fixButton(i int, f *fix) html.Item {
 func effects(all []forecast.Effect) html.Item {
 	return html.Join(
 		html.Each(all, func(e forecast.Effect) html.Item {
-			return el("p", class("effect"), text(e.Tool, ": ", e.Words, " (", e.Kind, ")"))
+			return el("p", class("effect"), text(e.Tool, ": ", e.Words, " (", e.Kind.Meaning(), ")"))
 		}),
 		when(len(all) == 0, el("p", class("effect"), text("It changes nothing."))))
 }
@@ -281,7 +281,7 @@ func effects(all []forecast.Effect) html.Item {
 // planned shows the calls that a plan would make.
 func planned(calls []forecast.Call) html.Item {
 	return table([]html.Name{"Call", "Tool", "Effect", "Asks a person", "Params"}, html.Each(calls, func(c forecast.Call) html.Item {
-		return el("tr", el("td", named(c.Path, c.Instance)), el("td", text(c.Tool)), el("td", text(c.Effect)), el("td", text(c.Approval)),
+		return el("tr", el("td", named(c.Path, c.Instance)), el("td", text(c.Tool)), el("td", text(c.Effect.Meaning())), el("td", text(c.Approval)),
 			el("td", html.Each(slices.Sorted(maps.Keys(c.Marks)), func(name string) html.Item { return marked(name, c.Marks[name]) }),
 				when(c.Params != nil, value(c.Params, bytesShown)), when(c.LargeParams > 0, text("not shown: too large (", c.LargeParams, " bytes)"))))
 	}))

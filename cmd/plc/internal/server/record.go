@@ -335,6 +335,23 @@ func (c *Call) ended() time.Time {
 	return time.Time{}
 }
 
+// room says how many calls run at once, which is why a call may have to wait; "" if that is not known.
+func (t *told) room() string {
+	if t.plan == nil {
+		return ""
+	}
+	s := t.plan.Spec()
+	n := cmp.Or(s.Limits.Parallel, exec.DefaultMaxParallel)
+	if s.Schedule == plc.Sequential {
+		n = 1
+	}
+	calls := "calls run"
+	if n == 1 {
+		calls = "call runs"
+	}
+	return fmt.Sprintf("; at most %d %s at once", n, calls)
+}
+
 // spent says in words how the time of a call was spent until now.
 func (t *told) spent(c *Call) string {
 	if c.from != "" && len(c.spans) == 0 {
@@ -356,7 +373,7 @@ func (t *told) spent(c *Call) string {
 		case forCalls:
 			say = fmt.Sprintf("waited for %s (%s)", s.note, duration(took))
 		case forSlot:
-			say = fmt.Sprintf("waited for a slot (%s)", duration(took))
+			say = fmt.Sprintf("waited for its turn (%s%s)", duration(took), t.room())
 		case whilePaused:
 			say = fmt.Sprintf("waited while the run was paused (%s)", duration(took))
 		case forPerson:
