@@ -101,7 +101,7 @@ func (s *scheduler) status() (Status, string) {
 		case c.sub != nil:
 			return Paused, c.reason
 		default:
-			return Paused, fmt.Sprintf("%q waits for %s: %s", s.path(int32(i)), s.awaited(int32(i)), c.reason)
+			return Paused, fmt.Sprintf("%q waits for %s: %s", CallID(s.path(int32(i))), s.awaited(int32(i)), c.reason)
 		}
 	}
 	if s.template != nil {

@@ -388,5 +388,6 @@ func (s *scheduler) leave() {
 // PathOf returns the id of a call as a step of a path: see Event.
 func PathOf(id string) string { return idEscapes.Replace(id) }
 
-// CallID returns the id in a step of a path: what PathOf was given.
+// CallID returns the id in a step of a path: what PathOf was given. Of a whole path it returns how
+// people are shown it, with all ids as they are written in plans.
 func CallID(step string) string { return idUnescapes.Replace(step) }

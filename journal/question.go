@@ -64,7 +64,7 @@ const (
 )
 
 func (e *AnswerError) Error() string {
-	call := fmt.Sprintf("the call %q of the run %q", e.Path, e.Run)
+	call := fmt.Sprintf("the call %q of the run %q", exec.CallID(e.Path), e.Run)
 	if e.Instance != "" {
 		call += fmt.Sprintf(" (instance %q)", e.Instance)
 	}

@@ -95,7 +95,7 @@ func atMost(n forecast.Count, noun string) string {
 }
 
 func (b *blueprintWriter) call(n int, c *forecast.Call) {
-	name := c.Path
+	name := exec.CallID(c.Path)
 	if c.Instance != "" {
 		name += " of " + c.Instance
 	}

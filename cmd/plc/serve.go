@@ -157,6 +157,7 @@ func (env *environment) serve(ctx context.Context, f *serveFlags) error {
 			if err != nil {
 				return "", err
 			}
+			asked.path = exec.CallID(asked.path)
 			return asked.full().String(), nil
 		},
 	})

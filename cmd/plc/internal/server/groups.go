@@ -27,6 +27,14 @@ type group struct {
 	end      instanceEnd // of an instance that has ended
 }
 
+// shown returns the name as people are shown it.
+func (g *group) shown() string {
+	if g.path == "" { // of an instance
+		return g.name
+	}
+	return exec.CallID(g.name)
+}
+
 func (g *group) child(name, instance, path string) *group {
 	k := g.byName[name]
 	if k == nil {

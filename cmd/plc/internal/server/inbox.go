@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/tool"
@@ -215,7 +216,7 @@ func (s *Server) decideSeveral(w http.ResponseWriter, r *http.Request) {
 			err = s.decide(r, &Decision{Instance: at[1], Call: at[2], Digest: at[3], Decision: decision, Reason: reason})
 		}
 		if err != nil {
-			outcome = append(outcome, fmt.Sprintf("not answered: call %s of run %s: %v", at[2], at[0], err))
+			outcome = append(outcome, fmt.Sprintf("not answered: call %s of run %s: %v", exec.CallID(at[2]), at[0], err))
 			continue
 		}
 		done++

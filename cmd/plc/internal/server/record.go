@@ -227,10 +227,8 @@ func idOf(step string) string {
 	if i := strings.IndexAny(step, "[#"); i >= 0 {
 		step = step[:i]
 	}
-	return ids.Replace(step)
+	return exec.CallID(step)
 }
-
-var ids = strings.NewReplacer("~0", "~", "~1", "/", "~2", "[", "~3", "#")
 
 // before returns the spans between the start of what a call belongs to and the first one of its
 // own: what it waited for.
@@ -371,7 +369,7 @@ func (t *told) spent(c *Call) string {
 		var say string
 		switch s.kind {
 		case forCalls:
-			say = fmt.Sprintf("waited for %s (%s)", s.note, duration(took))
+			say = fmt.Sprintf("waited for %s (%s)", exec.CallID(s.note), duration(took))
 		case forSlot:
 			say = fmt.Sprintf("waited for its turn (%s%s)", duration(took), t.room())
 		case whilePaused:

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json"
 	"fmt"
 	"html"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
+	"github.com/plc-lang/plc/exec"
 )
 
 // page returns a page as a person with all roles is shown it.
@@ -234,5 +236,43 @@ func TestEditedCall(t *testing.T) {
 	g.until(run, "runFinished", 0)
 	if page := wordsOf(g.page("/runs/" + run + "/call?call=wipe")); !strings.Contains(page, "approved with other params by") || !strings.Contains(page, `Params before a person changed them { "what": "disk" }`) {
 		t.Error(page)
+	}
+}
+
+// Calls are named as the plan names them, also where an id has what paths escape.
+func TestNamesAreShownAsWritten(t *testing.T) {
+	g := newRig(t, Options{})
+	const id, asks = "a/b~c[0]#d", "w/x"
+	plan := []object{
+		{"_id": id, "_tool": "double", "n": 1, "_outputPath": "†state.n"},
+		{"_id": asks, "_tool": "wipe", "what": "†{state.n}", "_outputPath": "†state.w"},
+		{"_id": "z/z", "_tool": "put", "what": "†state.w"},
+	}
+	run := g.runTo("runPaused", object{"plan": plan})
+	text, err := json.Marshal(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, preview := g.form("/playground", url.Values{"plan": {string(text)}, "do": {"check"}})
+	query := url.Values{"call": {exec.PathOf(asks)}}.Encode()
+	for name, c := range map[string]struct {
+		page string
+		want []string
+	}{
+		"run":        {g.page("/runs/" + run), []string{id + " double", asks + " wipe", "\"" + asks + "\" waits for approval", "Call " + asks + " of run"}},
+		"call":       {g.page("/runs/" + run + "/call?" + query), []string{"Call " + asks, "Waits for " + id, "Awaited by z/z"}},
+		"events":     {g.page("/runs/" + run + "/events"), []string{"callCompleted " + id}},
+		"inbox":      {g.page("/inbox"), []string{"Call " + asks + " of run"}},
+		"playground": {preview, []string{id + " double", asks + " wipe"}},
+	} {
+		words := wordsOf(c.page)
+		for _, want := range c.want {
+			if !strings.Contains(words, want) {
+				t.Errorf("%s: no %q in %s", name, want, words)
+			}
+		}
+		if at := strings.IndexByte(strings.ReplaceAll(words, "b~c", ""), '~'); at >= 0 {
+			t.Errorf("%s shows an escape: %s", name, words)
+		}
 	}
 }

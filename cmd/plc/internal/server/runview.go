@@ -247,7 +247,7 @@ func (v *runShown) table() html.Item {
 		return a(p.url(), text(label))
 	}
 	return html.Join(words("h2", "Calls"),
-		when(v.in != "" || v.under != "", el("p", a(up.url(), text("All calls")), when(v.in != "", text(" › instance ", v.in)), when(v.under != "", text(" › ", v.under)), text(": "), counted(v.scope.counts))),
+		when(v.in != "" || v.under != "", el("p", a(up.url(), text("All calls")), when(v.in != "", text(" › instance ", v.in)), when(v.under != "", text(" › ", exec.CallID(v.under))), text(": "), counted(v.scope.counts))),
 		when(pages > 1, el("p", text(first+1, " to ", first+len(shown), " of ", len(kids), " "),
 			when(v.page > 0, turn(v.page-1, "Before")), text(" "), when(v.page < pages-1, turn(v.page+1, "Next")))),
 		table([]html.Name{"Call", "Tool", "Status", "Time", "Attempts", "Result or error", "Writes"}, rows))
@@ -259,9 +259,9 @@ func (v *runShown) row(g *group, top bool) html.Item {
 	if c == nil {
 		c = &Call{Tool: g.tool}
 	}
-	name := text(g.name)
+	name := text(g.shown())
 	if g.path != "" && !strings.HasPrefix(g.name, "[") {
-		name = a(v.callURL(g.instance, g.path), text(g.name), when(g.instance != "" && v.in == "", text(" of ", g.instance)))
+		name = a(v.callURL(g.instance, g.path), text(g.shown()), when(g.instance != "" && v.in == "", text(" of ", g.instance)))
 	}
 	when_ := html.Item{}
 	if g.call != nil {
@@ -279,9 +279,9 @@ func (v *runShown) row(g *group, top bool) html.Item {
 	if g.size() == 1 {
 		calls = "call"
 	}
-	what := el("summary", text(g.name, ": ", g.size(), " ", calls, ", "), counted(g.counts))
+	what := el("summary", text(g.shown(), ": ", g.size(), " ", calls, ", "), counted(g.counts))
 	if g.size() > rowsWithin {
-		return html.Join(row, el("tr", class("within"), el("td", attr("colspan", "7"), a(v.within(g).url(), text(g.name, ": show its ", g.size(), " calls")), text(" "), counted(g.counts))))
+		return html.Join(row, el("tr", class("within"), el("td", attr("colspan", "7"), a(v.within(g).url(), text(g.shown(), ": show its ", g.size(), " calls")), text(" "), counted(g.counts))))
 	}
 	return html.Join(row, el("tr", class("within"), el("td", attr("colspan", "7"),
 		el("details", exactly("data-key", g.instance+"/"+g.path), when(!top, set("open")), what, table([]html.Name{"Call", "Tool", "Status", "Time", "Attempts", "Result or error", "Writes"},
@@ -415,7 +415,7 @@ func (v *callShown) whole() []byte {
 	}
 	link := func(id string) html.Item {
 		prefix := v.path[:strings.LastIndexByte(v.path, '/')+1]
-		return html.Join(a(v.callURL(v.instance, prefix+id), text(id)), text(" "))
+		return html.Join(a(v.callURL(v.instance, prefix+id), named(id, "")), text(" "))
 	}
 	return v.view.whole(el("main",
 		el("h1", text("Call "), el("code", named(v.path, v.instance))),

@@ -30,6 +30,7 @@ import (
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/oidc"
 	"github.com/plc-lang/plc/cmd/plc/internal/oidc/oidctest"
+	planexec "github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/internal/pgtest"
 	"github.com/plc-lang/plc/journal"
@@ -162,7 +163,7 @@ func (g *rig) open(path string, o Options) {
 	o.Question = func(q *journal.Question) (string, error) {
 		var params bytes.Buffer
 		err := json.Indent(&params, q.Params, "", "  ")
-		return "call " + q.Path + " with " + params.String(), err
+		return "call " + planexec.CallID(q.Path) + " with " + params.String(), err
 	}
 	o.Spec.OnUncertain = cmp.Or(o.Spec.OnUncertain, plc.WaitUncertain) // as plc serve does
 	store, err := openStore(path)

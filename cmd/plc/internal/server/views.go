@@ -126,9 +126,9 @@ func labels(all map[string]string) html.Item {
 // runStatuses are those that runs may have.
 var runStatuses = []string{"running", "paused", "completed", "failed", "rejected", "cancelled", "interrupted", "undoing", "undone", "undoneInPart", "damaged"}
 
-// named names a call, with its instance if it has one.
+// named names the call of a path, with its instance if it has one.
 func named(call, instance string) html.Item {
-	return html.Join(text(call), when(instance != "", text(" of ", instance)))
+	return html.Join(text(exec.CallID(call)), when(instance != "", text(" of ", instance)))
 }
 
 func failure(f *exec.Failure) html.Item {
