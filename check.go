@@ -198,7 +198,7 @@ func (c *Checker) CheckFile(f *diag.File, name string) (plan *Plan) {
 	doc, findings := c.reader.parse(f)
 	opts := *c.options
 	docs := &documents{given: c.spec.Documents, texts: &c.session.texts}
-	if name != textName {
+	if !isText(name) {
 		if folder, err := c.session.engine.openFolder(folderOf(name)); err == nil {
 			defer folder.Close()
 			docs.folder = folder.FS()

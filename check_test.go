@@ -2,9 +2,11 @@ package plc
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/plc-lang/plc/compile"
@@ -65,7 +67,8 @@ func TestNoPlan(t *testing.T) {
 	}
 }
 
-// A plan that is a text, as one of a model, reaches no document of the current folder.
+// A plan that is a text, as one of a model, reaches no document of the current folder, whatever its
+// name is. Those that are given with it are found.
 func TestTextHasNoFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("sub.json", []byte(`[]`), 0o600); err != nil {
@@ -78,9 +81,17 @@ func TestTextHasNoFolder(t *testing.T) {
 	for _, c := range []struct {
 		src   Source
 		sound bool
-	}{{File("plan.json"), true}, {Text(plan), false}} {
-		p, err := New(Config{}).Check(t.Context(), Spec{Plan: c.src})
+	}{{File("plan.json"), true}, {Text(plan), false}, {Text(plan).Named("plan.json"), false}, {JSON(json.RawMessage(plan)), false}} {
+		spec := Spec{Plan: c.src}
+		p, err := New(Config{}).Check(t.Context(), spec)
 		if err != nil || (p.Err() == nil) != c.sound {
+			t.Errorf("%s: %v, %v", c.src.Name, err, p.Err())
+		}
+		if err := p.Err(); err != nil && !strings.Contains(err.Error(), "no document of this name was given with the plan") {
+			t.Errorf("%s: %v", c.src.Name, err)
+		}
+		spec.Documents = map[string]string{"sub.json": "[]"}
+		if p, err = New(Config{}).Check(t.Context(), spec); err != nil || p.Err() != nil {
 			t.Errorf("%s: %v, %v", c.src.Name, err, p.Err())
 		}
 	}

@@ -52,6 +52,16 @@ func (s Source) beside(name string) string {
 // textName is the name of a text that is in no file.
 const textName = "<text>"
 
+// Named returns a text with a name by which people know it. Findings and the record call it <name>,
+// which names no file.
+func (s Source) Named(name string) Source {
+	s.Name = "<" + name + ">"
+	return s
+}
+
+// isText reports whether a name is that of a text that is in no file.
+func isText(name string) bool { return strings.HasPrefix(name, "<") && strings.HasSuffix(name, ">") }
+
 // JSON returns the JSON of a value, as encoding/json writes it. It panics when the value
 // can't be encoded.
 func JSON(v any) Source { return Source{Name: "<value>", Text: string(encoded(v))} }
@@ -66,7 +76,7 @@ func (s Source) From(notation string) Source {
 func (s Source) isZero() bool { return s.Name == "" && s.Text == "" }
 
 // inline reports whether the source has its text, which may be empty.
-func (s Source) inline() bool { return s.Text != "" || s.Name == textName }
+func (s Source) inline() bool { return s.Text != "" || isText(s.Name) }
 
 // shown returns the name of the source in findings.
 func (s Source) shown() string {

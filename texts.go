@@ -116,6 +116,9 @@ type documents struct {
 	read   []fs.FileInfo // of the folder
 }
 
+// errNoDocument is the error of a document that a plan without a folder does not have.
+var errNoDocument = errors.New("no document of this name was given with the plan, which has no folder")
+
 // Open implements fs.FS.
 func (d *documents) Open(name string) (fs.File, error) {
 	text, ok, err := d.texts.recorded(journal.Document, name)
@@ -129,7 +132,7 @@ func (d *documents) Open(name string) (fs.File, error) {
 	case ok:
 		return &docFile{name: name, size: int64(len(text)), Reader: bytes.NewReader(text)}, nil
 	case d.folder == nil:
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errNoDocument}
 	}
 	f, err := d.folder.Open(name)
 	if err != nil {

@@ -497,7 +497,15 @@ export interface components {
             plan: string | unknown[] | {
                 [key: string]: unknown;
             };
+            /** @description what people call the plan; lists show it as <name>. A run without one is named after the tools that it calls */
+            name?: string;
             notation?: string;
+            /** @description the plans that _delegate names: each a text, or JSON */
+            documents?: {
+                [key: string]: string | unknown[] | {
+                    [key: string]: unknown;
+                };
+            };
             input?: {
                 [key: string]: unknown;
             };
@@ -772,7 +780,15 @@ export interface components {
             plan: string | unknown[] | {
                 [key: string]: unknown;
             };
+            /** @description what people call the plan; lists show it as <name>. A run without one is named after the tools that it calls */
+            name?: string;
             notation?: string;
+            /** @description the plans that _delegate names: each a text, or JSON */
+            documents?: {
+                [key: string]: string | unknown[] | {
+                    [key: string]: unknown;
+                };
+            };
             input?: {
                 [key: string]: unknown;
             };
@@ -872,6 +888,12 @@ export interface components {
             /** @description the plan as a text, or as JSON, in the notation of the run's first plan */
             plan?: string | unknown[] | {
                 [key: string]: unknown;
+            };
+            /** @description the plans that _delegate names: each a text, or JSON */
+            documents?: {
+                [key: string]: string | unknown[] | {
+                    [key: string]: unknown;
+                };
             };
         };
     };

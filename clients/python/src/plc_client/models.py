@@ -239,11 +239,18 @@ class Planned:
     plan: list[Any] | dict[str, Any] | str
     """the plan as a text, or as JSON"""
 
+    documents: dict[str, list[Any] | dict[str, Any] | str] | None = None
+    """the plans that _delegate names: each a text, or JSON"""
+
     input: dict[str, Any] | None = None
     instances: str | None = None
     """a JSON object per line; the plan runs once for each"""
 
     labels: dict[str, str] | None = None
+    name: str | None = None
+    """what people call the plan; lists show it as <name>. A run without one is named after the
+    tools that it calls
+    """
     notation: str | None = None
     state: dict[str, Any] | None = None
     upload: str | None = None
@@ -253,23 +260,29 @@ class Planned:
     def from_dict(obj: Any) -> 'Planned':
         assert isinstance(obj, dict)
         plan = from_union([lambda x: from_list(lambda x: x, x), lambda x: from_dict(lambda x: x, x), from_str], obj.get("plan"))
+        documents = from_union([lambda x: from_dict(lambda x: from_union([lambda x: from_list(lambda x: x, x), lambda x: from_dict(lambda x: x, x), from_str], x), x), from_none], obj.get("documents"))
         input = from_union([lambda x: from_dict(lambda x: x, x), from_none], obj.get("input"))
         instances = from_union([from_str, from_none], obj.get("instances"))
         labels = from_union([lambda x: from_dict(from_str, x), from_none], obj.get("labels"))
+        name = from_union([from_str, from_none], obj.get("name"))
         notation = from_union([from_str, from_none], obj.get("notation"))
         state = from_union([lambda x: from_dict(lambda x: x, x), from_none], obj.get("state"))
         upload = from_union([from_str, from_none], obj.get("upload"))
-        return Planned(plan, input, instances, labels, notation, state, upload)
+        return Planned(plan, documents, input, instances, labels, name, notation, state, upload)
 
     def to_dict(self) -> dict:
         result: dict = {}
         result["plan"] = from_union([lambda x: from_list(lambda x: x, x), lambda x: from_dict(lambda x: x, x), from_str], self.plan)
+        if self.documents is not None:
+            result["documents"] = from_union([lambda x: from_dict(lambda x: from_union([lambda x: from_list(lambda x: x, x), lambda x: from_dict(lambda x: x, x), from_str], x), x), from_none], self.documents)
         if self.input is not None:
             result["input"] = from_union([lambda x: from_dict(lambda x: x, x), from_none], self.input)
         if self.instances is not None:
             result["instances"] = from_union([from_str, from_none], self.instances)
         if self.labels is not None:
             result["labels"] = from_union([lambda x: from_dict(from_str, x), from_none], self.labels)
+        if self.name is not None:
+            result["name"] = from_union([from_str, from_none], self.name)
         if self.notation is not None:
             result["notation"] = from_union([from_str, from_none], self.notation)
         if self.state is not None:
@@ -1182,6 +1195,9 @@ class Simulated:
     plan: list[Any] | dict[str, Any] | str
     """the plan as a text, or as JSON"""
 
+    documents: dict[str, list[Any] | dict[str, Any] | str] | None = None
+    """the plans that _delegate names: each a text, or JSON"""
+
     fails: list[str] | None = None
     """TOOL=SHARE, the share of the attempts of a tool that fail"""
 
@@ -1190,6 +1206,10 @@ class Simulated:
     """a JSON object per line; the plan runs once for each"""
 
     labels: dict[str, str] | None = None
+    name: str | None = None
+    """what people call the plan; lists show it as <name>. A run without one is named after the
+    tools that it calls
+    """
     notation: str | None = None
     runs: int | None = None
     seed: int | None = None
@@ -1204,21 +1224,25 @@ class Simulated:
     def from_dict(obj: Any) -> 'Simulated':
         assert isinstance(obj, dict)
         plan = from_union([lambda x: from_list(lambda x: x, x), lambda x: from_dict(lambda x: x, x), from_str], obj.get("plan"))
+        documents = from_union([lambda x: from_dict(lambda x: from_union([lambda x: from_list(lambda x: x, x), lambda x: from_dict(lambda x: x, x), from_str], x), x), from_none], obj.get("documents"))
         fails = from_union([lambda x: from_list(from_str, x), from_none], obj.get("fails"))
         input = from_union([lambda x: from_dict(lambda x: x, x), from_none], obj.get("input"))
         instances = from_union([from_str, from_none], obj.get("instances"))
         labels = from_union([lambda x: from_dict(from_str, x), from_none], obj.get("labels"))
+        name = from_union([from_str, from_none], obj.get("name"))
         notation = from_union([from_str, from_none], obj.get("notation"))
         runs = from_union([from_int, from_none], obj.get("runs"))
         seed = from_union([from_int, from_none], obj.get("seed"))
         state = from_union([lambda x: from_dict(lambda x: x, x), from_none], obj.get("state"))
         takes = from_union([lambda x: from_list(from_str, x), from_none], obj.get("takes"))
         upload = from_union([from_str, from_none], obj.get("upload"))
-        return Simulated(plan, fails, input, instances, labels, notation, runs, seed, state, takes, upload)
+        return Simulated(plan, documents, fails, input, instances, labels, name, notation, runs, seed, state, takes, upload)
 
     def to_dict(self) -> dict:
         result: dict = {}
         result["plan"] = from_union([lambda x: from_list(lambda x: x, x), lambda x: from_dict(lambda x: x, x), from_str], self.plan)
+        if self.documents is not None:
+            result["documents"] = from_union([lambda x: from_dict(lambda x: from_union([lambda x: from_list(lambda x: x, x), lambda x: from_dict(lambda x: x, x), from_str], x), x), from_none], self.documents)
         if self.fails is not None:
             result["fails"] = from_union([lambda x: from_list(from_str, x), from_none], self.fails)
         if self.input is not None:
@@ -1227,6 +1251,8 @@ class Simulated:
             result["instances"] = from_union([from_str, from_none], self.instances)
         if self.labels is not None:
             result["labels"] = from_union([lambda x: from_dict(from_str, x), from_none], self.labels)
+        if self.name is not None:
+            result["name"] = from_union([from_str, from_none], self.name)
         if self.notation is not None:
             result["notation"] = from_union([from_str, from_none], self.notation)
         if self.runs is not None:
@@ -1510,17 +1536,23 @@ class Undoing:
 
 @dataclass
 class Revised:
+    documents: dict[str, list[Any] | dict[str, Any] | str] | None = None
+    """the plans that _delegate names: each a text, or JSON"""
+
     plan: list[Any] | dict[str, Any] | str | None = None
     """the plan as a text, or as JSON, in the notation of the run's first plan"""
 
     @staticmethod
     def from_dict(obj: Any) -> 'Revised':
         assert isinstance(obj, dict)
+        documents = from_union([lambda x: from_dict(lambda x: from_union([lambda x: from_list(lambda x: x, x), lambda x: from_dict(lambda x: x, x), from_str], x), x), from_none], obj.get("documents"))
         plan = from_union([lambda x: from_list(lambda x: x, x), lambda x: from_dict(lambda x: x, x), from_str, from_none], obj.get("plan"))
-        return Revised(plan)
+        return Revised(documents, plan)
 
     def to_dict(self) -> dict:
         result: dict = {}
+        if self.documents is not None:
+            result["documents"] = from_union([lambda x: from_dict(lambda x: from_union([lambda x: from_list(lambda x: x, x), lambda x: from_dict(lambda x: x, x), from_str], x), x), from_none], self.documents)
         if self.plan is not None:
             result["plan"] = from_union([lambda x: from_list(lambda x: x, x), lambda x: from_dict(lambda x: x, x), from_str, from_none], self.plan)
         return result

@@ -25,12 +25,12 @@ const mostShown = 500
 
 // waiting is a plan that waits for approval as a whole.
 type waiting struct {
-	Run, Digest, Text, By, Since string // without a digest nobody can approve it here, and the text says why
-	Effects                      []forecast.Effect
-	Asks                         []string // who else may be asked, a line each
-	More                         int
-	Diff                         []changedLine // from the plan that was approved last
-	Last                         string        // the run of that plan; "" is none
+	Run, Plan, Digest, Text, By, Since string // without a digest nobody can approve it here, and the text says why
+	Effects                            []forecast.Effect
+	Asks                               []string // who else may be asked, a line each
+	More                               int
+	Diff                               []changedLine // from the plan that was approved last
+	Last                               string        // the run of that plan; "" is none
 }
 
 // asked is a question as a person is shown it.
@@ -38,6 +38,7 @@ type asked struct {
 	Question
 	Text    string
 	Unknown bool // what is asked is not in the record, so that nobody can answer
+	Plan    string
 	By      string
 	Does    string // what the tool is for
 	Risk    int
@@ -47,7 +48,7 @@ type asked struct {
 
 // asked returns a question as a person is shown it.
 func (s *Server) asked(ctx context.Context, sum *journal.Summary, q *journal.Question) asked {
-	one := asked{Question: questionOf(q), By: sum.Labels[startedBy], Risk: s.risk(q.Tool)}
+	one := asked{Question: questionOf(q), Plan: sum.Plan, By: sum.Labels[startedBy], Risk: s.risk(q.Tool)}
 	var err error
 	if one.Text, err = s.opts.Question(q); err != nil {
 		one.Text, one.Unknown = err.Error(), true
@@ -67,7 +68,7 @@ func (s *Server) pendingPlan(ctx context.Context, sum *journal.Summary) (waiting
 	}
 	p, err := s.opts.Engine.PendingPlan(ctx, sum.Run)
 	if changed, ok := errors.AsType[*plc.ChangedPlanError](err); ok {
-		return waiting{Run: sum.Run, Text: changed.Error(), By: sum.Labels[startedBy], Since: stamp(sum.Changed)}, true
+		return waiting{Run: sum.Run, Plan: sum.Plan, Text: changed.Error(), By: sum.Labels[startedBy], Since: stamp(sum.Changed)}, true
 	}
 	if err != nil {
 		return waiting{}, false
@@ -78,7 +79,7 @@ func (s *Server) pendingPlan(ctx context.Context, sum *journal.Summary) (waiting
 // waiting returns a plan that waits as a person is shown it.
 func (s *Server) waiting(ctx context.Context, sum *journal.Summary, p *plc.Preview) waiting {
 	w := waiting{
-		Run: sum.Run, Digest: p.Digest(), Effects: p.Forecast.Effects, Asks: askedBesides(p), Text: s.opts.Preview(p, mostShown), More: max(len(p.DryRun.Calls)-mostShown, 0),
+		Run: sum.Run, Plan: sum.Plan, Digest: p.Digest(), Effects: p.Forecast.Effects, Asks: askedBesides(p), Text: s.opts.Preview(p, mostShown), More: max(len(p.DryRun.Calls)-mostShown, 0),
 		By: sum.Labels[startedBy], Since: stamp(sum.Changed),
 	}
 	w.Last, w.Diff, _ = s.planApprovedBefore(ctx, sum)

@@ -45,8 +45,8 @@ func (q *asked) article(may, several bool) html.Item {
 	return el("article", class("question"), exactly("data-key", string(name)),
 		el("h2", class("effect risk", q.Risk), text(q.Tool, " ", risks[q.Risk])),
 		when(q.Does != "", el("p", text(q.Does))),
-		el("p", text("Call "), a(path("runs", q.Run, "call").With("call", q.Call).With("instance", q.Instance), named(q.Call, q.Instance)), text(" of run "), a(path("runs", q.Run), text(q.Run)),
-			when(q.By != "", text(", which "), el("strong", text(q.By)), text(" started")), text(", asked "), moment(q.Asked)),
+		el("p", text("Call "), a(path("runs", q.Run, "call").With("call", q.Call).With("instance", q.Instance), named(q.Call, q.Instance)), text(" of run "), a(path("runs", q.Run), text(q.Run)), text(" of the plan ", q.Plan),
+			when(q.By != "", text(", which "), el("strong", text(q.By)), text(" started")), text("; asked "), moment(q.Asked)),
 		when(exec.QuestionKind(q.Kind) == exec.UncertainQuestion, words("p", "Its answer was lost: nobody knows whether it did its work. Look there before you call it again, or give the result that it had.")),
 		when(q.Terms != nil && len(q.Terms.Breaks) > 0, q.breaks()),
 		el("pre", html.Lines(q.Text)),
@@ -105,7 +105,7 @@ func (q *asked) difference() html.Item {
 // article shows what a plan would do that waits for approval as a whole.
 func (p *waiting) article(may bool) html.Item {
 	return el("article", class("question"), exactly("data-key", p.Run),
-		el("h2", text("The plan of run "), a(path("runs", p.Run), text(p.Run))),
+		el("h2", text("The plan ", p.Plan, " of run "), a(path("runs", p.Run), text(p.Run))),
 		when(p.Digest != "", effects(p.Effects)),
 		html.Each(p.Asks, func(s string) html.Item { return el("p", class("warning"), text(s)) }),
 		el("p", when(p.By != "", el("strong", text(p.By)), text(" started it. ")), text("It waits since "), moment(p.Since)),

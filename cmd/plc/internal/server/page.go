@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/journal"
 )
@@ -104,6 +105,12 @@ func (s *Server) runsPage(w http.ResponseWriter, r *http.Request) {
 	}
 	if err == nil {
 		runs, err = s.opts.Engine.Runs(r.Context(), f)
+	}
+	if err == nil && len(runs) == 0 && f.Plan != "" && f.From == "" { // it may be the name of a text
+		f.Plan = plc.Source{}.Named(f.Plan).Name
+		if runs, err = s.opts.Engine.Runs(r.Context(), f); len(runs) > 0 {
+			q.Plan = f.Plan
+		}
 	}
 	if err != nil {
 		fail(w, r, err)

@@ -4,21 +4,27 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec/forecast"
+	"github.com/plc-lang/plc/internal/display"
 )
 
 // Planned is a plan with what it is given, as a caller sends it. It can name no file of the server.
 type Planned struct {
-	Plan      json.RawMessage   `json:"plan"`                // a text, or JSON
-	Notation  string            `json:"notation,omitempty"`  // see plc convert; "" is plc's own
-	Input     json.RawMessage   `json:"input,omitempty"`     // an object
-	State     json.RawMessage   `json:"state,omitempty"`     // an object
-	Instances string            `json:"instances,omitempty"` // a JSON object per line
-	Upload    string            `json:"upload,omitempty"`    // the id of an upload with the instances
-	Labels    map[string]string `json:"labels,omitempty"`
+	Plan      json.RawMessage            `json:"plan"`                // a text, or JSON
+	Name      string                     `json:"name,omitempty"`      // what people call it; a run without one is named after its tools
+	Notation  string                     `json:"notation,omitempty"`  // see plc convert; "" is plc's own
+	Documents map[string]json.RawMessage `json:"documents,omitempty"` // the plans that _delegate names, each a text or JSON
+	Input     json.RawMessage            `json:"input,omitempty"`     // an object
+	State     json.RawMessage            `json:"state,omitempty"`     // an object
+	Instances string                     `json:"instances,omitempty"` // a JSON object per line
+	Upload    string                     `json:"upload,omitempty"`    // the id of an upload with the instances
+	Labels    map[string]string          `json:"labels,omitempty"`
 }
 
 // spec returns the Spec of a plan.
@@ -26,6 +32,15 @@ func (s *Server) spec(p *Planned) (plc.Spec, error) {
 	spec := s.opts.Spec
 	var err error
 	if spec.Plan, err = planOf(p.Plan, p.Notation); err != nil {
+		return spec, err
+	}
+	if p.Name != "" {
+		if err := checkName(p.Name); err != nil {
+			return spec, err
+		}
+		spec.Plan = spec.Plan.Named(p.Name)
+	}
+	if spec.Documents, err = documentsOf(p.Documents); err != nil {
 		return spec, err
 	}
 	if p.Input != nil {
@@ -54,16 +69,73 @@ const instancesName = "<instances>"
 
 // planOf returns the plan of a request.
 func planOf(plan json.RawMessage, notation string) (plc.Source, error) {
-	text := string(plan)
-	if len(plan) > 0 && plan[0] == '"' {
-		if err := json.Unmarshal(plan, &text); err != nil {
-			return plc.Source{}, badf(http.StatusBadRequest, "the plan is not a text: %v", err)
-		}
+	text, err := textOf(plan)
+	if err != nil {
+		return plc.Source{}, badf(http.StatusBadRequest, "the plan is not a text: %v", err)
 	}
 	if text == "" || text == "null" {
 		return plc.Source{}, badf(http.StatusBadRequest, "the member plan is missing")
 	}
 	return plc.Text(text).From(notation), nil
+}
+
+// textOf returns a plan that is sent as a text or as JSON.
+func textOf(plan json.RawMessage) (text string, err error) {
+	if len(plan) == 0 || plan[0] != '"' {
+		return string(plan), nil
+	}
+	err = json.Unmarshal(plan, &text)
+	return text, err
+}
+
+// documentsOf returns the documents of a request.
+func documentsOf(sent map[string]json.RawMessage) (map[string]string, error) {
+	all := map[string]string{}
+	for name, document := range sent {
+		text, err := textOf(document)
+		if err != nil {
+			return nil, badf(http.StatusBadRequest, "the document %q is not a text: %v", name, err)
+		}
+		all[name] = text
+	}
+	return all, nil
+}
+
+// maxName is the maximum number of characters in the name of a plan.
+const maxName = 100
+
+// checkName refuses a name that a list can't show as it is.
+func checkName(name string) error {
+	if utf8.RuneCountInString(name) > maxName || strings.ContainsAny(name, "<>") || strings.TrimSpace(name) != name || display.Line(name).String() != name {
+		return badf(http.StatusUnprocessableEntity, "the name %q can't be shown as it is; give a line of at most %d characters, without < and > and spaces around it", name, maxName)
+	}
+	return nil
+}
+
+// toolsNamed is the maximum number of tools after which a plan is named.
+const toolsNamed = 3
+
+// nameOf returns a name for a plan that has none: the first tools that it calls. It returns "" if
+// there are none that can be shown.
+func nameOf(plan plc.Source) string {
+	doc, _, err := plc.Parse(diag.NewFile(plan.Name, []byte(plan.Text)), plan.Notation)
+	if err != nil {
+		return ""
+	}
+	var tools []string
+	for i := range doc.Calls {
+		if tool := doc.Calls[i].Tool; !slices.Contains(tools, tool) {
+			if tools = append(tools, tool); len(tools) > toolsNamed {
+				tools[toolsNamed] = "…"
+				break
+			}
+		}
+	}
+	name := strings.Join(tools, ", ")
+	if checkName(name) != nil {
+		return ""
+	}
+	return name
 }
 
 // Checked holds the findings about a plan.

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -167,5 +169,58 @@ func TestStatusOfGroups(t *testing.T) {
 		if got := worst(c.counts); got != c.want {
 			t.Errorf("%v: %s, want %s", c.counts, got, c.want)
 		}
+	}
+}
+
+// Runs are told apart by the names of their plans: what a person calls them, and else the tools that
+// they call. A name is that of no file.
+func TestNamesOfPlans(t *testing.T) {
+	g := newRig(t, Options{})
+	plan := []object{{"_tool": "double", "n": 1}, {"_tool": "double", "n": 2}, {"_tool": "wipe", "what": "x"}}
+	for _, c := range []struct {
+		body object
+		want string
+	}{
+		{object{"plan": plan}, "<double, wipe>"},
+		{object{"plan": plan, "name": "nightly/plan.json"}, "<nightly/plan.json>"},
+		{object{"plan": "Thought: none.\nPlan: #E1 = put[x]", "notation": "rewoo"}, "<put>"},
+		{object{"plan": []object{{"_tool": "double", "n": 1}, {"_tool": "put", "what": "x"}, {"_tool": "slow"}, {"_tool": "lost"}, {"_tool": "wipe", "what": "x"}}}, "<double, put, slow, …>"},
+	} {
+		status, _, text := g.send(g.admin, "POST", "/v1/runs", c.body)
+		var sum Summary
+		if err := json.Unmarshal(text, &sum); err != nil || status != http.StatusCreated || sum.Plan != c.want {
+			t.Errorf("%v: %d %s, want %s", c.body, status, text, c.want)
+			continue
+		}
+		if page := wordsOf(g.page("/runs/" + sum.Run)); !strings.Contains(page, "Plan "+c.want) {
+			t.Errorf("no %s in %s", c.want, page)
+		}
+	}
+	page := wordsOf(g.page("/?plan=" + url.QueryEscape("nightly/plan.json")))
+	if !strings.Contains(page, "<nightly/plan.json>") || strings.Contains(page, "<double, wipe>") {
+		t.Errorf("the runs of a plan: %s", page)
+	}
+	g.until(g.want(201, "POST", "/v1/runs", object{"plan": plan, "name": "spring cleaning"})["run"].(string), "runPaused", 0)
+	if page := wordsOf(g.page("/inbox")); !strings.Contains(page, "of the plan <spring cleaning>") {
+		t.Errorf("the inbox does not name the plan: %s", page)
+	}
+	for _, name := range []string{"a\nb", "<text>", " x", strings.Repeat("x", 101), "a\u202eb"} {
+		g.want(422, "POST", "/v1/check", object{"plan": plan, "name": name})
+	}
+}
+
+// A plan delegates to the documents of its request, and to no other.
+func TestDocumentsOfRequests(t *testing.T) {
+	g := newRig(t, Options{})
+	plan := []object{{"_id": "each", "_tool": "forEach", "items": []int{1, 2}, "_delegate": "item.json", "_outputPath": "†state.all"}}
+	item := func(n int) object {
+		return object{"item.json": object{"calls": []object{{"_tool": "double", "n": n, "_outputPath": "†state.n"}}, "output": "†state.n"}}
+	}
+	if out := fmt.Sprint(g.want(200, "POST", "/v1/check", object{"plan": plan})); !strings.Contains(out, "no document of this name was given with the plan") {
+		t.Error(out)
+	}
+	run := g.runTo("runFinished", object{"plan": plan, "documents": item(4)})
+	if page := wordsOf(g.page("/runs/" + run)); !strings.Contains(page, "[ 8, 8 ]") {
+		t.Error(page)
 	}
 }

@@ -51,7 +51,7 @@ func (s *Server) showRun(r *http.Request, p place, sum *journal.Summary, at int6
 	if err != nil {
 		return nil, err
 	}
-	v := &runShown{view: viewOf(r, "Run"), place: p, told: t, summary: s.summary(sum), own: sum.Labels[runner.Label] == frontend}
+	v := &runShown{view: viewOf(r, "Run of "+sum.Plan), place: p, told: t, summary: s.summary(sum), own: sum.Labels[runner.Label] == frontend}
 	v.may.run, v.may.approve = callerOf(r).may(Run), callerOf(r).may(Approve)
 	root := t.groups()
 	if v.scope = root.find(t.isTemplate(), p.in, p.under); v.scope == nil {

@@ -190,6 +190,11 @@ func (s *Server) startRun(r *http.Request, in *Planned, body []byte) (run string
 	if err != nil {
 		return "", false, err
 	}
+	if in.Name == "" {
+		if name := nameOf(spec.Plan); name != "" {
+			spec.Plan = spec.Plan.Named(name)
+		}
+	}
 	c := callerOf(r)
 	spec.Labels = map[string]string{runner.Label: frontend, startedBy: c.name}
 	if in.Upload != "" {
@@ -357,6 +362,12 @@ func (s *Server) resumeRun(r *http.Request) error {
 	}
 	if err == nil && in.Plan != nil {
 		change.Plan, err = planOf(in.Plan, "")
+		change.Plan = change.Plan.Named(strings.Trim(sum.Plan, "<>"))
+	}
+	var documents map[string]string
+	if err == nil && in.Documents != nil {
+		documents, err = documentsOf(in.Documents)
+		change.Edit = func(s *plc.Spec) { s.Documents = documents }
 	}
 	if err == nil && in.Plan != nil && s.opts.OthersApprove {
 		err = badf(http.StatusForbidden, "you give another plan, so somebody else would have to approve it; start it as a run of its own")
@@ -378,7 +389,8 @@ type forked struct {
 
 // Revised is another plan with which a run goes on; without one, it goes on with its own.
 type Revised struct {
-	Plan json.RawMessage `json:"plan,omitempty"` // a text, or JSON, in the notation of the run's first plan
+	Plan      json.RawMessage            `json:"plan,omitempty"`      // a text, or JSON, in the notation of the run's first plan
+	Documents map[string]json.RawMessage `json:"documents,omitempty"` // those that it names in _delegate
 }
 
 func (s *Server) fork(w http.ResponseWriter, r *http.Request) {

@@ -149,7 +149,7 @@ func (v *runShown) head() html.Item {
 		exactly("data-states", v.drawn()),
 		el("p", status(v.status), when(v.place.at == 0, text(" ", r.Reason))),
 		el("p", counted(v.scope.counts)),
-		el("p", text("Started "), when(r.By != "", text("by ", r.By, " ")), moment(r.Created), text(took), text(", "), a(path("runs", r.Run, "events"), text(r.Events, " events")),
+		el("p", text("Plan "), a(path().With("plan", r.Plan), text(r.Plan)), text(". Started "), when(r.By != "", text("by ", r.By, " ")), moment(r.Created), text(took), text(", "), a(path("runs", r.Run, "events"), text(r.Events, " events")),
 			when(r.Parent != "", text(". A fork of "), a(path("runs", r.Parent), text(r.Parent)))),
 		labels(r.Labels),
 		when(v.output != nil, html.Join(words("h2", "Output"), value(v.output, bytesShown))),
