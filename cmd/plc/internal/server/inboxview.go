@@ -12,7 +12,7 @@ func (v view) inbox(questions []asked, plans []waiting, outcome []string, more i
 	return v.whole(
 		el("p", attr("id", "lost"), attr("role", "status"), set("hidden"), text("The connection to the server is lost; what is shown may be old.")),
 		el("main", attr("data-list", "waiting"), attr("data-digest", digest), words("h1", "Inbox"), words("p", "What waits for a person: first what may destroy, then what may change something, and of these the oldest."),
-			when(len(outcome) > 0, el("ul", attr("role", "status"), html.Each(outcome, func(s string) html.Item { return el("li", text(s)) }))),
+			when(len(outcome) > 0, el("ul", attr("role", "status"), focused(), html.Each(outcome, func(s string) html.Item { return el("li", text(s)) }))),
 			el("p", attr("id", "more"), attr("role", "status"), set("hidden"), a(path("inbox"), text("Something has changed: show what waits now"))),
 			html.Each(questions, func(q asked) html.Item { return q.article(may, several) }),
 			html.Each(plans, func(p waiting) html.Item { return p.article(may) }),

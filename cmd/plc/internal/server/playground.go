@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/server/html"
@@ -20,10 +22,12 @@ import (
 type played struct {
 	view
 	Plan, Notation, Input, Problem string
-	Refused                        string // why the run was not started
-	Instances, Labels              string // one a line
-	Graph                          []byte // SVG
-	MayRun, OK, BadInput           bool
+	Name, Documents                string
+	Refused                        string            // why the run was not started
+	Instances, Labels              string            // one a line
+	Asked                          bool              // a person has sent the form, and is led to what is said of it
+	Graph                          []byte            // SVG
+	MayRun, OK, Bad                bool              // Bad: what is given beside the plan can't be read
 	Tools                          []Tool            // the first mostTools
 	Raw                            []json.RawMessage // findings
 	Findings                       []finding
@@ -69,8 +73,10 @@ func (f *fix) apply(text string) string {
 func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
 	v := &played{
 		view: viewOf(r, "Playground"), MayRun: callerOf(r).may(Run), Plan: typed(r, "plan"), Notation: r.PostFormValue("notation"), Input: typed(r, "input"),
-		Instances: typed(r, "instances"), Labels: typed(r, "labels"),
+		Name: strings.TrimSpace(r.PostFormValue("name")), Documents: typed(r, "documents"), Instances: typed(r, "instances"), Labels: typed(r, "labels"),
+		Asked: r.PostFormValue("do")+r.PostFormValue("fix") != "",
 	}
+	v.Bad = !v.read(r)
 	for t := range s.tools.Listed() {
 		if len(v.Tools) == mostTools {
 			break
@@ -79,10 +85,7 @@ func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
 		v.Tools = append(v.Tools, Tool{Signature: d.Signature(), Description: d.Description})
 	}
 	if r.Method == http.MethodPost {
-		var object map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(v.Input), &object); v.Input != "" && err != nil {
-			v.Problem, v.BadInput = fmt.Sprintf("the input is no JSON object: %s", bodyFault(err)), true
-		} else if r.PostFormValue("do") == "run" && v.MayRun {
+		if r.PostFormValue("do") == "run" && v.MayRun && !v.Bad {
 			var run string
 			in, err := v.started()
 			if err == nil {
@@ -103,10 +106,35 @@ func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
 	show(w, http.StatusOK, v.page())
 }
 
+// read takes the lines of a file of instances, if a person chose one, and reports whether all that is
+// given beside the plan can be read.
+func (v *played) read(r *http.Request) bool {
+	if file, _, err := r.FormFile("file"); err == nil {
+		defer file.Close()
+		text, err := io.ReadAll(file)
+		switch {
+		case err != nil:
+			v.Problem = fmt.Sprintf("the file of instances can't be read: %v", err)
+		case !utf8.Valid(text):
+			v.Problem = "the file of instances is not UTF-8"
+		case len(text) > 0: // else none was chosen
+			v.Instances = strings.ReplaceAll(strings.TrimPrefix(string(text), "\ufeff"), "\r\n", "\n")
+		}
+	}
+	for _, field := range []struct{ name, text string }{{"the input is", v.Input}, {"the documents are", v.Documents}} {
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(field.text), &object); strings.TrimSpace(field.text) != "" && err != nil {
+			v.Problem = fmt.Sprintf("%s no JSON object: %s", field.name, bodyFault(err))
+		}
+	}
+	return v.Problem == ""
+}
+
 func (v *played) planned() *Planned {
 	text, _ := json.Marshal(v.Plan) // a string
-	in := &Planned{Plan: text, Notation: v.Notation}
-	if v.Input != "" {
+	in := &Planned{Plan: text, Notation: v.Notation, Name: v.Name}
+	_ = json.Unmarshal([]byte(v.Documents), &in.Documents) // read has looked at it
+	if strings.TrimSpace(v.Input) != "" {
 		in.Input = json.RawMessage(v.Input)
 	}
 	if strings.TrimSpace(v.Instances) != "" {
@@ -125,8 +153,8 @@ func (v *played) started() (in *Planned, err error) {
 // play checks and previews the plan.
 func (s *Server) play(r *http.Request, v *played) {
 	v.Raw, v.Findings, v.OK = nil, nil, false
-	if v.BadInput || v.Plan == "" {
-		return // there is no plan, or it would be checked without its input
+	if v.Bad || v.Plan == "" {
+		return // there is no plan, or it would be checked without what it is given
 	}
 	spec, err := s.spec(v.planned())
 	var p *plc.Plan
@@ -214,16 +242,21 @@ func (v *played) page() []byte {
 	return v.whole(
 		el("p", attr("id", "lost"), attr("role", "status"), set("hidden"), text("The server is away; what is shown may be old.")),
 		el("main", words("h1", "Playground"), el("div", class("halves"),
-			el("form", attr("method", "post"), attr("id", "plan"), html.Action(path("playground")),
+			el("form", attr("method", "post"), attr("id", "plan"), attr("enctype", "multipart/form-data"), html.Action(path("playground")),
+				el("p", el("label", text("Name of the plan, as lists of runs show it "), el("input", attr("type", "text"), attr("name", "name"), exactly("value", v.Name), attr("autocomplete", "off")))),
 				area("Plan", "plan", "18", v.Plan, set("required")),
 				el("p", el("label", text("Notation "), el("select", attr("name", "notation"), notations))),
 				area("Input, a JSON object", "input", "3", v.Input),
-				el("details", when(v.Instances+v.Labels != "", set("open")), words("summary", "Instances and labels"),
+				el("details", when(v.Documents+v.Instances+v.Labels != "", set("open")), words("summary", "Documents, instances and labels"),
+					area("Documents that the plan delegates to: a JSON object with a plan for each name", "documents", "4", v.Documents),
 					area("Instances, a JSON object per line: the plan runs once for each", "instances", "4", v.Instances),
+					el("p", el("label", text("Or a file with such lines, which takes their place (16 MiB at most; POST /v1/uploads takes larger ones) "),
+						el("input", attr("type", "file"), attr("name", "file"), attr("accept", ".jsonl,.ndjson,.json,.txt")))),
 					area("Labels by which the run is found, one a line, as in team=a", "labels", "2", v.Labels)),
 				el("p", class("actions"), button("do", "check", "Check and preview"), text(" "), when(v.MayRun, button("do", "run", "Run"))),
 				v.tools()),
-			el("div", when(v.Refused != "", el("p", class("error"), attr("role", "alert"), text("It was not started: ", v.Refused))), el("section", attr("id", "result"), attr("aria-live", "off"), exactly("data-findings", rawList(v.Raw)), v.result())))),
+			el("div", when(v.Refused != "", alert(text("It was not started: ", v.Refused))),
+				el("section", attr("id", "result"), attr("aria-live", "off"), exactly("data-findings", rawList(v.Raw)), v.result())))),
 		html.Module(path("static", "playground.js")))
 }
 
@@ -253,12 +286,32 @@ func (v *played) result() html.Item {
 		findings = append(findings, el("li", class(f.Severity), text(f.Severity, " ", f.Code, ", ", where, f.Line, ", column ", f.Column, ": ", f.Message),
 			when(f.Fix != nil, text(" "), fixButton(i, f.Fix))))
 	}
-	return html.Join(
-		when(v.Problem != "", el("p", class("error"), attr("role", "alert"), text(v.Problem))),
-		when(len(findings) > 0, words("h2", "Findings"), el("ul", html.Join(findings...))),
-		when(len(v.Graph) > 0, words("h2", "Graph"), el("div", class("wide"), attr("tabindex", "0"), html.Picture(v.Graph, "Graph of the plan"))),
-		when(v.OK, words("h2", "What would happen"), effects(v.Effects), planned(v.Calls), el("p", text("At most ", v.Most, " calls would be made; ", len(v.Calls), " are shown.")),
+	led := !v.Asked || v.Refused != ""
+	lead := func() html.Item { // what comes first has the focus of who asked for it
+		if led {
+			return html.Item{}
+		}
+		led = true
+		return focused()
+	}
+	part := func(title html.Name, items ...html.Item) html.Item {
+		return html.Join(el("h2", lead(), text(title)), html.Join(items...))
+	}
+	var all []html.Item
+	if v.Problem != "" {
+		all = append(all, el("p", class("error"), attr("role", "alert"), lead(), text(v.Problem)))
+	}
+	if len(findings) > 0 {
+		all = append(all, part("Findings", el("ul", html.Join(findings...))))
+	}
+	if len(v.Graph) > 0 {
+		all = append(all, part("Graph", el("div", class("wide"), attr("tabindex", "0"), html.Picture(v.Graph, "Graph of the plan"))))
+	}
+	if v.OK {
+		all = append(all, part("What would happen", effects(v.Effects), planned(v.Calls), el("p", text("At most ", v.Most, " calls would be made; ", len(v.Calls), " are shown.")),
 			html.Each(v.Asks, func(s string) html.Item { return el("p", class("warning"), text(s)) })))
+	}
+	return html.Join(all...)
 }
 
 func fixButton(i int, f *fix) html.Item {

@@ -1,8 +1,10 @@
 package server
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -222,5 +224,40 @@ func TestDocumentsOfRequests(t *testing.T) {
 	run := g.runTo("runFinished", object{"plan": plan, "documents": item(4)})
 	if page := wordsOf(g.page("/runs/" + run)); !strings.Contains(page, "[ 8, 8 ]") {
 		t.Error(page)
+	}
+}
+
+// A file of instances is taken with the form, in place of lines that were typed, and stays in it.
+func TestPlaygroundTakesFiles(t *testing.T) {
+	g := newRig(t, Options{})
+	send := func(file string) (status int, page string) {
+		var body bytes.Buffer
+		form := multipart.NewWriter(&body)
+		for name, value := range map[string]string{"plan": `[{"_tool": "put", "what": "†input.what"}]`, "instances": `{"what": "typed"}`, "do": "check"} {
+			form.WriteField(name, value)
+		}
+		part, _ := form.CreateFormFile("file", "rooms.jsonl")
+		part.Write([]byte(file))
+		form.Close()
+		req := httptest.NewRequest("POST", "/playground", &body)
+		req.Host = g.http.Listener.Addr().String()
+		req.Header.Set("Content-Type", form.FormDataContentType())
+		req.Header.Set("Authorization", "Bearer "+g.admin)
+		w := httptest.NewRecorder()
+		g.server.ServeHTTP(w, req)
+		return w.Code, wordsOf(w.Body.String())
+	}
+	for _, c := range []struct{ file, want string }{
+		{"\ufeff{\"what\": \"attic\"}\r\n{\"what\": \"cellar\"}\r\n", `{"what": "attic"} {"what": "cellar"}`},
+		{"", `{"what": "typed"}`},
+		{"{\"what\": \"attic\"}\n{\n", "instances, line 2, column 2"},
+		{"\xff", "the file of instances is not UTF-8"},
+	} {
+		if status, page := send(c.file); status != http.StatusOK || !strings.Contains(page, c.want) {
+			t.Errorf("%q: status %d, no %s in %s", c.file, status, c.want, page)
+		}
+	}
+	if status, page := send(strings.Repeat("{}\n", maxBody/3)); status != http.StatusRequestEntityTooLarge || !strings.Contains(page, "more than 16 MiB, which is the most that is taken here; POST /v1/uploads takes larger files") {
+		t.Errorf("status %d: %s", status, page)
 	}
 }

@@ -139,6 +139,7 @@ func statusOf(err error) (int, error) {
 		}
 	case errors.As(err, &large):
 		status = http.StatusRequestEntityTooLarge
+		err = fmt.Errorf("the request has more than %d MiB, which is the most that is taken here; POST %s takes larger files of instances", large.Limit>>20, uploadPath)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		status, err = http.StatusRequestTimeout, errors.New("the body of the request did not come in time")
 	case errors.Is(err, io.ErrUnexpectedEOF):

@@ -21,6 +21,15 @@ func class(words ...any) html.Item { return attr("class", words...) }
 // words returns an element with a text of the program's own.
 func words(name, s html.Name) html.Item { return el(name, text(s)) }
 
+// focused returns the attributes of what has the focus when the page is opened, so that a person is
+// led to it on a small screen and by a screen reader as well.
+func focused() html.Item { return html.Join(attr("tabindex", "-1"), set("autofocus")) }
+
+// alert says why something was refused, where a person looks first.
+func alert(why ...html.Item) html.Item {
+	return el("p", class("error"), attr("role", "alert"), focused(), html.Join(why...))
+}
+
 // table returns a table with a heading for each column.
 func table(columns []html.Name, rows html.Item) html.Item {
 	head := html.Each(columns, func(c html.Name) html.Item { return words("th", c) })
@@ -64,7 +73,7 @@ func (v view) login(issuer bool, to string) []byte {
 // problem returns a page that says what was wrong with a request, and shows what a person typed, so
 // that it isn't lost. The page of a request about a run leads back to the run.
 func (v view) problem(p *Problem, run string, typed []string) []byte {
-	return v.whole(el("main", el("h1", text(p.Title)), el("p", class("error"), attr("role", "alert"), text(p.Detail)),
+	return v.whole(el("main", el("h1", text(p.Title)), alert(text(p.Detail)),
 		when(p.Status == http.StatusUnauthorized || p.Status == http.StatusForbidden, el("p", a(path("login"), text("Log in")))),
 		when(run != "" && p.Status != http.StatusNotFound, el("p", a(path("runs", run), text("Back to the run")))),
 		html.Each(p.Findings, func(f json.RawMessage) html.Item { return el("pre", html.JSON(f)) }),

@@ -36,8 +36,8 @@ var elements = map[Name]bool{
 
 // attributes are those that Attr makes, with those whose names begin with "data-".
 var attributes = map[Name]bool{
-	"alt": true, "aria-current": true, "aria-describedby": true, "aria-hidden": true, "aria-label": true, "aria-live": true, "autocomplete": true,
-	"autofocus": true, "charset": true, "class": true, "colspan": true, "content": true, "datetime": true, "form": true, "height": true, "hidden": true,
+	"accept": true, "alt": true, "aria-current": true, "aria-describedby": true, "aria-hidden": true, "aria-label": true, "aria-live": true, "autocomplete": true,
+	"autofocus": true, "charset": true, "class": true, "colspan": true, "content": true, "datetime": true, "enctype": true, "form": true, "height": true, "hidden": true,
 	"id": true, "lang": true, "max": true, "method": true, "min": true, "name": true, "open": true, "preserveAspectRatio": true, "rel": true,
 	"required": true, "role": true, "rows": true, "scope": true, "selected": true, "size": true, "spellcheck": true, "tabindex": true, "type": true,
 	"value": true, "viewBox": true, "width": true, "x": true, "y": true,

@@ -35,7 +35,9 @@ function mend(view, text, fix, place) {
 async function check(text) {
   let made;
   try {
-    made = await load("/playground", new URLSearchParams(new FormData(form)));
+    const fields = new FormData(form);
+    fields.delete("file"); // it is sent when it can't be shown
+    made = await load("/playground", new URLSearchParams(fields));
     lost.hidden = true;
   } catch {
     lost.hidden = false;
@@ -84,12 +86,23 @@ const view = new EditorView({
     ],
   }),
 });
-for (const field of [form.elements.notation, form.elements.input, form.elements.instances]) {
+for (const field of [form.elements.name, form.elements.notation, form.elements.input, form.elements.documents, form.elements.instances]) {
   field.addEventListener("input", () => {
     stale = true;
     view.dispatch({}); // so that the linter looks
   });
 }
+// The lines of a file are shown, and checked as if they were typed.
+form.elements.file.addEventListener("change", async ({ target }) => {
+  const { instances } = form.elements, [file] = target.files;
+  if (!file) return;
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+    instances.value = text;
+    target.value = "";
+    instances.dispatchEvent(new Event("input"));
+  } catch { /* the server says what is wrong with the file */ }
+});
 document.querySelector("main").addEventListener("click", e => {
   const fix = e.target.matches("button[name=fix]") && fixes[e.target.value];
   if (!fix) return; // the server makes it

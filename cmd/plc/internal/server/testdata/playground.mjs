@@ -22,7 +22,7 @@ await main(async () => {
   check(await page.locator(".cm-lintRange-error").count() === 0, "the finding is still underlined");
   check((await page.evaluate(() => document.getElementById("plan").elements.plan.value)).includes("Ä†𝄞"), "the fix has changed more than it should");
   // A refusal stays when the plan is checked again, which happens as the input is typed.
-  await page.click("text=Instances and labels");
+  await page.click("text=Documents, instances and labels");
   await page.fill("textarea[name=labels]", "cleaners");
   await press("Run");
   await page.waitForSelector(".cm-content");
@@ -33,6 +33,12 @@ await main(async () => {
   check((await page.textContent("main")).includes('"cleaners" is no label'), "the refusal is gone");
   await page.fill("textarea[name=labels]", "team=cleaners");
 
+  // A file of instances is shown, and checked, as if it was typed.
+  await editor.fill('[{"_tool": "wipe", "what": "†input.what"}]');
+  await page.setInputFiles("input[type=file]", { name: "rooms.jsonl", mimeType: "application/jsonl", buffer: Buffer.from('{"what": "attic"}\r\n{"what": "cellar"\n') });
+  await page.waitForFunction(() => document.getElementById("result").textContent.includes("instances, line 2"));
+  check(await page.inputValue("textarea[name=instances]") === '{"what": "attic"}\n{"what": "cellar"\n', "the lines of the file are not shown");
+  await page.fill("textarea[name=instances]", "");
   await editor.fill('[\n  {"_tool": "wipe", "what": "Ä†𝄞"}\n]');
   await press("Check and preview");
   check(await page.evaluate(() => document.getElementById("plan").elements.plan.value) === '[\n  {"_tool": "wipe", "what": "Ä†𝄞"}\n]', "a check changes the plan");
@@ -52,8 +58,31 @@ await main(async () => {
   await tab.click("button[name=fix]");
   check((await tab.inputValue("textarea[name=plan]")) === '[\n  {"_tool": "wipe",\n    "what": "Ä†"}\n]\n', "the fix is another: " + await tab.inputValue("textarea[name=plan]"));
   check((await tab.textContent("#result")).includes("What would happen"), "there is no preview");
+
+  // On a small screen, what is said of the plan has the focus and is on the screen; files work as well.
+  await tab.setViewportSize({ width: 360, height: 640 });
+  const led = async (what, words) => {
+    const there = tab.locator(":focus");
+    check(await there.count() === 1 && (await there.textContent()) === words, `${what}: the focus is not on it`);
+    const box = await there.boundingBox();
+    check(box && box.y >= 0 && box.y < 600, `${what}: it is not on the screen, but at ${JSON.stringify(box)}`);
+  };
+  await tab.click("text=Documents, instances and labels");
+  await tab.fill("textarea[name=labels]", "cleaners");
+  await tab.click("button[value=run]");
+  await led("a refused run", 'It was not started: "cleaners" is no label; write one as in team=a');
+  await shot("playground-refused-small", tab);
+  await tab.fill("textarea[name=labels]", "");
+  await tab.fill("textarea[name=plan]", '[{"_tool": "wipe", "what": "†input.what"}]');
+  await tab.setInputFiles("input[type=file]", { name: "rooms.jsonl", mimeType: "application/jsonl", buffer: Buffer.from('{"what": "attic"}\n{"what": "cellar"\n') });
+  await tab.click("text=Check and preview");
+  await led("a faulty file of instances", "Findings");
+  check((await tab.inputValue("textarea[name=instances]")).includes("cellar"), "the lines of the file are not in the form");
+  await tab.fill("textarea[name=instances]", '{"what": "attic"}');
+  await tab.fill("input[name=name]", "spring cleaning");
   await tab.click("button[value=run]");
   await tab.waitForURL(/runs/);
+  check((await tab.textContent("main")).includes("<spring cleaning>"), "the run has not the name of its plan");
   check((await tab.locator("#graph").evaluate(i => i.decode().then(() => true))), "there is no graph without scripts");
   await tab.reload();
   await tab.click("text=Skip the call");
