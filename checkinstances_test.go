@@ -34,3 +34,44 @@ func TestLinesAreCheckedWithinABudget(t *testing.T) {
 		t.Errorf("%d findings, the last: %s", len(p.Findings), last.Message)
 	}
 }
+
+// A line is checked against what tools take, for calls that are always made and read nothing that
+// other calls write.
+func TestLinesAreCheckedAgainstTools(t *testing.T) {
+	plan := `[
+		{"_id": "a", "_tool": "pay", "to": "†input.to", "amount": "†input.amount", "_outputPath": "†state.a"},
+		{"_id": "b", "_tool": "pay", "to": "†state.a", "amount": "†input.late"},
+		{"_id": "c", "_tool": "pay", "to": "†input.other || 'x'", "amount": "†input.sometimes", "_when": "†input.sometimes"}
+	]`
+	lines := []struct{ line, want string }{
+		{`{"to": "Ada", "amount": 1, "late": "x"}`, ""},
+		{`{"to": "Ada", "amount": "much"}`, `"a" would fail: the params do not fit the tool "pay"`},
+		{`{"amount": 1}`, ""}, // a is skipped
+		{`{"to": "Ada", "amount": 2, "sometimes": "x"}`, ""},
+	}
+	var text strings.Builder
+	for _, l := range lines {
+		text.WriteString(l.line + "\n")
+	}
+	p, err := New(Config{}).Check(t.Context(), Spec{
+		Plan: Text(plan), Toolset: Toolset{Files: []Source{{Name: "tools.yaml", Text: payTools}}}, Instances: Source{Name: "lines.jsonl", Text: text.String()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := make([]string, len(lines))
+	for _, f := range p.Findings {
+		if f.Severity == diag.Error {
+			if f.Loc.File.Name != "lines.jsonl" {
+				t.Errorf("%s: %s", f.Loc.File.Name, f.Message)
+				continue
+			}
+			found[f.Loc.File.Position(int(f.Loc.Span.Start)).Line-1] += f.Message
+		}
+	}
+	for i, l := range lines {
+		if l.want == "" && found[i] != "" || !strings.Contains(found[i], l.want) {
+			t.Errorf("%s: %q, want %q", l.line, found[i], l.want)
+		}
+	}
+}

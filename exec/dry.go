@@ -18,14 +18,7 @@ func (s *scheduler) madeUp(p *compile.Call) bool {
 	if s.opts.Dry == nil || s.parent != nil {
 		return s.opts.Dry != nil
 	}
-	for read := range p.Params.Reads() {
-		for layer := read; layer != nil; layer = layer.Under {
-			for range s.prog().Writers(layer.Path, layer.Since, p.Place) {
-				return true
-			}
-		}
-	}
-	return false
+	return readsWrites(s.prog(), p)
 }
 
 // doubts warns of what would fail a call of a dry run with the values that were made up. It reports

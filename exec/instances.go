@@ -231,6 +231,8 @@ func (c *instanceCheck) errorf(format string, args ...any) {
 type InstanceChecker struct {
 	prog  *compile.Program
 	meter *schemas.Meter
+	board *state.Whiteboard // without what instances have; nil if there can be none
+	calls []*compile.Call   // whose params are checked
 }
 
 // What checking instances may take, in steps of a meter: so many, and so many more for each byte.
@@ -242,16 +244,26 @@ const (
 // NewInstanceChecker returns one for instances of so many bytes in all. The program is a template
 // or has no instances of its own.
 func NewInstanceChecker(ctx context.Context, prog *compile.Program, bytes int) *InstanceChecker {
-	return &InstanceChecker{prog, schemas.NewMeter(ctx, checkSteps+checkStepsPerByte*bytes)}
+	k := &InstanceChecker{prog: prog, meter: schemas.NewMeter(ctx, checkSteps+checkStepsPerByte*bytes), calls: callsOfStart(prog)}
+	if board, err := state.New(prog.Initial); err == nil { // else no instance can start
+		k.board = board
+	}
+	return k
 }
 
-// Check finds what is wrong with an instance by itself: one that has a finding fails before it
-// starts. The error says that the context is done, or that checking all instances takes too much
-// work: then not all is known of this one.
+// Check finds what is wrong with an instance by itself: what keeps it from starting, and what tools
+// do not take of the params that follow from it alone. The error says that the context is done, or
+// that checking all instances takes too much work: then not all is known of this one.
 func (k *InstanceChecker) Check(one *compile.Instance) (diag.List, error) {
 	c := instanceCheck{prog: k.prog, one: one, meter: k.meter}
-	if changed := c.values(); len(c.findings) == 0 {
+	changed := c.values()
+	if len(c.findings) == 0 {
 		c.schemas(changed)
+	}
+	if len(c.findings) == 0 && c.err == nil && k.board != nil {
+		if board, err := k.board.Fork(changed); err == nil {
+			c.params(k.calls, board)
+		}
 	}
 	return c.findings, c.err
 }

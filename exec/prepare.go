@@ -7,6 +7,7 @@ import (
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/state"
+	"github.com/plc-lang/plc/tool"
 )
 
 // prepare decides whether the call runs, and resolves and validates its params.
@@ -182,10 +183,14 @@ func (s *scheduler) checkParams(t *compile.Target, params json.RawMessage) *Fail
 			if s.ctx.Err() != nil {
 				return calledOff
 			}
-			return &Failure{"params", fmt.Sprintf("the params do not fit the tool %q: %s", def.Name, err)}
+			return &Failure{"params", unfitParams(def, err)}
 		}
 	}
 	return nil
+}
+
+func unfitParams(def *tool.Definition, err error) string {
+	return fmt.Sprintf("the params do not fit the tool %q: %s", def.Name, err)
 }
 
 // checkGiven validates params that come from a hook or a person.

@@ -178,8 +178,19 @@ func previewed(p *plc.Preview, digest string) *Previewed {
 	return &Previewed{digest, p.DryRun, p.Forecast, findingsOf(p.Plan.AllFindings())}
 }
 
+// prepare prepares a plan for being shown. If lines of its instances are wrong, it returns the plan
+// with what was found, as Check does.
+func (s *Server) prepare(ctx context.Context, spec plc.Spec) (*plc.Plan, error) {
+	if spec.Instances != (plc.Source{}) {
+		if p, err := s.opts.Engine.Check(ctx, spec); err != nil || p.Err() != nil {
+			return p, err
+		}
+	}
+	return s.opts.Engine.Prepare(ctx, spec)
+}
+
 func (s *Server) preview(w http.ResponseWriter, r *http.Request) {
-	p, err := s.sent(r, s.opts.Engine.Prepare)
+	p, err := s.sent(r, s.prepare)
 	if err == nil {
 		err = p.Err()
 	}

@@ -106,8 +106,8 @@ func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
 	show(w, http.StatusOK, v.page())
 }
 
-// read takes the lines of a file of instances, if a person chose one, and reports whether all that is
-// given beside the plan can be read.
+// read takes the lines of a file of instances, if a person chose one, and reports whether all that
+// is given beside the plan can be read.
 func (v *played) read(r *http.Request) bool {
 	if file, _, err := r.FormFile("file"); err == nil {
 		defer file.Close()

@@ -117,8 +117,16 @@ func TestWrongInstances(t *testing.T) {
 	lines := "{\"what\": \"attic\"}\n{\"what\": \"cellar\"\n{\"what\": 5}\n"
 	fields := url.Values{"plan": {`[{"_id": "d", "_tool": "put", "what": "†input.what"}]`}, "instances": {lines}, "do": {"check"}}
 	_, _, page := g.form("/playground", fields)
-	if !strings.Contains(wordsOf(page), "instances, line 2, column 18: found the end") {
-		t.Error(wordsOf(page))
+	for _, want := range []string{"instances, line 2, column 18: found the end", `instances, line 3, column 1: the instance "3": the call "d" would fail: the params do not fit the tool "put"`} {
+		if !strings.Contains(wordsOf(page), want) {
+			t.Errorf("no %s in %s", want, wordsOf(page))
+		}
+	}
+	for _, path := range []string{"/v1/check", "/v1/plan"} {
+		_, _, text := g.send(g.admin, "POST", path, object{"plan": fields.Get("plan"), "instances": lines})
+		if !strings.Contains(string(text), `"line":2`) || !strings.Contains(string(text), `"line":3`) || !strings.Contains(string(text), "would fail") {
+			t.Errorf("%s: %s", path, text)
+		}
 	}
 	run := g.runTo("runFinished", object{"plan": fields.Get("plan"), "instances": lines})
 	page = wordsOf(g.page("/runs/" + run))

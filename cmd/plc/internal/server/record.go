@@ -333,7 +333,8 @@ func (c *Call) ended() time.Time {
 	return time.Time{}
 }
 
-// room says how many calls run at once, which is why a call may have to wait; "" if that is not known.
+// room says how many calls run at once, which is why a call may have to wait; "" if that is not
+// known.
 func (t *told) room() string {
 	if t.plan == nil {
 		return ""

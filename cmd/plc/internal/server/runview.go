@@ -156,8 +156,8 @@ func (v *runShown) head() html.Item {
 		when(v.broken != "", el("p", class("error"), text("The plan can't be shown here: ", v.broken))))
 }
 
-// actions returns the buttons for the run. They are a part of their own, so that the rest of the page
-// is replaced while one of them has the focus.
+// actions returns the buttons for the run. They are a part of their own, so that the rest of the
+// page is replaced while one of them has the focus.
 func (v *runShown) actions() html.Item {
 	r := &v.summary
 	return el("section", attr("id", "actions"), when(v.may.run && v.place.at == 0, el("div", class("actions"),
