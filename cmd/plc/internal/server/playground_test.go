@@ -72,8 +72,13 @@ func TestWhatWasTypedStays(t *testing.T) {
 	run := g.runTo("approvalAsked", object{"plan": []object{{"_id": "w", "_tool": "wipe", "what": "x"}}})
 	q := g.want(200, "GET", "/v1/runs/"+run+"/questions", nil)["questions"].([]any)[0].(object)
 	status, _, page := g.form("/runs/"+run+"/decide", url.Values{"call": {"w"}, "digest": {q["digest"].(string)}, "decision": {"edit"}, "value": {`{"what": 5, "why":` + "\r\n" + `"a long text"}`}})
-	if status != http.StatusUnprocessableEntity || !strings.Contains(wordsOf(page), `What you typed {"what": 5, "why": "a long text"}`) {
+	if status != http.StatusUnprocessableEntity || !strings.Contains(wordsOf(page), `What you typed JSON {"what": 5, "why": "a long text"} Send it again`) {
 		t.Errorf("status %d: %s", status, page)
+	}
+	for _, want := range []string{`action="/runs/` + run + `/decide"`, `name="digest" value="` + q["digest"].(string), `name="call" value="w"`, `name="decision" value="edit"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s in %s", want, page)
+		}
 	}
 	status, _, page = g.form("/login", url.Values{"token": {"plc_secret"}, "reason": {}})
 	if status != http.StatusForbidden && status != http.StatusUnauthorized || strings.Contains(page, "plc_secret") {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
+	"github.com/plc-lang/plc/cmd/plc/internal/server/html"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/internal/display"
@@ -37,20 +38,42 @@ func problem(w http.ResponseWriter, r *http.Request, status int, detail string, 
 func tellProblem(w http.ResponseWriter, r *http.Request, page bool, status int, detail string, findings ...json.RawMessage) {
 	p := Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: display.Line(strings.TrimPrefix(detail, "journal: ")).String(), Findings: findings}
 	if page {
-		show(w, status, viewOf(r, p.Title).problem(&p, r.PathValue("run"), typedInto(r)))
+		show(w, status, viewOf(r, p.Title).problem(&p, r.PathValue("run"), formAgain(r, status)))
 		return
 	}
 	writeJSON(w, status, "application/problem+json", p)
 }
 
-// typedInto returns what a person typed into the form of a request.
-func typedInto(r *http.Request) (all []string) {
-	for _, name := range []string{"reason", "value", "set"} {
-		if text := typed(r, name); r.Method == http.MethodPost && text != "" {
-			all = append(all, text)
+// typedFields are the fields of forms that people type into, with their labels.
+var typedFields = []struct{ name, label html.Name }{{"reason", "Reason"}, {"value", "JSON"}, {"set", "Values at the start, one a line"}}
+
+// keptFields are those that a page fills in.
+var keptFields = []html.Name{"call", "instance", "digest", "then", "at", "was"}
+
+// formAgain returns the form of a request that was refused, as the person filled it in, to be mended
+// and sent again. There is none if nothing was typed, or if the caller may not send it.
+func formAgain(r *http.Request, status int) html.Item {
+	if r.Method != http.MethodPost || callerOf(r) == nil || status == http.StatusUnauthorized || status == http.StatusForbidden {
+		return html.Item{}
+	}
+	var fields []html.Item
+	for _, f := range typedFields {
+		if value := typed(r, string(f.name)); value != "" {
+			fields = append(fields, el("p", el("label", text(f.label, " "), el("textarea", attr("name", f.name), attr("rows", "6"), attr("spellcheck", "false"), html.Lines(value)))))
 		}
 	}
-	return all
+	if len(fields) == 0 {
+		return html.Item{}
+	}
+	for _, name := range keptFields {
+		if value := typed(r, string(name)); value != "" {
+			fields = append(fields, hidden(name, value))
+		}
+	}
+	decision := r.PostFormValue("decision")
+	return html.Join(words("h2", "What you typed"),
+		el("form", attr("method", "post"), html.Action(path(strings.Split(strings.Trim(r.URL.Path, "/"), "/")...)), html.Join(fields...),
+			el("button", when(decision != "", attr("name", "decision"), exactly("value", decision)), text("Send it again"))))
 }
 
 // known passes requests on to the routes of a mux, and answers those that it has no route for with

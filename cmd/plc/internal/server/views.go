@@ -70,14 +70,14 @@ func (v view) login(issuer bool, to string) []byte {
 		words("p", "plc token create makes one; plc serve prints a link that can be used once.")))
 }
 
-// problem returns a page that says what was wrong with a request, and shows what a person typed, so
-// that it isn't lost. The page of a request about a run leads back to the run.
-func (v view) problem(p *Problem, run string, typed []string) []byte {
+// problem returns a page that says what was wrong with a request, with the form that a person sent, so
+// that nothing is lost. The page of a request about a run leads back to the run.
+func (v view) problem(p *Problem, run string, form html.Item) []byte {
 	return v.whole(el("main", el("h1", text(p.Title)), alert(text(p.Detail)),
 		when(p.Status == http.StatusUnauthorized || p.Status == http.StatusForbidden, el("p", a(path("login"), text("Log in")))),
 		when(run != "" && p.Status != http.StatusNotFound, el("p", a(path("runs", run), text("Back to the run")))),
 		html.Each(p.Findings, func(f json.RawMessage) html.Item { return el("pre", html.JSON(f)) }),
-		when(len(typed) > 0, words("h2", "What you typed"), html.Each(typed, func(s string) html.Item { return long(html.Lines(s)) }))))
+		form))
 }
 
 // runsAsked says which runs a list has.
