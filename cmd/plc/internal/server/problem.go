@@ -50,8 +50,8 @@ var typedFields = []struct{ name, label html.Name }{{"reason", "Reason"}, {"valu
 // keptFields are those that a page fills in.
 var keptFields = []html.Name{"call", "instance", "digest", "then", "at", "was"}
 
-// formAgain returns the form of a request that was refused, as the person filled it in, to be mended
-// and sent again. There is none if nothing was typed, or if the caller may not send it.
+// formAgain returns the form of a request that was refused, as the person filled it in, to be
+// mended and sent again. There is none if nothing was typed, or if the caller may not send it.
 func formAgain(r *http.Request, status int) html.Item {
 	if r.Method != http.MethodPost || callerOf(r) == nil || status == http.StatusUnauthorized || status == http.StatusForbidden {
 		return html.Item{}

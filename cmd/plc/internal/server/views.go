@@ -70,8 +70,8 @@ func (v view) login(issuer bool, to string) []byte {
 		words("p", "plc token create makes one; plc serve prints a link that can be used once.")))
 }
 
-// problem returns a page that says what was wrong with a request, with the form that a person sent, so
-// that nothing is lost. The page of a request about a run leads back to the run.
+// problem returns a page that says what was wrong with a request, with the form that a person
+// sent, so that nothing is lost. The page of a request about a run leads back to the run.
 func (v view) problem(p *Problem, run string, form html.Item) []byte {
 	return v.whole(el("main", el("h1", text(p.Title)), alert(text(p.Detail)),
 		when(p.Status == http.StatusUnauthorized || p.Status == http.StatusForbidden, el("p", a(path("login"), text("Log in")))),
