@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/plc-lang/plc"
@@ -31,7 +32,9 @@ func (s *shaky) Resume(ctx context.Context, run string) (journal.Run, error) {
 
 // A run that was answered goes on although continuing it fails at first, also when it had more
 // questions than were answered.
-func TestContinuesAfterFailures(t *testing.T) {
+func TestContinuesAfterFailures(t *testing.T) { synctest.Test(t, continuesAfterFailures) }
+
+func continuesAfterFailures(t *testing.T) {
 	store := &shaky{Store: memory.New()}
 	wipe := tool.Func("wipe", "Wipes.", func(_ context.Context, in struct {
 		What string `json:"what"`
@@ -189,7 +192,9 @@ func (s late) Runs(ctx context.Context, _ journal.Filter) ([]*journal.Summary, e
 
 // A run that has ended since it was looked at is not continued: what failed would be tried again, and
 // what was cancelled would go on.
-func TestEndedSinceItWasListed(t *testing.T) {
+func TestEndedSinceItWasListed(t *testing.T) { synctest.Test(t, endedSinceItWasListed) }
+
+func endedSinceItWasListed(t *testing.T) {
 	for _, test := range []struct {
 		tool string
 		was  exec.Status
