@@ -345,6 +345,7 @@ func TestHostileServers(t *testing.T) {
 		"twice":   `two tools named "a"`,
 	} {
 		t.Run(mode, func(t *testing.T) {
+			t.Parallel() // most of it is waiting until a server ends
 			limit := time.Minute
 			if mode == "deaf" {
 				limit = 300 * time.Millisecond
