@@ -1,6 +1,0 @@
-package main
-
-func Example() {
-	main()
-	// Output: completed {"greeting":"Hello, world!"}
-}
