@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool"
 )
@@ -85,10 +86,7 @@ func checkCallable(t *testing.T, id string, v reflect.Value, x *Target) {
 // A call promises no less than any tool does whose code it runs, and meets the schemas of all when
 // it picks an activity: random catalogues and plans.
 func TestTargetsPromiseNoMoreThanTheirTools(t *testing.T) {
-	rounds := 2000
-	if testing.Short() {
-		rounds = 200
-	}
+	rounds := effort.Of(200, 2000)
 	checked := 0
 	for seed := range rounds {
 		checked += checkPromises(t, rand.New(rand.NewPCG(uint64(seed), 7)))

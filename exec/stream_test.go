@@ -12,6 +12,7 @@ import (
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool"
 )
@@ -145,7 +146,7 @@ func TestHeldCallsWaitForTheEnd(t *testing.T) {
 // TestStreamedEqualsWhole runs random plans whole and call by call.
 func TestStreamedEqualsWhole(t *testing.T) {
 	paths := []string{"a", "b", "c", "l", "l[0]", "a.x", "b.y", "l[-1]", "a.x.z"}
-	for seed := range uint64(400) {
+	for seed := range uint64(effort.Of(100, 400)) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		pick := func() string { return "†state." + paths[r.IntN(len(paths))] }
 		var calls []string

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool/model"
 )
@@ -151,11 +152,7 @@ func solveIn(t *testing.T, instances bool, answers []string, random *rand.Rand, 
 // that they leave when they come whole; and nothing that changes the world is called before
 // an answer is.
 func TestStreamedIsWhole(t *testing.T) {
-	n := 120
-	if testing.Short() {
-		n = 30
-	}
-	for seed := range uint64(n) {
+	for seed := range uint64(effort.Of(30, 120)) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		instances := seed%3 == 2
 		var answers []string

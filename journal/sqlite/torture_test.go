@@ -190,9 +190,6 @@ type lane struct {
 }
 
 func TestKills(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it kills processes for some seconds")
-	}
 	dir := t.TempDir()
 	kills, lanes := effort.Of(12, 40), 2
 	if *torture {
