@@ -126,7 +126,8 @@ func TestConsoleBlocks(t *testing.T) {
 		t.Skip("the blocks are for a POSIX shell")
 	}
 	bin := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "./cmd/plc")
+	// Unlike "go build", "go run" keeps what it has linked: only a change is linked again.
+	build := exec.CommandContext(t.Context(), "go", "run", "-exec", "cp", "./cmd/plc", filepath.Join(bin, "plc"))
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%s\n%s", err, out)
 	}
