@@ -13,7 +13,7 @@ import (
 // Runs are found by their search attributes, once the namespace knows these; before, they have none.
 func TestAttributes(t *testing.T) {
 	t.Parallel()
-	s := newServer(t) // which knows no attributes
+	s := newServer(t, keeps) // which knows no attributes
 	defer s.stop()
 	c := s.dial(t, Options{Queue: t.Name()})
 	serve(t, c, WorkerOptions{Config: plc.Config{Tools: (&world{}).tools()}})

@@ -3,7 +3,9 @@ package temporal
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,134 +20,202 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// The benchmarks run calls that do nothing, one after the other (chain) or side by side (fan), on
-// one and two workers of this process, and the same graph as a workflow that was written by hand.
-// They need a server: see main_test.go.
+// TestFigures makes the table of docs/temporal.md. It runs calls that do nothing, one after the other
+// (chain) or side by side (fan), on 1, 2 and 4 workers of this process, and the same graph as a
+// workflow that was written by hand. In each round both have their turn, so that what else the
+// machine does slows down both, and a ratio is the median of the ratios of the rounds:
+//
+//	.ci/temporal -run TestFigures -v -timeout 60m -args -temporal.rounds 5
+//
+// Without a number of rounds it runs once, with few calls, to see that it can.
+var rounds = flag.Int("temporal.rounds", 0, "how many rounds TestFigures measures, with many calls; 0 is one with few")
 
-const chainCalls, fanCalls = 200, 1000
+// figure is something to be measured: run runs calls once, and returns the id of the workflow and
+// the time from its begin to its end.
+type figure struct {
+	calls int
+	run   func() (id string, took time.Duration)
+	times []float64 // of a call, in ms, by round
+	last  string    // the workflow of the last round
+}
 
-func BenchmarkChain(b *testing.B) { benchmark(b, "chain", chainCalls) }
+func TestFigures(t *testing.T) {
+	s := newServer(t, forgets)
+	defer s.stop()
+	chainCalls, fanCalls, napCalls := 200, 1000, 40
+	if *rounds == 0 {
+		chainCalls, fanCalls, napCalls = 5, 30, 2
+	}
+	fmt.Println("| calls | workers | plc, ms a call | by hand, ms a call | plc / by hand | events a call | workflow tasks | bytes a call |")
+	fmt.Println("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+	for _, workers := range []int{1, 2, 4} {
+		c := s.dial(t, Options{Queue: fmt.Sprint("plc-", workers)})
+		hand := s.dial(t, Options{Queue: fmt.Sprint("by-hand-", workers)})
+		stopPlc := serveSome(t, c, workers, WorkerOptions{Config: plc.Config{Tools: (&world{}).tools()}, Parallel: 1000})
+		stopHand := serveByHand(t, hand, workers)
+		for _, g := range []struct {
+			name     string
+			calls    int
+			chain    bool
+			parallel int
+			version  int
+		}{
+			{"%d one after the other", chainCalls, true, 1000, inputVersion},
+			{"%d all at once", fanCalls, false, 1000, inputVersion},
+			{"%d, 64 at once, without batches", fanCalls, false, exec.DefaultMaxParallel, batchVersion - 1},
+			{"%d, 64 at once", fanCalls, false, exec.DefaultMaxParallel, inputVersion},
+		} {
+			ours := &figure{calls: g.calls, run: func() (string, time.Duration) {
+				return runOnce(t, c, graphOf(g.calls, g.chain), g.version, g.parallel)
+			}}
+			theirs := &figure{calls: g.calls, run: func() (string, time.Duration) {
+				return byHandOnce(t, hand, g.chain, g.calls, g.parallel)
+			}}
+			measure(t, ours, theirs)
+			a, b := countsOfWorkflow(t, c, ours.last), countsOfWorkflow(t, hand, theirs.last)
+			n := float64(g.calls)
+			fmt.Printf("| "+g.name+" | %d | %s | %s | %.2f | %.1f, %.1f | %d, %d | %.0f, %.0f |\n", g.calls, workers, spread(ours.times), spread(theirs.times),
+				over(ours.times, theirs.times), float64(a.events)/n, float64(b.events)/n, a.tasks, b.tasks, float64(a.bytes)/n, float64(b.bytes)/n)
+		}
+		stopPlc()
+		stopHand()
+	}
+	throughput(t, s, napCalls)
+}
 
-func BenchmarkFan(b *testing.B) { benchmark(b, "fan", fanCalls) }
-
-func benchmark(b *testing.B, graph string, calls int) {
-	for workers := 1; workers <= 2; workers++ {
-		b.Run(fmt.Sprintf("plc/workers=%d", workers), func(b *testing.B) {
-			c := needServer(b).dial(b, Options{Queue: b.Name()})
-			for range workers {
-				serve(b, c, WorkerOptions{Config: plc.Config{Tools: (&world{}).tools()}, Parallel: 1000})
-			}
-			plan := graphOf(calls, graph == "chain")
-			measure(b, calls, func() error { return runOnce(b, c, plan, inputVersion, 1000) })
-		})
-		b.Run(fmt.Sprintf("by-hand/workers=%d", workers), func(b *testing.B) {
-			c := needServer(b).dial(b, Options{Queue: b.Name()})
-			for range workers {
-				w := worker.New(c.Client, c.queue, workerOptions(&WorkerOptions{Parallel: 1000}))
-				w.RegisterWorkflowWithOptions(byHand, workflow.RegisterOptions{Name: "byHand"})
-				w.RegisterActivityWithOptions(func(_ context.Context, s string) (string, error) { return "<" + s + ">", nil }, activity.RegisterOptions{Name: "echo"})
-				if err := w.Start(); err != nil {
-					b.Fatal(err)
-				}
-				b.Cleanup(w.Stop)
-			}
-			measure(b, calls, func() error {
-				r, err := c.ExecuteWorkflow(b.Context(), client.StartWorkflowOptions{TaskQueue: c.queue}, "byHand", graph, calls)
-				if err != nil {
-					return err
-				}
-				return r.Get(b.Context(), nil)
+// throughput measures calls of 50 ms on workers that make one at a time.
+func throughput(t *testing.T, s *server, calls int) {
+	tools := (&world{}).tools()
+	for _, x := range tools {
+		if x.Definition.Name == "echo" {
+			x.Activity = tool.ActivityFunc(func(context.Context, *tool.Request) (tool.Result, error) {
+				time.Sleep(50 * time.Millisecond)
+				return tool.Result{Value: json.RawMessage(`""`)}, nil
 			})
-		})
+		}
 	}
-}
-
-// BenchmarkThroughput runs calls of 50 ms on workers that make one at a time, and reports how many
-// of them are made in a second.
-func BenchmarkThroughput(b *testing.B) {
+	var all []*figure
 	for _, workers := range []int{1, 10} {
-		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
-			c := needServer(b).dial(b, Options{Queue: b.Name()})
-			tools := (&world{}).tools()
-			for _, t := range tools {
-				if t.Definition.Name == "echo" {
-					t.Activity = tool.ActivityFunc(func(context.Context, *tool.Request) (tool.Result, error) {
-						time.Sleep(50 * time.Millisecond)
-						return tool.Result{Value: json.RawMessage(`""`)}, nil
-					})
-				}
+		c := s.dial(t, Options{Queue: fmt.Sprint("naps-", workers)})
+		serveSome(t, c, workers, WorkerOptions{Config: plc.Config{Tools: tools}, Parallel: 1})
+		all = append(all, &figure{calls: calls * workers, run: func() (string, time.Duration) {
+			return runOnce(t, c, graphOf(calls*workers, false), inputVersion, 1000)
+		}})
+	}
+	measure(t, all...)
+	fmt.Printf("\nCalls of 50 ms, on workers that make one at a time: %s ms a call on one, %s on ten, %.1f times as many.\n",
+		spread(all[0].times), spread(all[1].times), over(all[0].times, all[1].times))
+}
+
+// measure measures figures in turn.
+func measure(t *testing.T, all ...*figure) {
+	t.Helper()
+	for round := range max(*rounds, 1) + 1 {
+		for _, f := range all {
+			id, took := f.run()
+			if round > 0 { // the first run connects
+				f.times = append(f.times, float64(took.Microseconds())/1000/float64(f.calls))
 			}
-			for range workers {
-				serve(b, c, WorkerOptions{Config: plc.Config{Tools: tools}, Parallel: 1})
-			}
-			calls := 40 * workers
-			plan := graphOf(calls, false)
-			measure(b, calls, func() error { return runOnce(b, c, plan, inputVersion, 1000) })
-			b.ReportMetric(float64(b.N*calls)/b.Elapsed().Seconds(), "calls/s")
-		})
+			f.last = id
+		}
 	}
 }
 
-// BenchmarkBatches runs calls side by side, as many at once as a run makes by default, each in an
-// activity of its own and in batches.
-func BenchmarkBatches(b *testing.B) {
-	for _, version := range []int{batchVersion - 1, batchVersion} {
-		b.Run(fmt.Sprintf("batches=%t", version == batchVersion), func(b *testing.B) {
-			c := needServer(b).dial(b, Options{Queue: b.Name()})
-			serve(b, c, WorkerOptions{Config: plc.Config{Tools: (&world{}).tools()}})
-			plan := graphOf(fanCalls, false)
-			measure(b, fanCalls, func() error { return runOnce(b, c, plan, version, exec.DefaultMaxParallel) })
-		})
+func median(all []float64) float64 {
+	all = slices.Sorted(slices.Values(all))
+	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+}
+
+// spread is the median of measurements with the least and the most.
+func spread(all []float64) string {
+	return fmt.Sprintf("%.2f (%.2f–%.2f)", median(all), slices.Min(all), slices.Max(all))
+}
+
+// over is the median of the ratios of the rounds.
+func over(a, b []float64) float64 {
+	ratios := make([]float64, len(a))
+	for i := range a {
+		ratios[i] = a[i] / b[i]
+	}
+	return median(ratios)
+}
+
+// serveSome has several workers of this process serve the queue of a client.
+func serveSome(t *testing.T, c *Client, workers int, o WorkerOptions) (stop func()) {
+	var all []func()
+	for range workers {
+		all = append(all, serve(t, c, o))
+	}
+	return func() {
+		for _, stop := range all {
+			stop()
+		}
+	}
+}
+
+// serveByHand has workers serve the workflow that was written by hand.
+func serveByHand(t *testing.T, c *Client, workers int) (stop func()) {
+	var all []worker.Worker
+	for range workers {
+		w := worker.New(c.Client, c.queue, workerOptions(&WorkerOptions{Parallel: 1000}))
+		w.RegisterWorkflowWithOptions(byHand, workflow.RegisterOptions{Name: "byHand"})
+		w.RegisterActivityWithOptions(func(_ context.Context, s string) (string, error) { return "<" + s + ">", nil }, activity.RegisterOptions{Name: "echo"})
+		if err := w.Start(); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, w)
+	}
+	return func() {
+		for _, w := range all {
+			w.Stop()
+		}
 	}
 }
 
 // runOnce runs a plan, as a run of a version, with so many calls at once.
-func runOnce(b *testing.B, c *Client, plan string, version, parallel int) error {
-	bundle := bundleOf(b, plan, func(s *plc.Spec) { s.Limits.Parallel = parallel })
-	in, err := inputFor(bundle)
-	if err != nil {
-		return err
+func runOnce(t *testing.T, c *Client, plan string, version, parallel int) (string, time.Duration) {
+	t.Helper()
+	b := bundleOf(t, plan, func(s *plc.Spec) { s.Limits.Parallel = parallel })
+	in := inputOf(t, b)
+	begun := time.Now()
+	beginVersion(t, c, b, in, version)
+	if o := wait(t, c, b.Run); o.Status != exec.Completed {
+		t.Fatalf("%s: %s", o.Status, o.Reason)
 	}
-	in.Version = version
-	if err := c.begin(b.Context(), bundle.Run, "", in, enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE); err != nil {
-		return err
-	}
-	o, err := c.Wait(b.Context(), bundle.Run)
-	if err == nil && o.Status != exec.Completed {
-		err = fmt.Errorf("%s: %s", o.Status, o.Reason)
-	}
-	return err
+	return b.Run, time.Since(begun)
 }
 
-// measure reports the time of a call in milliseconds.
-func measure(b *testing.B, calls int, run func() error) {
-	if err := run(); err != nil { // the first run connects, and compiles
-		b.Fatal(err)
+func byHandOnce(t *testing.T, c *Client, chain bool, calls, parallel int) (string, time.Duration) {
+	t.Helper()
+	begun := time.Now()
+	r, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{TaskQueue: c.queue}, "byHand", chain, calls, parallel)
+	if err == nil {
+		err = r.Get(t.Context(), nil)
 	}
-	for b.Loop() {
-		if err := run(); err != nil {
-			b.Fatal(err)
-		}
+	if err != nil {
+		t.Fatal(err)
 	}
-	b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(b.N*calls), "ms/call")
-	b.ReportMetric(0, "ns/op")
+	return r.GetID(), time.Since(begun)
 }
 
 // byHand is a workflow as one writes it for a graph.
-func byHand(ctx workflow.Context, graph string, calls int) error {
+func byHand(ctx workflow.Context, chain bool, calls, parallel int) error {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: time.Minute})
+	if chain {
+		parallel = 1
+	}
+	slots := workflow.NewSemaphore(ctx, int64(parallel))
 	var all []workflow.Future
-	last := "x"
 	for range calls {
-		f := workflow.ExecuteActivity(ctx, "echo", last)
-		if graph == "fan" {
-			all = append(all, f)
-			continue
-		}
-		if err := f.Get(ctx, &last); err != nil {
+		if err := slots.Acquire(ctx, 1); err != nil {
 			return err
 		}
-		last = "x" // as long for all
+		f := workflow.ExecuteActivity(ctx, "echo", "x")
+		workflow.Go(ctx, func(ctx workflow.Context) {
+			_ = f.Get(ctx, nil)
+			slots.Release(1)
+		})
+		all = append(all, f)
 	}
 	for _, f := range all {
 		if err := f.Get(ctx, nil); err != nil {
@@ -153,4 +223,26 @@ func byHand(ctx workflow.Context, graph string, calls int) error {
 		}
 	}
 	return nil
+}
+
+// workflowCounts are what a history has.
+type workflowCounts struct{ events, tasks, bytes int64 }
+
+func countsOfWorkflow(t *testing.T, c *Client, id string) (n workflowCounts) {
+	t.Helper()
+	d, err := c.DescribeWorkflowExecution(t.Context(), id, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.events, n.bytes = d.WorkflowExecutionInfo.HistoryLength, d.WorkflowExecutionInfo.HistorySizeBytes
+	for all := c.GetWorkflowHistory(t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); all.HasNext(); {
+		e, err := all.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.EventType == enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED {
+			n.tasks++
+		}
+	}
+	return n
 }

@@ -31,7 +31,7 @@ var (
 // be in the record; and what may not be repeated is done again only if a person said so.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
+	s := newServer(t, keeps)
 	defer s.stop()
 	seed := *killSeed
 	if seed == 0 {

@@ -62,13 +62,19 @@ func needServer(t testing.TB) *server {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.server == nil {
-		shared.server = newServer(t)
+		shared.server = newServer(t, keeps)
 	}
 	return shared.server
 }
 
+// A server keeps all in a file, or forgets it when it ends, which is quicker.
+const (
+	keeps   = false
+	forgets = true
+)
+
 // newServer starts a server, and skips the test without one.
-func newServer(t testing.TB) *server {
+func newServer(t testing.TB, forgets bool) *server {
 	t.Helper()
 	if os.Getenv(serverVariable) == "" {
 		t.Skip("SKIPPED: PLC_TEMPORAL_SERVER names no Temporal server; .ci/temporal installs one")
@@ -77,8 +83,7 @@ func newServer(t testing.TB) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, benchmark := t.(*testing.B)
-	s := &server{dir: dir, address: freePort(t), forgets: benchmark}
+	s := &server{dir: dir, address: freePort(t), forgets: forgets}
 	s.start(t)
 	return s
 }
@@ -93,7 +98,7 @@ func freePort(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// start starts the server, which keeps all in a file, and waits until it answers.
+// start starts the server, and waits until it answers.
 func (s *server) start(t testing.TB) {
 	t.Helper()
 	host, port, err := net.SplitHostPort(s.address)

@@ -138,7 +138,7 @@ func TestFullStorage(t *testing.T) {
 // ended, finds all as it was.
 func TestServerAway(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
+	s := newServer(t, keeps)
 	defer s.stop()
 	c := s.dial(t, Options{Queue: t.Name()})
 	w := &world{}
@@ -177,7 +177,7 @@ func TestServerAway(t *testing.T) {
 // Two clusters may have runs of one id, and share a storage.
 func TestTwoClusters(t *testing.T) {
 	t.Parallel()
-	other := newServer(t)
+	other := newServer(t, keeps)
 	defer other.stop()
 	o := Options{Queue: t.Name(), Storage: t.TempDir()}
 	b := bundleOf(t, `{"calls": [{"_tool": "echo", "_id": "e", "text": "`+noise(200_000)+`", "_outputPath": "†state.e"}]}`)
