@@ -48,6 +48,8 @@ func TestReleaseNames(t *testing.T) {
 		"Makefile", workflows+"ci.yml", workflows+"release.yml", "docs/decisions/045-releases.md")
 	matched(t, `(ghcr\.io/[a-z-]+/[a-z-]+)`,
 		".goreleaser.yaml", "docs/installing.md", "deploy/Dockerfile", "deploy/compose.yaml", "deploy/kubernetes.yaml")
+	matched(t, `(?:temporal-cli-|cmd/temporal@v|\nversion=|command temporal,\n// v)([0-9]+\.[0-9.]*[0-9])`,
+		".ci/temporal", workflows+"ci.yml", "docs/temporal.md", "engine/temporal/main_test.go")
 	if got := matched(t, `go install (\S+)@latest`, "README.md", "docs/installing.md"); got != module+"/cmd/plc" {
 		t.Errorf("go install %s: the command is %s/cmd/plc", got, module)
 	}
