@@ -25,7 +25,7 @@ func barsOf(title string, timings []*Timing) Bars {
 	b := Bars{Title: title + ": µs a node"}
 	for _, t := range timings {
 		if t.Absent == nil {
-			b.Bars = append(b.Bars, Bar{t.label(timings[0].Shape), t.PerNode(t.Run).Median(), t.System.Name == "plc"})
+			b.Bars = append(b.Bars, Bar{t.label(timings[0].Shape), t.PerNode(t.Run).Median(), t.System.Name == "plc" || t.System.Name == inPostgres})
 		}
 	}
 	return b

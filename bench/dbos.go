@@ -3,13 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	osexec "os/exec"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -18,46 +14,26 @@ import (
 
 func silent() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
-// errAbsent is that of a system which needs a program that is not there.
-var errAbsent = errors.New("not there")
-
 // dbosPostgres is DBOS on a Postgres of its own, which is started for it.
 func dbosPostgres() System {
 	return System{
 		Name: "DBOS", Does: "local Postgres, fsync on; in chains a step a node, in fans a workflow a node (steps of one workflow can't be taken at once); no checks",
 		Build: func(s *Shape) (Graph, error) {
-			return inFolder(func(dir string) (GraphFunc, func() error, error) {
-				stopPostgres, url, err := postgres(dir)
+			return onPostgres(func(url string) (GraphFunc, func() error, error) {
+				c, err := dbos.NewDBOSContext(context.Background(), dbos.Config{AppName: "bench", DatabaseURL: url, Logger: silent()})
 				if err != nil {
 					return nil, nil, err
-				}
-				c, err := connect(url)
-				if err != nil {
-					return nil, nil, errors.Join(err, stopPostgres())
 				}
 				g := &dbosGraph{s: s, c: c}
 				dbos.RegisterWorkflow(c, g.graph, dbos.WithWorkflowName("graph"))
 				dbos.RegisterWorkflow(c, g.node, dbos.WithWorkflowName("node"))
-				err = dbos.Launch(c)
 				return g.run, func() error {
 					dbos.Shutdown(c, 5*time.Second)
-					return stopPostgres()
-				}, err
+					return nil
+				}, dbos.Launch(c)
 			})
 		},
 	}
-}
-
-// connect is DBOS on a database that may still be starting.
-func connect(url string) (c dbos.DBOSContext, err error) {
-	for range 100 {
-		c, err = dbos.NewDBOSContext(context.Background(), dbos.Config{AppName: "bench", DatabaseURL: url, Logger: silent()})
-		if err == nil {
-			return c, nil
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	return nil, err
 }
 
 // dbosGraph is a shape as a workflow of DBOS.
@@ -118,35 +94,4 @@ func (g *dbosGraph) graph(ctx dbos.DBOSContext, _ string) (string, error) {
 		}
 	}
 	return string(values[len(values)-1]), nil
-}
-
-// postgres starts a Postgres that keeps its data and its socket in a folder, and gives
-// what stops it. It does not run as root, so root runs it as the user postgres.
-func postgres(dir string) (stop func() error, url string, err error) {
-	initdb, err1 := osexec.LookPath("initdb")
-	server, err2 := osexec.LookPath("postgres")
-	if err1 != nil || err2 != nil {
-		return nil, "", fmt.Errorf("initdb and postgres: %w", errAbsent)
-	}
-	if err := give(dir); err != nil {
-		return nil, "", fmt.Errorf("postgres does not run as root: %w", errors.Join(errAbsent, err))
-	}
-	data := filepath.Join(dir, "data")
-	init := osexec.Command(initdb, "-D", data, "-U", "bench", "-A", "trust", "--no-sync")
-	demote(init)
-	if out, err := init.CombinedOutput(); err != nil {
-		return nil, "", fmt.Errorf("initdb: %w: %s", err, out)
-	}
-	cmd := osexec.Command(server, "-D", data, "-k", dir, "-c", "listen_addresses=")
-	demote(cmd)
-	if err := cmd.Start(); err != nil {
-		return nil, "", err
-	}
-	stop = func() error {
-		if err := cmd.Process.Signal(os.Interrupt); err != nil {
-			return err
-		}
-		return cmd.Wait()
-	}
-	return stop, "postgres://bench@/bench?sslmode=disable&host=" + dir, nil
 }

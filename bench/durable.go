@@ -13,15 +13,17 @@ import (
 	"time"
 
 	"github.com/cschleiden/go-workflows/backend"
-	"github.com/cschleiden/go-workflows/backend/sqlite"
+	backends "github.com/cschleiden/go-workflows/backend/sqlite"
 	"github.com/cschleiden/go-workflows/client"
 	"github.com/cschleiden/go-workflows/registry"
 	"github.com/cschleiden/go-workflows/worker"
 	"github.com/cschleiden/go-workflows/workflow"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/pgtest"
 	"github.com/plc-lang/plc/journal"
-	stores "github.com/plc-lang/plc/journal/sqlite"
+	"github.com/plc-lang/plc/journal/postgres"
+	"github.com/plc-lang/plc/journal/sqlite"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -30,7 +32,7 @@ import (
 func durables() []System {
 	return []System{
 		commitEach("SQLite, a commit a node", 1, 1), commitEach("SQLite, batches of 64 nodes", 64, 4), commitEach("SQLite, batches of 100 nodes", 100, 1),
-		plcJournal(), dbosPostgres(), goWorkflows(),
+		plcJournal(), plcPostgres(), dbosPostgres(), goWorkflows(),
 	}
 }
 
@@ -108,34 +110,78 @@ func commit(ctx context.Context, db *sql.DB, rows int) error {
 	return tx.Commit()
 }
 
-// plcJournal is this project with its record.
+const recordedDoes = "the tool changes the world, so the intent of each call is on disk before it starts; params and results validated; 64 at once"
+
+// plcJournal is this project with its record in a file.
 func plcJournal() System {
 	return System{
-		Name: "plc", Does: "package journal: SQLite, WAL, synchronous=FULL; the tool changes the world, so the intent of each call is on disk before it starts; params and results validated; 64 at once",
+		Name: "plc", Does: "package journal/sqlite: SQLite, WAL, synchronous=FULL; " + recordedDoes,
 		Build: func(s *Shape) (Graph, error) {
 			return inFolder(func(dir string) (GraphFunc, func() error, error) {
-				prog, err := program(s, tool.Effects{ReadOnly: tool.No, Independent: tool.Yes})
+				store, err := sqlite.Open(filepath.Join(dir, "runs.db"), nil)
 				if err != nil {
 					return nil, nil, err
 				}
-				store, err := stores.Open(filepath.Join(dir, "runs.db"), nil)
-				if err != nil {
-					return nil, nil, err
-				}
-				runs := 0
-				return func(ctx context.Context, w *Work) (json.RawMessage, error) {
-					runs++
-					id := fmt.Sprint("run", runs)
-					record, err := store.Create(context.Background(), id, &journal.Given{Plan: journal.Text{Name: "plan.json", Bytes: []byte(plan(s))}})
-					if err != nil {
-						return nil, err
-					}
-					v, err := run(withWork(ctx, w), prog, &exec.Options{ID: id, Record: record}, len(s.Needs)-1)
-					return v, errors.Join(err, record.Close())
-				}, store.Close, nil
+				return recorded(s, store)
 			})
 		},
 	}
+}
+
+// inPostgres is the name of plcPostgres.
+const inPostgres = "plc, in Postgres"
+
+// plcPostgres is this project with its record in a Postgres of its own, which is started for it.
+func plcPostgres() System {
+	return System{
+		Name: inPostgres, Does: "package journal/postgres: local Postgres, fsync on; " + recordedDoes,
+		Build: func(s *Shape) (Graph, error) {
+			return onPostgres(func(url string) (GraphFunc, func() error, error) {
+				store, err := postgres.Open(url, nil)
+				if err != nil {
+					return nil, nil, err
+				}
+				return recorded(s, store)
+			})
+		},
+	}
+}
+
+// recorded runs a shape again and again, each run with a record of its own in a store, which it
+// closes in the end.
+func recorded(s *Shape, store journal.Store) (GraphFunc, func() error, error) {
+	prog, err := program(s, tool.Effects{ReadOnly: tool.No, Independent: tool.Yes})
+	runs := 0
+	return func(ctx context.Context, w *Work) (json.RawMessage, error) {
+		runs++
+		id := fmt.Sprint("run", runs)
+		record, err := store.Create(context.Background(), id, &journal.Given{Plan: journal.Text{Name: "plan.json", Bytes: []byte(plan(s))}})
+		if err != nil {
+			return nil, err
+		}
+		v, err := run(withWork(ctx, w), prog, &exec.Options{ID: id, Record: record}, len(s.Needs)-1)
+		return v, errors.Join(err, record.Close())
+	}, store.Close, err
+}
+
+// errAbsent is that of a system which needs a program that is not there.
+var errAbsent = errors.New("not there")
+
+// onPostgres makes a graph that keeps its runs in a new Postgres.
+func onPostgres(open func(url string) (GraphFunc, func() error, error)) (Graph, error) {
+	server, err := pgtest.New("fsync=on", "shared_buffers=128MB")
+	if err != nil {
+		return nil, err
+	}
+	if server == nil {
+		return nil, fmt.Errorf("Postgres: %w", errAbsent)
+	}
+	run, done, err := open(server.URL("public"))
+	if err != nil {
+		server.Remove()
+		return nil, err
+	}
+	return &folderGraph{run, func() error { defer server.Remove(); return done() }, server.Dir}, nil
 }
 
 // goWorkflows is cschleiden/go-workflows: a workflow of activities.
@@ -144,7 +190,7 @@ func goWorkflows() System {
 		Name: "go-workflows", Most: 202, Does: "SQLite, WAL, synchronous=FULL; histories as events, one worker that polls each millisecond, retries off",
 		Build: func(s *Shape) (Graph, error) {
 			return inFolder(func(dir string) (GraphFunc, func() error, error) {
-				b := sqlite.NewSqliteBackend(filepath.Join(dir, "workflows.db"), sqlite.WithBackendOptions(backend.WithLogger(silent())))
+				b := backends.NewSqliteBackend(filepath.Join(dir, "workflows.db"), backends.WithBackendOptions(backend.WithLogger(silent())))
 				ctx, stop := context.WithCancel(context.Background())
 				opts := worker.DefaultOptions
 				opts.WorkflowPollingInterval, opts.ActivityPollingInterval = time.Millisecond, time.Millisecond

@@ -128,7 +128,7 @@ func durableSection(set *Settings, r *Report) error {
 		if len(s[0].Needs) != n {
 			bound, limit = named(timings, all[1].Name), 2
 		}
-		ours := named(timings, "plc")
+		ours, shared := named(timings, "plc"), named(timings, inPostgres)
 		table := &Table{Head: []string{"system", "run", "× " + bound.System.Name, "× plc"}}
 		for _, t := range timings {
 			if t.Absent != nil {
@@ -136,7 +136,12 @@ func durableSection(set *Settings, r *Report) error {
 				continue
 			}
 			table.add(t.label(s[0]), t.PerNode(t.Run).String(), number(t.PerNode(t.Run).Over(bound.PerNode(bound.Run))), number(t.PerNode(t.Run).Over(ours.PerNode(ours.Run))))
-			if t.System != ours.System && !t.System.Bound {
+			switch {
+			case t.System.Bound || t == ours || t == shared:
+			case t.System.Name == "DBOS" && shared.Absent == nil: // which is in Postgres as well
+				r.atLeast("recorded, "+s[0].Name+": DBOS over "+inPostgres, 1, t.PerNode(t.Run).Over(shared.PerNode(shared.Run)), "×")
+				fallthrough
+			default:
 				r.atLeast("recorded, "+s[0].Name+": "+t.System.Name+" over plc", 3, t.PerNode(t.Run).Over(ours.PerNode(ours.Run)), "×")
 			}
 		}

@@ -62,9 +62,10 @@ func Start(t testing.TB, dir string, settings ...string) *Server {
 // errNone is that there is no Postgres.
 var errNone = errors.New("no Postgres here; on Debian: apt-get install postgresql")
 
-// New starts a server that ends with Remove. The server is nil when there is no Postgres.
-func New() (*Server, error) {
-	s, err := start("", nil)
+// New starts a server that ends with Remove, with settings as Start takes them. The server is nil
+// when there is no Postgres.
+func New(settings ...string) (*Server, error) {
+	s, err := start("", settings)
 	if errors.Is(err, errNone) {
 		return nil, nil
 	}
