@@ -3,14 +3,20 @@ package temporal
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
+	"log/slog"
 	"os"
+	osexec "os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/plc-lang/plc"
@@ -46,6 +52,99 @@ func TestNoServer(t *testing.T) {
 	}
 	if err == nil || !strings.Contains(err.Error(), `no namespace "nowhere"`) {
 		t.Error(err)
+	}
+	if err := c.Work(t.Context(), WorkerOptions{}); err == nil || !strings.Contains(err.Error(), `no namespace "nowhere"`) {
+		t.Error("a worker: ", err)
+	}
+}
+
+// A worker that begins before the server does says so, and serves when the server is there.
+func TestServerLater(t *testing.T) {
+	s := newServer(t, keeps)
+	defer s.stop()
+	s.kill()
+	t.Setenv("TEMPORAL_CONFIG_FILE", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("TEMPORAL_ADDRESS", s.address)
+	said := &sink{}
+	dialed := make(chan *Client, 1)
+	go func() {
+		c, err := Dial(t.Context(), Options{Queue: t.Name(), Wait: true, Logger: slog.New(slog.NewTextHandler(said, nil))})
+		if err != nil {
+			t.Error(err)
+		}
+		dialed <- c
+	}()
+	eventually(t, "nobody says that there is no server", func() bool { return strings.Contains(said.String(), "no Temporal server answers at "+s.address) })
+	s.start(t)
+	c := <-dialed
+	defer c.Close()
+	serve(t, c, WorkerOptions{Config: plc.Config{Tools: (&world{}).tools()}})
+	b := bundleOf(t, many(2, "echo"))
+	begin(t, c, b)
+	if o := wait(t, c, b.Run); o.Status != exec.Completed {
+		t.Errorf("%s %s", o.Status, o.Reason)
+	}
+}
+
+// sink is a buffer that several may use at once.
+type sink struct {
+	mu  sync.Mutex
+	all []byte
+}
+
+func (s *sink) Write(text []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = append(s.all, text...)
+	return len(text), nil
+}
+
+func (s *sink) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return string(s.all)
+}
+
+// A run stays with the version of the workers that began it, and new ones begin on the current one.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	c := needServer(t).dial(t, Options{Queue: t.Name()})
+	worlds := map[string]*world{"1": {}, "2": {}}
+	begun := map[string]string{} // runs, by version
+	for _, build := range []string{"1", "2"} {
+		serve(t, c, WorkerOptions{Config: plc.Config{Tools: worlds[build].tools()}, Deployment: t.Name(), Build: build})
+		eventually(t, "the version does not become the current one", func() bool {
+			_, err := c.WorkerDeploymentClient().GetHandle(t.Name()).SetCurrentVersion(t.Context(), client.WorkerDeploymentSetCurrentVersionOptions{BuildID: build})
+			return err == nil
+		})
+		b := bundleOf(t, `{"calls": [{"_tool": "wipe", "_id": "w", "text": "x", "_outputPath": "†state.w"}, {"_tool": "send", "_dependsOn": ["w"], "text": "`+build+`"}]}`)
+		begin(t, c, b)
+		begun[build] = b.Run
+		asked(t, c, b.Run) // now it has begun
+	}
+	for build, run := range begun {
+		q := asked(t, c, run)
+		if err := c.Answer(t.Context(), run, Answer{Path: q.Path, Answer: exec.Answer{Approved: true, Digest: q.Digest}}); err != nil {
+			t.Fatal(err)
+		}
+		o := wait(t, c, run)
+		if sent := worlds[build].sent; o.Status != exec.Completed || !slices.Equal(sent, []string{build}) {
+			t.Errorf("version %s: %s %s, and its workers sent %q", build, o.Status, o.Reason, sent)
+		}
+	}
+}
+
+// A worker whose function of a tool takes other params than the client's fails the call, and says so.
+func TestOtherTool(t *testing.T) {
+	t.Parallel()
+	c := needServer(t).dial(t, Options{Queue: t.Name()})
+	other := tool.Func("send", "Sends it elsewhere.", func(context.Context, struct{ To int }) (int, error) { return 0, nil })
+	serve(t, c, WorkerOptions{Config: plc.Config{Tools: []*tool.Tool{other}}})
+	b := bundleOf(t, `{"calls": [{"_tool": "send", "_id": "s", "text": "1", "_outputPath": "†state.s"}]}`)
+	begin(t, c, b)
+	o := wait(t, c, b.Run)
+	if o.Status != exec.Failed || !strings.Contains(o.Reason, "the worker can't make the call") || !strings.Contains(o.Reason, `requires the param "To"`) {
+		t.Errorf("%s %s", o.Status, o.Reason)
 	}
 }
 
@@ -112,9 +211,7 @@ func TestFullStorage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(folder, nil, 0o600); err != nil { // in the way of the folder
-		t.Fatal(err)
-	}
+	room := fill(t, folder)
 	in := inputOf(t, b)
 	in.LostAfter = 2 * time.Second
 	beginWith(t, c, b, in)
@@ -123,14 +220,41 @@ func TestFullStorage(t *testing.T) {
 	if q.Kind != exec.UncertainQuestion {
 		t.Fatalf("%+v", q)
 	}
-	if err := os.Remove(folder); err != nil {
-		t.Fatal(err)
-	}
+	room()
 	if err := c.Answer(t.Context(), b.Run, Answer{Path: "l", Answer: exec.Answer{Approved: true, Digest: q.Digest}}); err != nil {
 		t.Fatal(err)
 	}
 	if o := wait(t, c, b.Run); o.Status != exec.Completed || len(made) != 1 {
 		t.Errorf("%s %s, made again %d times", o.Status, o.Reason, len(made))
+	}
+}
+
+// fill has no room in a folder until room is called: a small disk is mounted there, or without the
+// right to do that, a file is in its way.
+func fill(t *testing.T, folder string) (room func()) {
+	t.Helper()
+	mount := func(options string) error {
+		return osexec.Command("mount", "-t", "tmpfs", "-o", options, "tmpfs", folder).Run()
+	}
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if mount("size=64k") == nil {
+		t.Cleanup(func() { _ = osexec.Command("umount", folder).Run() })
+		return func() {
+			if err := mount("remount,size=8m"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Log("no small disk can be mounted here: a file is in the way of the folder")
+	if err := errors.Join(os.Remove(folder), os.WriteFile(folder, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := os.Remove(folder); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

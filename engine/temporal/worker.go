@@ -77,7 +77,7 @@ func (c *Client) Work(ctx context.Context, o WorkerOptions) error {
 		w := worker.New(c.Client, queue, own)
 		register(w, p, &activities{p, c.bundle, o.Middleware, c.groupOutcome, s, o.PerSecond > 0})
 		if err := w.Start(); err != nil {
-			return err
+			return missing("", err)
 		}
 		if s != nil {
 			defer s.leave()
