@@ -94,7 +94,7 @@ export function localTimes(part) {
 }
 
 // throttled returns a function that runs an asynchronous one soon, one at a time, and with pauses
-// that are several times as long as it took.
+// that are several times as long as it took, up to two seconds.
 export function throttled(f, pause) {
   let running = false, again = false, timer;
   async function run() {
@@ -103,7 +103,7 @@ export function throttled(f, pause) {
     const began = performance.now();
     try { await f(); } catch { /* the server is away: the link says so */ }
     running = false;
-    const wait = Math.max(pause, 4 * (performance.now() - began));
+    const wait = Math.max(pause, Math.min(2000, 4 * (performance.now() - began)));
     timer = setTimeout(() => { timer = undefined; if (again) run(); }, wait);
   }
   return () => {

@@ -20,7 +20,7 @@ export async function ask(what) {
 
 export const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: 60_000 });
 export const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-context.setDefaultTimeout(10_000);
+context.setDefaultTimeout(30_000);
 
 export const state = { offline: false }; // while the server is away, requests may fail
 
