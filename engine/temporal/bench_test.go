@@ -27,7 +27,8 @@ import (
 //
 //	.ci/temporal -run TestFigures -v -timeout 60m -args -temporal.rounds 5
 //
-// Without a number of rounds it runs once, with few calls, to see that it can.
+// Without a number of rounds it runs once, with few calls, to see that it can. TestFigures/graphs and
+// TestFigures/throughput are its halves.
 var rounds = flag.Int("temporal.rounds", 0, "how many rounds TestFigures measures, with many calls; 0 is one with few")
 
 // figure is something to be measured: run runs calls once, and returns the id of the workflow and
@@ -42,9 +43,15 @@ type figure struct {
 func TestFigures(t *testing.T) {
 	s := newServer(t, forgets)
 	defer s.stop()
-	chainCalls, fanCalls, napCalls := 200, 1000, 40
+	t.Run("graphs", func(t *testing.T) { graphs(t, s) })
+	t.Run("throughput", func(t *testing.T) { throughput(t, s) })
+}
+
+// graphs measures chains and fans beside workflows that were written by hand.
+func graphs(t *testing.T, s *server) {
+	chainCalls, fanCalls := 200, 1000
 	if *rounds == 0 {
-		chainCalls, fanCalls, napCalls = 5, 30, 2
+		chainCalls, fanCalls = 5, 30
 	}
 	fmt.Println("| calls | workers | plc, ms a call | by hand, ms a call | plc / by hand | events a call | workflow tasks | bytes a call |")
 	fmt.Println("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
@@ -80,11 +87,14 @@ func TestFigures(t *testing.T) {
 		stopPlc()
 		stopHand()
 	}
-	throughput(t, s, napCalls)
 }
 
 // throughput measures calls of 50 ms on workers that make one at a time.
-func throughput(t *testing.T, s *server, calls int) {
+func throughput(t *testing.T, s *server) {
+	calls := 40
+	if *rounds == 0 {
+		calls = 2
+	}
 	tools := (&world{}).tools()
 	for _, x := range tools {
 		if x.Definition.Name == "echo" {
