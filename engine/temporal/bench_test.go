@@ -59,7 +59,7 @@ func graphs(t *testing.T, s *server) {
 		c := s.dial(t, Options{Queue: fmt.Sprint("plc-", workers)})
 		hand := s.dial(t, Options{Queue: fmt.Sprint("by-hand-", workers)})
 		stopPlc := serveSome(t, c, workers, WorkerOptions{Config: plc.Config{Tools: (&world{}).tools()}, Parallel: 1000})
-		stopHand := serveByHand(t, hand, workers)
+		stopHand := serveByHand(t, hand, workers, 1000, func() {})
 		for _, g := range []struct {
 			name     string
 			calls    int
@@ -95,26 +95,36 @@ func throughput(t *testing.T, s *server) {
 	if *rounds == 0 {
 		calls = 2
 	}
+	nap := func() { time.Sleep(50 * time.Millisecond) }
 	tools := (&world{}).tools()
 	for _, x := range tools {
 		if x.Definition.Name == "echo" {
 			x.Activity = tool.ActivityFunc(func(context.Context, *tool.Request) (tool.Result, error) {
-				time.Sleep(50 * time.Millisecond)
+				nap()
 				return tool.Result{Value: json.RawMessage(`""`)}, nil
 			})
 		}
 	}
-	var all []*figure
+	var ours, theirs []*figure
 	for _, workers := range []int{1, 10} {
+		n := calls * workers
 		c := s.dial(t, Options{Queue: fmt.Sprint("naps-", workers)})
+		hand := s.dial(t, Options{Queue: fmt.Sprint("naps-by-hand-", workers)})
 		serveSome(t, c, workers, WorkerOptions{Config: plc.Config{Tools: tools}, Parallel: 1})
-		all = append(all, &figure{calls: calls * workers, run: func() (string, time.Duration) {
-			return runOnce(t, c, graphOf(calls*workers, false), inputVersion, 1000)
+		serveByHand(t, hand, workers, 1, nap)
+		ours = append(ours, &figure{calls: n, run: func() (string, time.Duration) {
+			return runOnce(t, c, graphOf(n, false), inputVersion, 1000)
+		}})
+		theirs = append(theirs, &figure{calls: n, run: func() (string, time.Duration) {
+			return byHandOnce(t, hand, false, n, 1000)
 		}})
 	}
-	measure(t, all...)
-	fmt.Printf("\nCalls of 50 ms, on workers that make one at a time: %s ms a call on one, %s on ten, %.1f times as many.\n",
-		spread(all[0].times), spread(all[1].times), over(all[0].times, all[1].times))
+	measure(t, slices.Concat(ours, theirs)...)
+	fmt.Println("\nCalls of 50 ms, on workers that make one at a time, ms a call:")
+	for i, all := range [][]*figure{ours, theirs} {
+		fmt.Printf("%s: %s on one, %s on ten, %.1f times as many.\n", []string{"plc", "by hand"}[i],
+			spread(all[0].times), spread(all[1].times), over(all[0].times, all[1].times))
+	}
 }
 
 // measure measures figures in turn.
@@ -163,13 +173,14 @@ func serveSome(t *testing.T, c *Client, workers int, o WorkerOptions) (stop func
 	}
 }
 
-// serveByHand has workers serve the workflow that was written by hand.
-func serveByHand(t *testing.T, c *Client, workers int) (stop func()) {
+// serveByHand has workers serve the workflow that was written by hand. Each makes so many calls at
+// once, which do what is given.
+func serveByHand(t *testing.T, c *Client, workers, parallel int, do func()) (stop func()) {
 	var all []worker.Worker
 	for range workers {
-		w := worker.New(c.Client, c.queue, workerOptions(&WorkerOptions{Parallel: 1000}))
+		w := worker.New(c.Client, c.queue, workerOptions(&WorkerOptions{Parallel: parallel}))
 		w.RegisterWorkflowWithOptions(byHand, workflow.RegisterOptions{Name: "byHand"})
-		w.RegisterActivityWithOptions(func(_ context.Context, s string) (string, error) { return "<" + s + ">", nil }, activity.RegisterOptions{Name: "echo"})
+		w.RegisterActivityWithOptions(func(_ context.Context, s string) (string, error) { do(); return "<" + s + ">", nil }, activity.RegisterOptions{Name: "echo"})
 		if err := w.Start(); err != nil {
 			t.Fatal(err)
 		}
