@@ -71,7 +71,7 @@ func DrawFlow(p *compile.Program, depth int, reports []*flow.Report) *draw.Graph
 			}
 		}
 		marks := map[*compile.Call][]draw.Mark{}
-		for _, s := range r.Sinks {
+		for _, s := range r.Sinks() {
 			if s.Call != nil {
 				name := strings.TrimPrefix(s.Name(), strconv.Quote(s.Call.ID)+", ")
 				marks[s.Call] = append(marks[s.Call], verdictMark(name, s.Verdict()))

@@ -87,7 +87,7 @@ func (u *Undoing) flows(prog *compile.Program) (found diag.List) {
 	for _, policy := range u.checker.Flow {
 		labels = labels || policy.Said().Labels
 		r, _ := flow.Check(prog, policy, o)
-		for _, s := range r.Sinks {
+		for _, s := range r.Sinks() {
 			if s.Undoes && undone[s.Call] && s.Verdict() == flow.Forbidden {
 				found = append(found, s.Findings()...)
 			}

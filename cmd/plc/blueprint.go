@@ -336,9 +336,9 @@ func (b *blueprintWriter) flows(reports []*flow.Report) {
 	for _, r := range reports {
 		b.line("")
 		b.line("information, at worst, by %s:", r.Policy.Name())
-		for i, s := range r.Sinks {
+		for i, s := range r.Sinks() {
 			if i == maxListed {
-				b.line("  … and %d more; plc flow has them all", len(r.Sinks)-i)
+				b.line("  … and %d more; plc flow has them all", len(r.Sinks())-i)
 				break
 			}
 			note := ""

@@ -75,7 +75,7 @@ func readCase(t *testing.T, name string) *flowCase {
 func (c *flowCase) verdicts() string {
 	var b strings.Builder
 	for _, r := range c.reports {
-		for _, s := range r.Sinks {
+		for _, s := range r.Sinks() {
 			call := "-"
 			if s.Call != nil {
 				call = s.Call.ID
@@ -128,7 +128,7 @@ func TestLoadOnPeople(t *testing.T) {
 		tasks++
 		var asked []*compile.Call
 		for _, r := range c.reports {
-			for _, s := range r.Sinks {
+			for _, s := range r.Sinks() {
 				if v := s.Verdict(); v == flow.Forbidden {
 					t.Errorf("%s: %s is forbidden", name, s.Name())
 				} else if v == flow.Asks && !slices.Contains(asked, s.Call) {

@@ -177,7 +177,7 @@ func (c *preparer) rule(r *label.Rule) {
 			}
 		}
 	}
-	if n, ok := amountIn(r.Most, nil); ok && n.Sign() < 0 {
+	if n, ok := amountIn(r.Most, nil); ok && n.negative() {
 		c.errorf(diag.BadPolicy, r.Loc, "the limit is below 0, so no call could comply: %s", r.Text)
 	}
 	switch {

@@ -288,11 +288,15 @@ func (r *rule) about() label.Selector {
 
 // callsOf returns the calls of sites, each once, in the order of the sites.
 func callsOf(about []*site) []*compile.Call {
-	all, seen := make([]*compile.Call, 0, len(about)), make(map[*compile.Call]bool, len(about))
+	all, seen := make([]*compile.Call, 0, len(about)), map[*compile.Call]bool{}
 	for _, s := range about {
-		if !seen[s.call] {
-			seen[s.call], all = true, append(all, s.call)
+		if s.call.Rare != nil && s.call.Fallback != nil { // which is another site
+			if seen[s.call] {
+				continue
+			}
+			seen[s.call] = true
 		}
+		all = append(all, s.call)
 	}
 	return slices.Clip(all)
 }
@@ -349,7 +353,7 @@ func (d *Duty) quantity(about []*site, input json.RawMessage) {
 		last := sure[len(sure)-1]
 		d.fault = &breach{
 			code: diag.BeyondLimit, at: last, others: sure[:len(sure)-1], note: "this call counts as well",
-			message: fmt.Sprintf("the calls of this plan come to %s, and the policy allows %s", least.words(d.Rule), numberWords(most)),
+			message: fmt.Sprintf("the calls of this plan come to %s, and the policy allows %s", least.words(d.Rule), numberWords(most.rat())),
 		}
 	case exact && !highest.over(d.Rule, most):
 		d.Verdict = Allowed
@@ -502,6 +506,14 @@ func numberIn(v json.RawMessage) number {
 // negative reports whether it is no number, or one below 0.
 func (n number) negative() bool { return n.not || n.other != nil && n.other.Sign() < 0 }
 
+// rat returns the number itself.
+func (n number) rat() *big.Rat {
+	if n.other != nil {
+		return n.other
+	}
+	return new(big.Rat).SetInt64(n.small)
+}
+
 // sum is a sum of numbers.
 type sum struct {
 	small int64
@@ -516,11 +528,15 @@ func (s *sum) add(n number) {
 	case s.other == nil:
 		s.other = new(big.Rat)
 	}
-	if n.other == nil {
-		s.other.Add(s.other, new(big.Rat).SetInt64(n.small))
-	} else {
-		s.other.Add(s.other, n.other)
+	s.other.Add(s.other, n.rat())
+}
+
+// over reports whether the sum is above a number.
+func (s *sum) over(n number) bool {
+	if s.other == nil && n.other == nil {
+		return s.small > n.small
 	}
+	return s.total().Cmp(n.rat()) > 0
 }
 
 func (s *sum) clone() sum {
@@ -541,14 +557,15 @@ func (s *sum) total() *big.Rat {
 }
 
 // over reports whether the tally exceeds the limit.
-func (t *tally) over(r *label.Rule, most *big.Rat) bool {
+func (t *tally) over(r *label.Rule, most number) bool {
+	s := t.sum
 	switch r.Kind {
-	case label.Sum:
-		return t.sum.total().Cmp(most) > 0
 	case label.Count:
-		return new(big.Rat).SetInt64(int64(t.count)).Cmp(most) > 0
+		s = sum{small: int64(t.count)}
+	case label.Distinct:
+		s = sum{small: int64(t.different)}
 	}
-	return new(big.Rat).SetInt64(int64(t.different)).Cmp(most) > 0
+	return s.over(most)
 }
 
 func (t *tally) words(r *label.Rule) string {
@@ -576,15 +593,13 @@ func numberWords(n *big.Rat) string {
 }
 
 // amountIn returns the limit of a rule; false if it is not known.
-func amountIn(a label.Amount, input json.RawMessage) (*big.Rat, bool) {
-	if a.Number != "" {
-		return label.Number(json.RawMessage(a.Number))
+func amountIn(a label.Amount, input json.RawMessage) (number, bool) {
+	v := json.RawMessage(a.Number)
+	if a.Number == "" {
+		v, _ = memberAt(input, a.Input)
 	}
-	v, ok := memberAt(input, a.Input)
-	if !ok {
-		return nil, false
-	}
-	return label.Number(v)
+	n := numberIn(v)
+	return n, !n.not
 }
 
 // memberAt returns the value at a path of members.

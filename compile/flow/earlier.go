@@ -93,7 +93,7 @@ func (w *walk) writtenEarlier(path state.Path) (v *val, decided *mark) {
 		mark := func(l label.Label) *mark {
 			lab := w.policy.lab(l)
 			o := &origin{lab, w.source("the call "+strconv.Quote(x.Call.ID)+" of an earlier turn", lab)}
-			return w.marked(o, &step{loc: diag.Loc{File: w.prog.File()}, verb: isGiven, path: path}, nil)
+			return w.marked(o, &step{loc: diag.Loc{File: w.prog.File()}, verb: isGiven, what: path}, nil)
 		}
 		v, decided = w.either(v, w.leaf(mark(x.Label))), w.join(decided, mark(x.Decides))
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
@@ -44,7 +45,6 @@ type Options struct {
 // A Report shows where information goes in a plan, under one policy.
 type Report struct {
 	Policy *Policy
-	Sinks  []*Sink // the params with bounds, in plan order, then the output
 	Uses   []*Use  // the tools that endorse or declassify
 	Duties []*Duty // the rules that are about calls of the plan
 
@@ -56,6 +56,14 @@ type Report struct {
 	// Writes has what the calls of the plan write, in plan order; nil unless Options.Writes asks
 	// for it. The documents that the plan delegates to have none.
 	Writes []*Write
+
+	rows   []*row
+	every  bool  // params without bounds are sinks, too
+	output *Sink // nil if the policy has no bound for it
+	sinks  struct {
+		sync.Once
+		all []*Sink
+	}
 
 	vouched map[vouch]*mark      // the lists that calls return
 	trusted map[*label.Want]bool // the lists that are trusted enough to endorse their elements
@@ -122,7 +130,7 @@ func Check(prog *compile.Program, p *Policy, o *Options) (*Report, diag.List) {
 			a.values = map[diag.Span]*mark{}
 		}
 		w := a.root(prog, o.Ran)
-		r.Sinks, r.longest = a.flows.order, max(minSteps, maxSteps/max(1, len(a.flows.order)))
+		r.rows = a.flows.rows
 		a.sources.finish(p)
 		r.Values = a.told()
 		if o.Writes {
@@ -130,15 +138,16 @@ func Check(prog *compile.Program, p *Policy, o *Options) (*Report, diag.List) {
 		}
 		r.Uses = a.uses()
 		r.trust()
+		r.longest = max(minSteps, maxSteps/max(1, a.flows.params))
 	}
 	r.Duties = a.duties(prog)
 	r.work = a.work
 	found := &few{count: map[kind]int{}, over: map[kind]int{}, words: map[*step]string{}}
-	for _, s := range r.Sinks {
+	r.eachSink(func(s *Sink) {
 		for _, f := range p.faults(s) {
 			found.add(s, &f)
 		}
-	}
+	})
 	for _, d := range r.Duties {
 		found.list = append(found.list, d.findings()...)
 	}
@@ -148,10 +157,10 @@ func Check(prog *compile.Program, p *Policy, o *Options) (*Report, diag.List) {
 func newAnalysis(prog *compile.Program, p *Policy, o *Options) *analysis {
 	a := &analysis{
 		policy: p, goesOn: o.GoesOn, every: o.all, undoBy: o.Undo, undos: map[*tool.Undo][]lang.Member{}, retries: o.Retries, rules: map[*compile.Target]*toolRules{}, docs: map[*compile.Program]*contexts{},
-		sources: &sources{byKey: map[string]int{}}, origins: map[*tree]*origin{}, wholes: map[*tree]*origin{}, joins: map[[2]*origin]*origin{}, flows: sinks{byKey: map[sinkKey]*Sink{}},
+		sources: &sources{byKey: map[string]int{}}, origins: map[*tree]*origin{}, wholes: map[*tree]*origin{}, joins: map[[2]*origin]*origin{}, flows: sinks{byKey: map[sinkKey]*row{}},
 		vouched: map[vouch]*mark{}, earlier: o.Earlier,
 	}
-	a.report = &Report{Policy: p, vouched: a.vouched, sources: a.sources, undoes: o.Undoes}
+	a.report = &Report{Policy: p, vouched: a.vouched, sources: a.sources, every: o.all, undoes: o.Undoes}
 	a.plan = p.worst(p.plan, p.seenBy(prog))
 	return a
 }
@@ -173,7 +182,7 @@ func (a *analysis) root(prog *compile.Program, ran Ran) *walk {
 		if prog.Output != nil && !prog.Document.Output.IsZero() {
 			s.Loc = prog.Document.Output.Loc()
 		}
-		a.flows.order = append(a.flows.order, s)
+		a.report.output = s
 	}
 	return w
 }
@@ -186,7 +195,7 @@ func (w *walk) givenTo(path state.Path) (*val, *mark) {
 		return nothing, nil
 	}
 	kind, _, _ := compile.CutLayer(path[0].Name)
-	v := w.labelled(w.policy.given.member(kind), "†"+kind, &step{loc: diag.Loc{File: w.prog.File()}, verb: isGiven, path: path}, nil)
+	v := w.labelled(w.policy.given.member(kind), "†"+kind, &step{loc: diag.Loc{File: w.prog.File()}, verb: isGiven, what: path}, nil)
 	v, shape := w.at(v, path[1:])
 	if saysKind(w.prog, kind) && w.prog.Seen == compile.SeenNothing { // else the author was given the messages
 		shape = w.join(shape, w.says) // the plan says what contains it, too
@@ -309,12 +318,21 @@ func (t *tree) worst(p *Policy) lab {
 	return l
 }
 
-// sinks collects the sinks of an analysis.
+// sinks collects the params of calls that may have bounds.
 type sinks struct {
-	byKey map[sinkKey]*Sink
-	order []*Sink
-	made  block[Sink]
-	uses  map[*toolRules]*compile.Call
+	byKey  map[sinkKey]*row // of calls in documents, by keys without a param
+	rows   []*row
+	params int // of all rows
+	made   block[row]
+	uses   map[*toolRules]*compile.Call
+}
+
+// row holds what one call gives to a tool.
+type row struct {
+	key     sinkKey // without a param
+	rules   *toolRules
+	params  []param
+	decides *mark
 }
 
 type sinkKey struct {
@@ -345,36 +363,65 @@ func (w *walk) fallsBack(t *taken) *mark {
 	return occurs
 }
 
-// sink records the params of a call of a target that have requirements. The key is that of the
-// sinks, without the name of a param.
+// sink records the params of a call of a target, if any may have requirements. The key is that of
+// the sinks, without the name of a param.
 func (w *walk) sink(key sinkKey, t *compile.Target, params []param, decides *mark) {
 	r := w.rulesOf(t)
 	if r.endorses != "" || r.declassifies != "" {
 		w.flows.use(r, key.call)
 	}
-	for _, p := range params {
-		key.param = p.name
-		var s *Sink
-		if !w.whole {
-			s = w.flows.byKey[key]
+	if !r.bounds && !w.every {
+		return
+	}
+	if !w.whole { // a document may get other labels in each of its runs
+		if x := w.flows.byKey[key]; x != nil {
+			x.params = slices.Clone(x.params)
+			for i := range x.params {
+				x.params[i].val = w.leaf(w.join(x.params[i].val.all, params[i].val.all))
+			}
+			x.decides = w.join(x.decides, decides)
+			return
 		}
-		if s == nil {
-			wants := r.wantsOf(w.policy.said, p.name)
-			if len(wants) == 0 && !w.every {
+	}
+	x := w.flows.made.next()
+	*x = row{key, r, params, decides}
+	w.flows.rows, w.flows.params = append(w.flows.rows, x), w.flows.params+len(params)
+	if !w.whole {
+		w.flows.byKey[key] = x
+	}
+}
+
+// eachSink calls f with each sink, in the order of Sinks. f must not keep it.
+func (r *Report) eachSink(f func(s *Sink)) {
+	s := &Sink{}
+	for _, x := range r.rows {
+		for i := range x.params {
+			p := &x.params[i]
+			wants := x.rules.wantsOf(r.Policy.said, p.name)
+			if len(wants) == 0 && !r.every {
 				continue
 			}
-			s = w.flows.made.next()
 			*s = Sink{
-				Call: key.call, Tool: r.name, Param: p.name, Fallback: key.fallback, Undoes: key.undo != nil, Loc: p.loc,
-				Wants: wants, report: w.report, rules: r,
+				Call: x.key.call, Tool: x.rules.name, Param: p.name, Fallback: x.key.fallback, Undoes: x.key.undo != nil, Loc: p.loc,
+				Wants: wants, report: r, rules: x.rules, value: p.val.all, decides: x.decides,
 			}
-			if !w.whole { // else it is the only time
-				w.flows.byKey[key] = s
-			}
-			w.flows.order = append(w.flows.order, s)
+			f(s)
 		}
-		s.value, s.decides = w.join(s.value, p.val.all), w.join(s.decides, decides)
 	}
+	if r.output != nil {
+		f(r.output)
+	}
+}
+
+// Sinks returns the params with bounds, in plan order, then the output.
+func (r *Report) Sinks() []*Sink {
+	r.sinks.Do(func() {
+		r.eachSink(func(s *Sink) {
+			kept := *s
+			r.sinks.all = append(r.sinks.all, &kept)
+		})
+	})
+	return r.sinks.all
 }
 
 // use records that a call uses a tool that endorses or declassifies.

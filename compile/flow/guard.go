@@ -69,7 +69,7 @@ func NewGuard(prog *compile.Program, reports ...*Report) *Guard {
 			policy: r.Policy, input: r.Policy.inputOf(prog), report: r, sinks: map[sinkKey]*Sink{}, asks: map[*compile.Call][]asking{}, rules: map[*compile.Target]*toolRules{},
 			sofar: &sofar{make([]tally, len(r.Policy.rules)), make([]past, len(r.Policy.rules)), map[string]map[string]bool{}},
 		}
-		for _, s := range r.Sinks {
+		for _, s := range r.Sinks() {
 			if s.Undoes { // another run does that
 				continue
 			}
@@ -297,7 +297,7 @@ func (p *guardPart) breaks(ctx context.Context, i int, r *rule, s *start) string
 			return "it " + fault
 		}
 		if next.over(r.Rule, most) {
-			return fmt.Sprintf("this call would make it %s, and the limit is %s", next.words(r.Rule), numberWords(most))
+			return fmt.Sprintf("this call would make it %s, and the limit is %s", next.words(r.Rule), numberWords(most.rat()))
 		}
 	}
 	return ""

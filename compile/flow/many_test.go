@@ -55,7 +55,7 @@ flow:
     mail: {gives: {trust: user, secrecy: public, categories: [`+list+`]}}
     post: {takes: {text: {secrecy: public}}}
 `, `[{"_tool": "mail", "_outputPath": "†state.mail"}`+strings.Repeat(`, {"_tool": "post", "text": "†state.mail"}`, calls)+`]`)
-	if n := len(report.Sinks); n != calls || len(report.Sinks[0].Label().Categories) != categories {
+	if n := len(report.Sinks()); n != calls || len(report.Sinks()[0].Label().Categories) != categories {
 		t.Fatalf("%d sinks", n)
 	}
 	// The names for each of the calls alone would take calls * categories * 16 bytes, that is 64 MB.
@@ -84,8 +84,8 @@ flow:
     mail: {gives: {trust: user, secrecy: public}, parts: {`+parts.String()+`last: {trust: untrusted}}}
     post: {takes: {text: {trust: user}}}
 `, `[`+plan.String()+`{"_tool": "post", "text": "†state.m7"}]`)
-	if len(report.Sinks) != 1 || report.Sinks[0].Verdict() != flow.Forbidden || len(report.Sinks[0].Sources()) < labels {
-		t.Fatalf("%+v", report.Sinks)
+	if len(report.Sinks()) != 1 || report.Sinks()[0].Verdict() != flow.Forbidden || len(report.Sinks()[0].Sources()) < labels {
+		t.Fatalf("%+v", report.Sinks())
 	}
 	// A mark for each part of each result would take calls * labels * 100 bytes, that is 400 MB.
 	if took > 32<<20 {

@@ -1,11 +1,12 @@
 package flow
 
 import (
+	"fmt"
 	"math/bits"
 	"slices"
 
+	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/state"
 	"github.com/plc-lang/plc/tool/label"
 )
 
@@ -158,21 +159,21 @@ type verb uint8
 
 // The verbs.
 const (
-	gives   verb = iota // a tool returned the value
-	says                // the value is written in the plan
-	isGiven             // the whiteboard holds the value at the start
-	takes               // a call, or the output, reads the value
-	asks                // the _when of a call reads the value
-	fails               // the value decides whether a call fails
+	gives     verb = iota // a tool returned the value
+	says                  // the value is written in the plan
+	isGiven               // the whiteboard holds the value at the start
+	takes                 // a call, or the output, reads the value
+	undoTakes             // what takes a call back reads the value
+	asks                  // the _when of a call reads the value
+	fails                 // the value decides whether a call fails
 )
 
 // A step is a place on the path of a value.
 type step struct {
 	loc  diag.Loc
 	verb verb
-	who  string // the call; "" is the output
-	what string // the path, unless it is in path
-	path state.Path
+	call *compile.Call // nil is the output
+	what fmt.Stringer  // the reference or path that is read or given; nil if there is none
 }
 
 // passes returns the mark of a value after one more step.

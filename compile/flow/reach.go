@@ -39,7 +39,7 @@ func ReachOf(prog *compile.Program, policies []*Policy, o *Options) *Reach {
 	given := map[sinkKey][]string{} // the sources of params
 	for _, p := range policies {
 		r, _ := Check(prog, p, &own)
-		for _, s := range r.Sinks {
+		for _, s := range r.Sinks() {
 			key := sinkKey{call: s.Call, param: s.Param, fallback: s.Fallback}
 			for _, src := range s.Sources() {
 				given[key] = append(given[key], src.Words(p.said))

@@ -97,7 +97,7 @@ func (p *Policy) Requirements() (all []Requirement) {
 // Reasons returns everything that the plan breaks whatever its tools give, or may break by what
 // they give.
 func (r *Report) Reasons() (all []*Reason) {
-	for _, s := range r.Sinks {
+	for _, s := range r.Sinks() {
 		for _, f := range r.Policy.faults(s) {
 			all = append(all, &Reason{
 				Policy: r.Policy.Name(), Rule: s.rule(f.want), Code: f.code, Verdict: s.verdictOf(&f),
@@ -118,6 +118,6 @@ func (r *Report) Reasons() (all []*Reason) {
 
 // Depends reports whether a Guard has to check something while the plan runs.
 func (r *Report) Depends() bool {
-	return slices.ContainsFunc(r.Sinks, (*Sink).depends) ||
+	return slices.ContainsFunc(r.Sinks(), (*Sink).depends) ||
 		slices.ContainsFunc(r.Duties, func(d *Duty) bool { return d.Verdict == Depends })
 }

@@ -20,6 +20,7 @@ type toolRules struct {
 	leavesBy               string // the entry that says so, or else the tool
 	entries                []*label.Tool
 	lists                  []*list // that the tool gives
+	bounds                 bool    // a param may have a requirement
 	wanted                 map[string][]*label.Want
 }
 
@@ -64,6 +65,7 @@ func (p *Policy) rulesFor(t *compile.Target) *toolRules {
 			r.leaves, r.leavesBy = says, r.entries[i].Text
 		}
 	}
+	r.bounds = r.leaves || slices.ContainsFunc(r.entries, func(e *label.Tool) bool { return len(e.Takes) > 0 })
 	if r.gives == nil {
 		r.gives = &tree{own: p.givesOf(t)}
 	}

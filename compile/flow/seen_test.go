@@ -33,7 +33,7 @@ flow:
 		t.Fatal(err)
 	}
 	r, _ := flow.Check(prog, policies[0], nil)
-	if got := r.Sinks[0].Verdict(); got != flow.Allowed {
+	if got := r.Sinks()[0].Verdict(); got != flow.Allowed {
 		t.Errorf("the input: %s", got)
 	}
 	if got := r.Duties[0].Verdict; got != flow.Forbidden {
@@ -78,7 +78,7 @@ flow:
 				t.Fatal(err)
 			}
 			r, _ := flow.Check(prog, policies[0], nil)
-			if got := r.Sinks[0].Verdict(); got != c.want {
+			if got := r.Sinks()[0].Verdict(); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})

@@ -357,7 +357,7 @@ func check(prog *compile.Program, t *testPolicy, strategy string) *checked {
 	var found diag.List
 	c.report, found = flow.Check(prog, t.ready, &flow.Options{GoesOn: strategy != "abort"})
 	c.rejected = found.HasErrors()
-	for _, s := range c.report.Sinks {
+	for _, s := range c.report.Sinks() {
 		c.sinks[place{s.Call.ID, s.Param, s.Fallback, s.Undoes}] = s
 	}
 	return c

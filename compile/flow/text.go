@@ -18,12 +18,12 @@ import (
 func (r *Report) Text(w io.Writer) error {
 	var b display.Builder
 	switch {
-	case r.Policy.said.Labels && len(r.Sinks) == 0:
+	case r.Policy.said.Labels && len(r.Sinks()) == 0:
 		b.Line("%s has no bound for a param of this plan", r.Policy.Name())
 	case r.Policy.said.Name != "":
 		b.Line("by %s:", r.Policy.Name())
 	}
-	for _, s := range r.Sinks {
+	for _, s := range r.Sinks() {
 		b.Line("%s: %s", s.Name(), s.Verdict())
 		b.Line("  may be %s; the policy wants %s", r.Policy.said.Words(s.Worst()), s.Bounds())
 		if from := s.from(); from != "" {
@@ -160,7 +160,7 @@ func place(l diag.Loc) string {
 // approval of the plan covers these lines.
 func (r *Report) Flows() []string {
 	all := []string{}
-	for _, s := range r.Sinks {
+	for _, s := range r.Sinks() {
 		for _, src := range s.Sources() {
 			all = append(all, fmt.Sprintf("%s -> %s: %s", src.Words(s.report.Policy.said), s.Name(), s.Verdict()))
 		}
@@ -239,7 +239,7 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 		Rules  []dutyJSON  `json:"rules,omitempty"`
 		Writes []writeJSON `json:"writes,omitempty"`
 	}{Policy: r.Policy.said.Name, Sinks: []sinkJSON{}}
-	for _, s := range r.Sinks {
+	for _, s := range r.Sinks() {
 		all.Sinks = append(all.Sinks, s.json())
 	}
 	for _, u := range r.Uses {

@@ -44,7 +44,7 @@ func (w *walk) undo(t *taken) {
 // failing returns the mark of the values that decide whether a call fails, with a last step that
 // says it.
 func (w *walk) failing(t *taken, breaks *mark) *mark {
-	return w.passes(breaks, &step{loc: w.prog.Loc(t.call.Source.ToolNode.Span()), verb: fails, who: t.call.ID})
+	return w.passes(breaks, &step{loc: w.prog.Loc(t.call.Source.ToolNode.Span()), verb: fails, call: t.call})
 }
 
 // done returns the mark of the values that decide whether there is something to take back. Those of
@@ -117,9 +117,9 @@ func (w *walk) undoRead(t *taken, params []param, r *lang.Expr, loc diag.Loc) *m
 		}
 	case "failure":
 		m := w.everything()
-		m.step = &step{loc: diag.Loc{File: w.prog.File()}, verb: isGiven, what: "†failure"}
+		m.step = &step{loc: diag.Loc{File: w.prog.File()}, verb: isGiven, what: r}
 		v = w.leaf(m)
 	}
 	part, shape := w.at(v, path)
-	return w.passes(w.join(part.all, shape), &step{loc: loc, verb: takes, who: "the undo of " + t.call.ID, what: r.String()})
+	return w.passes(w.join(part.all, shape), &step{loc: loc, verb: undoTakes, call: t.call, what: r})
 }

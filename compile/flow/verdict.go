@@ -3,6 +3,7 @@ package flow
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plc-lang/plc/compile"
@@ -100,12 +101,12 @@ func (p *Policy) faults(s *Sink) (all []fault) {
 
 // distrusts reports whether a requirement wants more trust than a label has.
 func (p *Policy) distrusts(w *label.Want, l lab) bool {
-	return !p.said.AdmitsTrust(w.Bound, label.Label{Trust: l.trust})
+	return w.HasTrust && !p.said.Trust.AtMost(w.Trust, l.trust)
 }
 
 // leaks reports whether a requirement wants less secrecy than a label has.
 func (p *Policy) leaks(w *label.Want, l lab) bool {
-	return !p.said.AdmitsSecrecy(w.Bound, label.Label{Secrecy: l.secrecy}) || len(l.cats) > 0 && !p.said.AdmitsSecrecy(w.Bound, p.label(l))
+	return w.HasSecrecy && !p.said.Secrecy.AtMost(l.secrecy, w.Secrecy) || len(l.cats) > 0 && !p.said.AdmitsSecrecy(w.Bound, p.label(l))
 }
 
 // standsIn reports whether a condition, or a list that is trusted enough itself, may stand in for
@@ -159,7 +160,7 @@ func (s *Sink) what() string {
 	case s.Undoes:
 		return fmt.Sprintf("the param %q of %q, which undoes %q,", s.Param, s.Tool, s.Call.ID)
 	}
-	return fmt.Sprintf("the param %q of %q", s.Param, s.Tool)
+	return "the param " + strconv.Quote(s.Param) + " of " + strconv.Quote(s.Tool)
 }
 
 // Findings returns a finding for each requirement that the sink breaks.
@@ -289,26 +290,25 @@ func related(way []*step, words map[*step]string) (all []diag.Related) {
 
 // String returns the step in words.
 func (s *step) String() string {
-	what := s.what
-	if s.path != nil {
-		what = s.path.String()
-	}
+	who := strconv.Quote(idOf(s.call))
 	switch s.verb {
 	case gives:
-		return fmt.Sprintf("%q gives this", s.who)
+		return who + " gives this"
 	case says:
 		return "the plan says this"
 	case isGiven:
-		return what + " is given"
+		return s.what.String() + " is given"
 	case fails:
-		return fmt.Sprintf("this decides whether %q fails", s.who)
+		return "this decides whether " + who + " fails"
 	case asks:
-		return fmt.Sprintf("%q is made only if %s is so", s.who, what)
+		return who + " is made only if " + s.what.String() + " is so"
+	case undoTakes:
+		return "the undo of " + who + " takes " + s.what.String()
 	}
-	if s.who == "" {
-		return "the output takes " + what
+	if s.call == nil {
+		return "the output takes " + s.what.String()
 	}
-	return fmt.Sprintf("%q takes %s", s.who, what)
+	return who + " takes " + s.what.String()
 }
 
 // MayAsk reports whether a person may have to approve the call because of the sink.

@@ -128,6 +128,9 @@ func (w *walk) run() view {
 	for _, t := range undone {
 		w.undo(t)
 	}
+	if w.whole && w.values == nil && len(w.policy.said.Output) == 0 {
+		return view{} // nobody asks
+	}
 	return w.output()
 }
 
@@ -192,7 +195,7 @@ type param struct {
 func (w *walk) begin(c *compile.Call) *taken {
 	t := &w.taken
 	*t = taken{call: c, survives: w.survives(c)}
-	e := &evaluation{walk: w, at: c.Place, who: c.ID}
+	e := &evaluation{walk: w, at: c.Place, call: c}
 	t.occurs = w.board.decides
 	if w.board.survives {
 		t.occurs = w.join(t.occurs, w.fails)
@@ -214,7 +217,7 @@ func (w *walk) begin(c *compile.Call) *taken {
 	t.occurs, t.shaped = w.join(t.occurs, e.wrote), e.shaped
 	t.fallback = fallback{params: t.params}
 	if c.Rare != nil && c.Fallback != nil && c.Fallback.Params != nil && c.Source.Rest.Fallback != nil {
-		f := &evaluation{walk: w, at: c.Place, who: c.ID}
+		f := &evaluation{walk: w, at: c.Place, call: c}
 		t.fallback.params = f.params(c.Source.Rest.Fallback.Params, c.Fallback.Params)
 		t.fallback.wrote, t.fallback.shaped = f.wrote, f.shaped
 	}
@@ -284,7 +287,7 @@ func (w *walk) end(t *taken) {
 	c := t.call
 	r := result{known: true, occurs: t.occurs, wrote: t.occurs, value: nothing}
 	at := w.steps.next()
-	at.loc, at.verb, at.who = w.prog.Loc(c.Source.ToolNode.Span()), gives, c.ID
+	at.loc, at.verb, at.call = w.prog.Loc(c.Source.ToolNode.Span()), gives, c
 	var breaks *mark // of the values that decide whether the call fails
 	switch {
 	case c.Target == nil: // a finding of the compiler
@@ -425,8 +428,8 @@ func valueOf(params []param, name string) *val {
 // of the values that decide about them.
 type evaluation struct {
 	*walk
-	at  state.Place
-	who string
+	at   state.Place
+	call *compile.Call // nil is the output
 	view
 }
 
@@ -547,7 +550,7 @@ func (e *evaluation) expr(x *compile.Expr, how verb) view {
 	e.note(r.Span, v.val)
 	if v.val != nothing {
 		s := e.steps.next()
-		s.loc, s.verb, s.who, s.path = e.prog.Loc(r.Span), how, e.who, r.Path
+		s.loc, s.verb, s.call, s.what = e.prog.Loc(r.Span), how, e.call, &r.Path
 		v.val = e.moved(v.val, s)
 	}
 	return v

@@ -121,7 +121,7 @@ func (a *analysis) memberOf(c *lang.Call, name string) string {
 		text += "\n\nrequired"
 	}
 	for _, r := range a.flow() {
-		for _, s := range r.Sinks {
+		for _, s := range r.Sinks() {
 			if s.Call != nil && s.Call.Source == c && s.Param == name && !s.Fallback {
 				text += fmt.Sprintf("\n\n%s by %s: may be %s, and has to be %s", s.Verdict(), escaped(r.Policy.Name()), escaped(r.Policy.Said().Words(s.Worst())), s.Bounds())
 			}

@@ -209,7 +209,7 @@ func (s *Server) checkInstances(r *http.Request, spec plc.Spec, v *played) error
 // askedBesides says which calls may ask a person for other reasons than their own approval.
 func askedBesides(p *plc.Preview) (all []string) {
 	for _, r := range p.Forecast.Flows {
-		for _, s := range r.Sinks {
+		for _, s := range r.Sinks() {
 			if s.Call != nil && s.MayAsk() {
 				all = append(all, fmt.Sprintf("%s may ask a person, since a policy wants that for its param %q.", s.Call.ID, s.Param))
 			}
