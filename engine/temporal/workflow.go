@@ -49,6 +49,9 @@ const (
 	// taskBytes is the size of the attempts after which a workflow task is ended: a message to the
 	// server may have 4 MB.
 	taskBytes = 1 << 20
+	// taskActivities is the number of activities after which a workflow task is ended: the server
+	// keeps the events of one together, and may read them all again for each activity that begins.
+	taskActivities = 250
 	// eventBytes is the most that one query returns of the events of a run, about.
 	eventBytes = 1 << 20
 	// mostID and mostSummary are the most bytes of the name of a call in the id and the summary of
@@ -149,8 +152,7 @@ type run struct {
 	took      map[string]time.Duration // how long the last call of a tool took
 	alone     map[string]bool          // queues that take no batches
 	again     []ready                  // attempts that a batch has left over
-	sent      int                      // bytes of attempts in this workflow task
-	task      int                      // the length of the history when it began
+	sent      sent                     // in this workflow task
 	timer     workflow.CancelFunc
 	wakes     time.Time // when timer fires
 	asked     int       // questions that the memo has
@@ -158,6 +160,13 @@ type run struct {
 	events  [][]byte
 	calls   map[string]exec.Status // by their places
 	program *plc.Plan
+}
+
+// sent counts what a workflow task schedules.
+type sent struct {
+	task       int // the length of the history when the task began
+	activities int
+	bytes      int // of the attempts in them
 }
 
 // callPlace names a call of a run.
@@ -369,17 +378,19 @@ func (r *run) activity(queue string, timeout time.Duration) workflow.ActivityOpt
 	}
 }
 
-// pace ends the workflow task when what it sends to the server, with so many bytes more, is too much
-// for one message.
+// pace ends the workflow task when what it sends to the server, with another attempt or batch of so
+// many bytes, is too much.
 func (r *run) pace(bytes int) error {
-	if now := workflow.GetInfo(r.ctx).GetCurrentHistoryLength(); now != r.task {
-		r.task, r.sent = now, 0
+	if now := workflow.GetInfo(r.ctx).GetCurrentHistoryLength(); now != r.sent.task {
+		r.sent = sent{task: now}
 	}
-	if r.sent += bytes; r.sent <= taskBytes || r.sent == bytes {
+	if r.sent.activities == 0 || r.sent.activities < taskActivities && r.sent.bytes+bytes <= taskBytes {
+		r.sent.activities++
+		r.sent.bytes += bytes
 		return nil
 	}
 	err := workflow.Sleep(r.ctx, time.Millisecond)
-	r.task, r.sent = workflow.GetInfo(r.ctx).GetCurrentHistoryLength(), bytes
+	r.sent = sent{workflow.GetInfo(r.ctx).GetCurrentHistoryLength(), 1, bytes}
 	return err
 }
 
