@@ -27,6 +27,7 @@ import (
 // none.
 type Source struct {
 	Name     string `json:"name,omitempty"`     // of the file; of a text, what findings call it
+	Shown    string `json:"shown,omitempty"`    // what findings call the file; "" is Name
 	Text     string `json:"text,omitempty"`     // "" is the content of the file
 	Notation string `json:"notation,omitempty"` // of a plan or a tool file: one of Notations; "" is plc's own
 	// Key is, of an input that was written as key=value with a value that is JSON, the key. The
@@ -81,6 +82,8 @@ func (s Source) inline() bool { return s.Text != "" || isText(s.Name) }
 // shown returns the name of the source in findings.
 func (s Source) shown() string {
 	switch {
+	case s.Shown != "":
+		return s.Shown
 	case s.Name == stdin:
 		return "<stdin>"
 	case s.Name == "":

@@ -59,7 +59,7 @@ func (s *Server) spec(p *Planned) (plc.Spec, error) {
 		if err != nil {
 			return spec, err
 		}
-		spec.Instances = plc.File(name)
+		spec.Instances = plc.Source{Name: name, Shown: instancesName}
 	}
 	return spec, nil
 }

@@ -1241,6 +1241,11 @@ func TestUploads(t *testing.T) {
 	g.want(422, "POST", "/v1/runs", object{"plan": plan["plan"], "upload": strings.Repeat("0", 64)})
 	g.want(422, "POST", "/v1/runs", object{"plan": plan["plan"], "upload": up.ID, "instances": "{}"})
 	send(413, strings.Repeat("x", 1<<20+1))
+	wrong := object{"plan": plan["plan"], "upload": send(201, "{\"n\": 1}\n{").ID}
+	found := g.want(200, "POST", "/v1/check", wrong)["findings"].([]any)
+	if len(found) != 1 || found[0].(object)["file"] != "<instances>" {
+		t.Errorf("findings about an upload: %v", found)
+	}
 	// What no run has is deleted after a day, and what one has stays.
 	other := send(201, `{"input": {"n": 1}}`)
 	old := time.Now().Add(-2 * unusedTime)
