@@ -42,14 +42,19 @@ type delegation struct {
 	next int // the item that runs next
 
 	// mu of the pool guards the rest.
-	running  int
-	paused   bool     // a run in it is
-	late     bool     // its time is over
-	lost     bool     // what became of a call in it is not known
-	gone     *Failure // a part of it was ended from outside; nil is none
+	running int
+	paused  bool     // a run in it is
+	late    bool     // its time is over
+	lost    bool     // what became of a call in it is not known
+	gone    *Failure // a part of it was ended from outside; nil is none
+	reported
+}
+
+// reported holds what a call reports of the runs of its document.
+type reported struct {
 	runs     []SubRun
 	moreRuns int          // that are not in runs
-	findings int          // findings of its runs
+	findings int          // of its runs
 	leftOut  diag.Finding // the first of them that is one too many
 }
 

@@ -50,7 +50,10 @@ func TestBatches(t *testing.T) {
 // What must not be repeated, was lost before, is of a slow tool, or goes to a queue with a rate, is
 // in no batch; and a batch has a bounded size.
 func TestBatchable(t *testing.T) {
-	r := &run{took: map[string]time.Duration{"look": quick, "slow": quick + 1}, lost: map[string]int{callPlace("", "l"): 1}, alone: map[string]bool{"rated": true}}
+	r := &run{
+		lost:     map[string]int{callPlace("", "l"): 1},
+		batching: batching{took: map[string]time.Duration{"look": quick, "slow": quick + 1}, alone: map[string]bool{"rated": true}},
+	}
 	r.Version = batchVersion
 	look := func(path, tool, queue string, repeatable bool) ready {
 		return ready{&exec.Attempt{Path: path, Repeatable: repeatable}, make([]byte, batchBytes/3), tool, queue}

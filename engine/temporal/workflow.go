@@ -144,22 +144,31 @@ type run struct {
 	halted  bool                           // the part is to end soon
 	parts   map[string]string              // that go on: the ids of their workflows, by their ids
 	options *exec.Options
-	// instances counts those of groups that have ended; finished are those of this workflow.
-	instances map[exec.Status]int
-	finished  map[string]exec.Status
-	counts    map[exec.Status]int      // of calls in parts that have ended
-	lost      map[string]int           // how often in a row attempts were lost, by the place of the call
-	took      map[string]time.Duration // how long the last call of a tool took
-	alone     map[string]bool          // queues that take no batches
-	again     []ready                  // attempts that a batch has left over
-	sent      sent                     // in this workflow task
-	timer     workflow.CancelFunc
-	wakes     time.Time // when timer fires
-	asked     int       // questions that the memo has
+	lost    map[string]int // how often in a row attempts were lost, by the place of the call
+	sent    sent           // in this workflow task
+	timer   workflow.CancelFunc
+	wakes   time.Time // when timer fires
+	asked   int       // questions that the memo has
+	batching
+	tally
 
 	events  [][]byte
 	calls   map[string]exec.Status // by their places
 	program *plc.Plan
+}
+
+// batching holds what decides which attempts are made together.
+type batching struct {
+	took  map[string]time.Duration // how long the last call of a tool took
+	alone map[string]bool          // queues that take no batches
+	again []ready                  // attempts that a batch has left over
+}
+
+// tally counts what has ended.
+type tally struct {
+	instances map[exec.Status]int    // of groups
+	finished  map[string]exec.Status // the instances of this workflow, by their names
+	counts    map[exec.Status]int    // the calls of parts
 }
 
 // sent counts what a workflow task schedules.
@@ -194,9 +203,9 @@ func (w *workflows) run(ctx workflow.Context, text json.RawMessage) (json.RawMes
 func (w *workflows) begin(ctx workflow.Context, text json.RawMessage) (*run, error) {
 	r := &run{
 		cancels: map[string]workflow.CancelFunc{}, unwant: map[string]bool{}, lost: map[string]int{}, calls: map[string]exec.Status{},
-		parts: map[string]string{}, counts: map[exec.Status]int{},
-		instances: map[exec.Status]int{}, finished: map[string]exec.Status{},
-		took: map[string]time.Duration{}, alone: map[string]bool{},
+		parts:    map[string]string{},
+		batching: batching{took: map[string]time.Duration{}, alone: map[string]bool{}},
+		tally:    tally{map[exec.Status]int{}, map[string]exec.Status{}, map[exec.Status]int{}},
 	}
 	if err := json.Unmarshal(text, &r.input); err != nil {
 		return nil, fmt.Errorf("the input of the workflow can't be read: %w", err)
