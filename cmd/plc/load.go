@@ -100,11 +100,11 @@ func (f *planFlags) finish(c *cobra.Command) error {
 	return nil
 }
 
-// canRead returns an error if one of the plans, or a file of values, can't be read. So a name with
-// a typo is reported before servers are started.
+// canRead returns an error if one of the plans, or a file of values or instances, can't be read. So
+// a name with a typo is reported before servers are started.
 func (f *planFlags) canRead(plans ...string) error {
 	v := &f.spec.Values
-	for _, src := range append([]plc.Source{v.State, v.InputSchema, v.StateSchema}, v.Input...) {
+	for _, src := range append([]plc.Source{v.State, v.InputSchema, v.StateSchema, f.spec.Instances}, v.Input...) {
 		if src.Text == "" {
 			plans = append(plans, src.Name)
 		}

@@ -202,10 +202,8 @@ func (env *environment) usable(p *prepared) error {
 	if _, err := wantsBatch(p.prog, f); err != nil {
 		return err
 	}
-	if name := f.spec.Instances.Name; name != "" && p.prog.Mode != lang.Lazy {
-		if err := env.canReadLines(name); err != nil {
-			return err
-		}
+	if f.spec.Instances.Name == "-" && p.prog.Mode != lang.Lazy && env.stdinRead {
+		return errors.New("standard input can be read only once: give one of the files by its name")
 	}
 	if err := errors.Join(env.checkOutput("events", f.events), env.checkOutput("results", f.results)); err != nil {
 		return err
@@ -222,31 +220,6 @@ func (env *environment) usable(p *prepared) error {
 	var err error
 	p.approval, err = env.engine(nil).OpenApproval(f.approval)
 	return err
-}
-
-// canReadLines reports, as an error, that a file of instances can't be read. What is no plain
-// file is not tried: its writer would notice.
-func (env *environment) canReadLines(name string) error {
-	if name == "-" {
-		if env.stdinRead {
-			return errors.New("standard input can be read only once: give one of the files by its name")
-		}
-		return nil
-	}
-	info, err := os.Stat(name)
-	switch {
-	case err != nil:
-		return plc.ReadError(err)
-	case info.IsDir():
-		return fmt.Errorf("can't read %s: it is a directory; name a file with a JSON object a line", name)
-	case !info.Mode().IsRegular():
-		return nil
-	}
-	file, err := os.Open(name)
-	if err != nil {
-		return plc.ReadError(err)
-	}
-	return file.Close()
 }
 
 // reportLostRecord says that the record is not complete; the exit code is err's if there is one.
