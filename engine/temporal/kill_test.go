@@ -201,7 +201,9 @@ func (k *killing) run() {
 			most--
 			k.kill()
 		case <-late:
-			t.Fatalf("the run %s does not end", b.Run)
+			v, err := k.client.Show(ctx, b.Run)
+			d, also := k.client.DescribeWorkflowExecution(ctx, b.Run, "")
+			t.Fatalf("the run %s does not end: %+v %v\n%v %v", b.Run, v, err, d, also)
 		}
 	}
 	stop()
