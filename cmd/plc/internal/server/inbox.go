@@ -89,7 +89,13 @@ func (s *Server) waiting(ctx context.Context, sum *journal.Summary, p *plc.Previ
 // maxWaiting is the maximum number of questions in the inbox, and of plans.
 const maxWaiting = 100
 
-func (s *Server) inbox(w http.ResponseWriter, r *http.Request) { s.showInbox(w, r, nil) }
+func (s *Server) inbox(w http.ResponseWriter, r *http.Request) {
+	var outcome []string
+	if last, ok := s.taken.LoadAndDelete(callerOf(r).name); ok {
+		outcome = []string{last.(string)}
+	}
+	s.showInbox(w, r, outcome)
+}
 
 func (s *Server) showInbox(w http.ResponseWriter, r *http.Request, outcome []string) {
 	ctx := r.Context()
@@ -196,11 +202,23 @@ func (s *Server) decideForm(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, err)
 		return
 	}
-	to := "/inbox"
+	run, to := r.PathValue("run"), "/inbox"
 	if r.PostFormValue("then") == "run" {
-		to = place{run: r.PathValue("run")}.url().String()
+		to = place{run: run}.url().String()
+	} else {
+		s.taken.Store(callerOf(r).name, d.taken(callerOf(r), run))
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// taken says, to the caller who has made it, that a decision about a run was taken.
+func (d *Decision) taken(c *caller, run string) string {
+	a, _ := d.answerOf(c)
+	what := "the plan"
+	if d.Call != "" {
+		what = "the call " + exec.CallID(d.Call)
+	}
+	return fmt.Sprintf("%s: %s of run %s", answered(&a), what, run)
 }
 
 // decideSeveral takes one decision about several questions. Each is named with the digest of what

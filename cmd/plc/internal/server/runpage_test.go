@@ -239,6 +239,24 @@ func TestEditedCall(t *testing.T) {
 	}
 }
 
+// The inbox says once which answer of a person was taken.
+func TestInboxSaysWhatWasAnswered(t *testing.T) {
+	g := newRig(t, Options{})
+	run := g.runTo("runPaused", object{"plan": []object{{"_tool": "wipe", "what": "disk"}}})
+	q := g.want(200, "GET", "/v1/runs/"+run+"/questions", nil)["questions"].([]any)[0].(object)
+	fields := url.Values{"call": {q["call"].(string)}, "digest": {q["digest"].(string)}, "decision": {"edit"}, "value": {`{"what": "tape"}`}}
+	if status, _, text := g.form("/runs/"+run+"/decide", fields); status != http.StatusSeeOther {
+		t.Fatal(status, text)
+	}
+	const want = "approved with other params: the call wipe of run "
+	if page := wordsOf(g.page("/inbox")); !strings.Contains(page, want+run) {
+		t.Error(page)
+	}
+	if page := wordsOf(g.page("/inbox")); strings.Contains(page, want) {
+		t.Errorf("twice: %s", page)
+	}
+}
+
 // Calls are named as the plan names them, also where an id has what paths escape.
 func TestNamesAreShownAsWritten(t *testing.T) {
 	g := newRig(t, Options{})

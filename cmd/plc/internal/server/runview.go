@@ -419,7 +419,7 @@ func (v *callShown) whole() []byte {
 	}
 	return v.view.whole(el("main",
 		el("h1", text("Call "), el("code", named(v.path, v.instance))),
-		el("p", status(word), text(" ", c.Reason), when(c.answer != "", text(", ", c.answer, " ", by(c.By)))),
+		el("p", status(word), when(c.Reason != "", text(" ", c.Reason)), when(c.answer != "", text(", ", c.answer, " ", by(c.By)))),
 		el("p", text("Tool "), el("code", text(c.Tool)), text(", run "), a(v.place.url(), text(v.run)), when(v.place.at > 0, text(", after event ", v.told.at))),
 		when(v.call != nil, el("p", text(v.spent(c)))),
 		when(len(v.waitsFor) > 0, el("p", text("Waits for "), html.Each(v.waitsFor, link))),

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/plc-lang/plc"
@@ -73,7 +74,8 @@ type Server struct {
 	codes        codes
 	uploads      uploads
 	approved     approvals
-	room         *room // for requests that compile a plan
+	room         *room    // for requests that compile a plan
+	taken        sync.Map // by the name of a caller: what the next inbox says of their last answer
 	simulateTime time.Duration
 	large        chan struct{} // of requests whose bodies are large
 	handler      http.Handler
