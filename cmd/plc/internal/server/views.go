@@ -104,7 +104,11 @@ func (v view) runs(runs []Summary, q runsAsked, next, digest string) []byte {
 			el("td", when(r.Questions > 0 || r.WaitsPlan, a(path("inbox").With("run", r.Run), text("waits for a person"))), text(" ", r.Reason)))
 	})
 	if len(runs) == 0 {
-		rows = el("tr", el("td", attr("colspan", "7"), text("There are no such runs. The playground starts one.")))
+		none := "There are no runs yet. The playground starts one."
+		if q != (runsAsked{}) {
+			none = "No run matches the filter."
+		}
+		rows = el("tr", el("td", attr("colspan", "7"), text(none)))
 	}
 	field := func(label, name html.Name, value string) html.Item {
 		return html.Join(el("label", text(label, " "), el("input", attr("name", name), attr("value", value), attr("size", "12"))), text(" "))
