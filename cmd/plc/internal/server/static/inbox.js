@@ -26,9 +26,10 @@ for (const mark of main.querySelectorAll("input[name=question]")) {
 }
 
 for (const area of main.querySelectorAll("form.decide textarea[name=value]")) {
-  const said = area.form.querySelector(".tried");
+  const said = area.form.querySelector(".tried"), plain = area.form.querySelector(".actions button[value=approve]"), label = plain.textContent;
   let timer, asked = 0;
   area.addEventListener("input", () => {
+    plain.textContent = area.value === area.defaultValue ? label : `${label} without this change`;
     clearTimeout(timer);
     timer = setTimeout(async () => {
       const mine = ++asked;

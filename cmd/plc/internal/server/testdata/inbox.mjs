@@ -24,6 +24,7 @@ await main(async () => {
   await page.keyboard.press("Control+A");
   await page.keyboard.type('{"what": "tape"}');
   await page.waitForFunction(() => document.querySelector(".tried").textContent.startsWith("As params, this fits."));
+  check(await page.getByText("Approve without this change").isVisible(), "the button that approves does not say that it leaves the change out");
   await shot("inbox-edit");
 
   // Enter in the field of a reason refuses, and approves nothing.
