@@ -64,11 +64,12 @@ func rejectCommand(env *environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "reject APPROVAL | RUN [CALL]",
 		Short: "Reject a plan, or a call of a run that waits for somebody",
-		Long: `Reject a plan: APPROVAL, a file that plc plan -o wrote, can't be used any more. An approval
-that was not used yet is taken back by this, but for copies in other folders. Or reject a call, CALL,
-of a run, RUN, of the record that waits for somebody: it fails with the code rejected. Of several
-calls it has to be named, or --all. One that had failed, or whose answer was lost, stays failed; if
-the run then fails and somebody resumes it, the call is tried again or asked about again.`,
+		Long: `Reject a plan: APPROVAL, a file that plc plan -o wrote, can't be used any more. An
+approval that was not used yet is taken back by this, but for copies in other folders. Or reject
+a call, CALL, of a run, RUN, of the record that waits for somebody: it fails with the code
+rejected. Of several calls it has to be named, or --all. One that had failed, or whose answer
+was lost, stays failed; if the run then fails and somebody resumes it, the call is tried again
+or asked about again.`,
 		Example: `  plc reject approval.json --reason "not before Monday"
   plc reject last charge --reason "too much"`,
 		Args:              wants(1, 2, "one approval, or a run and a call"),

@@ -82,7 +82,8 @@ func (env *environment) runElsewhere(c *cobra.Command, name string, f *runFlags)
 func engineCommand(env *environment, name, short, example string, before ...string) *cobra.Command {
 	return &cobra.Command{
 		Use: name + " …", Short: short, Example: example, DisableFlagParsing: true,
-		Long: short + `. The program plc-temporal does it, with the arguments that follow;
+		Long: short + `.
+The program plc-temporal does it, with the arguments that follow;
 docs/temporal.md says how to install it.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			program, err := programOf(onTemporal)

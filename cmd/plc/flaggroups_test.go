@@ -1,7 +1,9 @@
 package main
 
 import (
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
@@ -35,4 +37,20 @@ func TestFlagGroups(t *testing.T) {
 			groups[name] = g.name
 		}
 	}
+}
+
+// Help texts fit in 100 columns, but for lines of examples.
+func TestHelpIsNarrow(t *testing.T) {
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for line := range strings.Lines(c.Short + "\n" + c.Long) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 100 {
+				t.Errorf("%s: %d columns: %s", c.CommandPath(), n, line)
+			}
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(rootCommand(&environment{}))
 }

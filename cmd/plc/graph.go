@@ -18,8 +18,9 @@ func graphCommand(env *environment) *cobra.Command {
 		Use:   "graph FILE",
 		Short: "Draw the graph of a plan",
 		Long: `Draw the graph of a plan: its calls and what waits for what. The kinds of edges (data,
-order, effect) are told apart and the critical path is marked. A plan with errors is
-drawn as far as it goes, cycles with the edges that close them; the errors go to standard error, and the exit code is 1.`,
+order, effect) are told apart and the critical path is marked. A plan with errors is drawn as
+far as it goes, cycles with the edges that close them; the errors go to standard error, and the
+exit code is 1.`,
 		Example: `  plc graph plan.json --tools tools.yaml
   plc graph plan.json --tools tools.yaml --as svg > plan.svg
   plc graph plan.json --tools tools.yaml --as mermaid`,

@@ -34,13 +34,14 @@ func planCommand(env *environment) *cobra.Command {
 		Use:   "plan FILE",
 		Short: "Show what a plan would do, and ask for approval",
 		Long: `Show what a plan would do without doing any of it: the blueprint, a dry run and a
-forecast. No tool is called. What may happen is told first, whichever way the run takes: effects, and how many
-calls, attempts and approvals there are at most. What is assumed is marked as such: results are made up from
-the schemas of tools, the same each time; of calls with several outcomes the first is assumed, or
-the one that --branch names. Long values have their length and digest; --full shows them as a whole.
+forecast. No tool is called. First come the effects that are possible on any path of the plan, and
+how many calls, attempts and approvals there are at most. What is assumed is marked: results are
+made up from the schemas of tools, the same each time; of calls with several outcomes the first is
+assumed, or the one that --branch names. Of a long value the length and digest are shown; --full
+shows the whole value.
 
-With -o a request for approval is written, which plc approve approves and plc run
---approval uses, once. It is bound to all that would execute: run it with the same plan, tools, input,
+With -o a request for approval is written, which plc approve approves and plc run --approval
+uses, once. It is bound to all that would execute: run it with the same plan, tools, input,
 state and flags.`,
 		Example: `  plc plan plan.json --tools tools.yaml
   plc plan plan.json --tools tools.yaml -o approval.json --expires 24h

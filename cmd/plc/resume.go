@@ -83,16 +83,16 @@ func resumeCommand(env *environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "resume RUN",
 		Short: "Go on with a run that was cut off, paused or failed",
-		Long: `Go on with a run where its record ends. RUN is its id, the beginning of it, or last for the
-newest that can go on, which is named on standard error. What it was given comes from the record and not from the files, which may have
-changed or be gone; secrets are looked up again, and tools run in the folder in which the run
-was begun.
+		Long: `Go on with a run where its record ends. RUN is its id, the beginning of it, or last for
+the newest that can go on, which is named on standard error. What it was given comes from the
+record and not from the files, which may have changed or be gone; secrets are looked up again,
+and tools run in the folder in which the run was begun.
 
 Calls that are completed are not made again. Of a run that has completed the result is shown, as
-by plc show, and nothing is recorded. A call that had started and has no answer may
-have done its work: if its tool may not be called twice, a person is asked, or --on-uncertain
-says what happens to it; where nobody can be asked, it fails. In a run that had failed, what failed is tried again. Flags that
-are given here hold from now on, for this process.
+by plc show, and nothing is recorded. A call that had started and has no answer may have done
+its work: if its tool may not be called twice, a person is asked, or --on-uncertain says what
+happens to it; where nobody can be asked, it fails. In a run that had failed, what failed is
+tried again. Flags that are given here hold from now on, for this process.
 
 With --plan the run goes on with another plan: what differs in meaning is shown; calls that did
 the same keep what they gave, the others are checked, and made.`,
@@ -253,9 +253,9 @@ func replayCommand(env *environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay RUN",
 		Short: "Walk the record of a run, with no tool called, and compare its end",
-		Long: `Run a recorded run again from its record alone: no tool is called, nobody is asked, no secret
-is looked up, and the record stays as it is. The whiteboard must be the same as at the end of the run, byte for
-byte; exit 3 when it is not, or when the run has not come to an end.`,
+		Long: `Run a recorded run again from its record alone: no tool is called, nobody is asked, no
+secret is looked up, and the record stays as it is. The whiteboard must be the same as at the
+end of the run, byte for byte; exit 3 when it is not, or when the run has not come to an end.`,
 		Example: `  plc replay last
   plc replay 01KABC --format json`,
 		Args:              wants(1, 1, "one run"),
@@ -307,9 +307,9 @@ func forkCommand(env *environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fork RUN --at CALL",
 		Short: "Run a recorded run again from a call on, as another run",
-		Long: `Make another run of what a recorded one was given, and run it: what its calls gave is taken
-over, but for CALL and what depends on it, which are made again. --set gives values of the whiteboard
-to begin with, for what if: calls that read them are made again as well.
+		Long: `Make another run of what a recorded one was given, and run it: what its calls gave is
+taken over, but for CALL and what depends on it, which are made again. --set gives values of the
+whiteboard to begin with, for what if: calls that read them are made again as well.
 
 The calls that are made again have their effects again.`,
 		Example: `  plc fork last --at charge

@@ -464,7 +464,7 @@ func tokenListCommand(env *environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "list",
 		Short:   "List the tokens, and the sessions of people",
-		Long:    "List who has a token, or has logged in on a page, with the roles. The tokens themselves are not kept.",
+		Long:    "List who has a token, or has logged in on a page, with the roles. The tokens themselves\nare not kept.",
 		Example: "  plc token list",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -505,7 +505,7 @@ func tokenRevokeCommand(env *environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "revoke NAME",
 		Short:   "Revoke a token and the sessions begun with it",
-		Long:    "Revoke the token of this name, with all sessions that were begun with it. A server that runs refuses it from then on.",
+		Long:    "Revoke the token of this name, with all sessions that were begun with it. A server that runs\nrefuses it from then on.",
 		Example: "  plc token revoke ci",
 		Args:    wants(1, 1, "one name"),
 		RunE: func(_ *cobra.Command, args []string) error {

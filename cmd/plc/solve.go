@@ -51,8 +51,8 @@ Each turn's run is in the record of runs (plc runs, plc show); when one waits fo
 4), plc approve gives it and plc solve --resume ID goes on. A loop that was cut off goes on in
 the same way: what its calls gave is known, and they are not made again.
 
-Other systems' loops are there by --style: flux, tea, agentframework and planning; plan is plc's own.
---list-functions prints the functions that a style gives to its model, as JSON.
+Other systems' loops are there by --style: flux, tea, agentframework and planning; plan is plc's
+own. --list-functions prints the functions that a style gives to its model, as JSON.
 
 With --lazy and nobody to ask, a plan waits in a file, which plc approve FILE approves.
 

@@ -27,10 +27,11 @@ func trustCommand(env *environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "trust",
 		Short: "Let the project file of this folder choose tools",
-		Long: `Let the plc.yaml of the current folder, or of the next one above it that has one, name tools,
-servers, a store and hosts. What it names may start programs, so look at it first. The trust
-is for the file as it is, the files that it names and the OpenAPI documents of its tool files:
-when one of them changes, it is asked for again. Nothing is started. --trust of any command trusts for that command only.`,
+		Long: `Let the plc.yaml of the current folder, or of the next one above it that has one, name
+tools, servers, a store and hosts. What it names may start programs, so look at it first. The
+trust is for the file as it is, the files that it names and the OpenAPI documents of its tool
+files: when one of them changes, it is asked for again. Nothing is started. --trust of any
+command trusts for that command only.`,
 		Example: `  plc trust
   plc trust --revoke`,
 		Args: wants(0, 0, "no arguments"),
