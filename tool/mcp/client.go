@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -160,13 +161,15 @@ func (c *Client) connected(ctx context.Context) (*link, error) {
 	case l == nil || l.broken():
 		var err error
 		l, err = c.connect(ctx, c.patience)
-		if err != nil && l != nil && l.child != nil { // the SDK may have begun the older handshake
-			switch was, mayBe := l.child.wasSlow(); {
-			case was:
-				l, err = c.connect(ctx, 0)
-			case mayBe:
-				l, err = c.connect(ctx, max(2*c.patience, 5*time.Second))
+		for patience := max(2*c.patience, 5*time.Second); err != nil && l != nil && l.child != nil; patience *= 2 { // the SDK may have begun the older handshake
+			was, mayBe := l.child.wasSlow()
+			if !was && (!mayBe || patience > c.startTime()) {
+				break
 			}
+			if was {
+				patience = 0
+			}
+			l, err = c.connect(ctx, patience)
 		}
 		if err != nil {
 			return nil, err
@@ -188,7 +191,7 @@ func (c *Client) connected(ctx context.Context) (*link, error) {
 
 // connect starts the server, or a session with it. A program may leave server/discover unanswered
 // for as long as patience says; 0 is without a bound. With an error it returns the connection that
-// it tried, if it came that far.
+// it tried, if the server has answered.
 func (c *Client) connect(ctx context.Context, patience time.Duration) (*link, error) {
 	l := &link{done: make(chan struct{})}
 	transport, err := c.transport(l)
@@ -198,11 +201,7 @@ func (c *Client) connect(ctx context.Context, patience time.Duration) (*link, er
 	if l.child != nil {
 		l.child.patience = patience
 	}
-	limit := c.opts.StartTime
-	if limit == 0 {
-		limit = DefaultStartTime
-	}
-	limited, cancel := context.WithTimeout(ctx, limit)
+	limited, cancel := context.WithTimeout(ctx, c.startTime())
 	defer cancel()
 	l.session, err = c.sdk(l).Connect(limited, transport, nil)
 	switch {
@@ -217,10 +216,14 @@ func (c *Client) connect(ctx context.Context, patience time.Duration) (*link, er
 		_ = l.child.Close()
 	}
 	if limited.Err() != nil && ctx.Err() == nil {
-		err = fmt.Errorf("it did not answer within %s", limit)
+		err = fmt.Errorf("it did not answer within %s; if it installs or compiles something first, try again", c.startTime())
+		return nil, c.because(l, err)
 	}
 	return l, c.because(l, err)
 }
+
+// startTime bounds the start and the first answers of the server.
+func (c *Client) startTime() time.Duration { return cmp.Or(c.opts.StartTime, DefaultStartTime) }
 
 // because returns an error with the last lines that the server wrote to standard error, without
 // secrets, and with the beginning of what the error says.

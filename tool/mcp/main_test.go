@@ -71,9 +71,10 @@ func serve(mode string) {
 	case "noisy":
 		fmt.Println("Welcome to the server!")
 		fmt.Println(`{"level": "info", "msg": "ready"}`)
-	case "late": // the first time it reads nothing before there are two messages
+	case "late": // the first LATE times it reads nothing before there are two messages
 		marker := os.Getenv("MARKER")
-		if _, err := os.Stat(marker); err == nil {
+		begun, _ := os.ReadFile(marker)
+		if most, _ := strconv.Atoi(os.Getenv("LATE")); len(begun) >= most {
 			break
 		}
 		in := bufio.NewReaderSize(os.Stdin, 1<<16)
@@ -83,7 +84,7 @@ func serve(mode string) {
 				break
 			}
 		}
-		if err := os.WriteFile(marker, nil, 0o600); err != nil {
+		if err := os.WriteFile(marker, append(begun, '.'), 0o600); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
 		if err := newServer("good").Run(context.Background(), &mcp.IOTransport{Reader: io.NopCloser(in), Writer: os.Stdout}); err != nil {
