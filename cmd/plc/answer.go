@@ -65,7 +65,7 @@ func (env *environment) answerRun(ctx context.Context, args []string, f *answerF
 		return fmt.Errorf("can't read %s: there is no such file, and %w", args[0], noSuchRun(err))
 	}
 	if args[0] == "last" {
-		showf(env.stderr, "run %s of %s, the newest that waits\n", sum.Run, display.Name(sum.Plan))
+		showf(env.stderr, "run %s of %s, the newest that waits\n", sum.Run, planOf(ctx, e, sum))
 	}
 	all, err := e.Questions(ctx, sum.Run)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,7 +136,7 @@ func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) er
 	}
 	return env.withStore(c.Context(), name, f, find, func(e *plc.Engine, sum *journal.Summary) (*plc.Run, error) {
 		if f.format != "json" && sum.Status != exec.Rejected && (sum.Status != exec.Completed || f.plan != "") {
-			showf(env.stderr, "resuming %s of %s\n", sum.Run, display.Name(shownName(sum.Plan)))
+			showf(env.stderr, "resuming %s of %s\n", sum.Run, planOf(c.Context(), e, sum))
 			f.named = true
 		}
 		if sum.Status != exec.Rejected {
@@ -225,6 +226,16 @@ func (env *environment) enterRun(ctx context.Context, e *plc.Engine, run string)
 		env.enter(folder)
 	}
 	return err
+}
+
+// planOf names the plan of a run, and the folder in which it was begun if that is another one.
+func planOf(ctx context.Context, e *plc.Engine, sum *journal.Summary) display.Text {
+	name := display.Name(shownName(sum.Plan))
+	here, _ := os.Getwd()
+	if _, folder, err := e.Begun(ctx, sum.Run); err == nil && folder != "" && folder != here {
+		return display.Sprintf("%s in %s", name, display.Name(folder))
+	}
+	return name
 }
 
 // showRevision shows what differs in meaning.
