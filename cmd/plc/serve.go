@@ -174,7 +174,7 @@ func (env *environment) serve(ctx context.Context, f *serveFlags) error {
 	if f.socket != "" {
 		showf(env.stderr, "serving on the socket %s\n", f.socket)
 	} else {
-		at := f.scheme() + "://" + l.Addr().String()
+		at := f.address(l)
 		showf(env.stderr, "serving on %s\nserving agents on %s/mcp\nlog in, once, within 10 minutes: %s%s\n", at, at, at, s.Link())
 		if all, err := tokens.List(); err == nil && issuer == nil && !slices.ContainsFunc(all, func(k server.Token) bool { return !k.Session }) {
 			env.hintf("programs need a token, which plc token create makes; who logs in with the link needs none")
@@ -204,7 +204,7 @@ func (f *serveFlags) issuer(l net.Listener) (*oidc.Provider, error) {
 			return nil, fmt.Errorf("%s: %s: %w", f.oidc, group, err)
 		}
 	}
-	c.Redirect = strings.TrimSuffix(cmp.Or(f.page, f.scheme()+"://"+l.Addr().String()), "/") + server.CallbackPath
+	c.Redirect = strings.TrimSuffix(cmp.Or(f.page, f.address(l)), "/") + server.CallbackPath
 	return oidc.New(*c), nil
 }
 
@@ -223,7 +223,7 @@ func (env *environment) tellHooks(ctx context.Context, f *serveFlags, store jour
 	}
 	o := webhook.Options{Store: store, Hooks: hooks, Log: func(text string) { showf(env.stderr, "%s\n", display.Line(text)) }}
 	if f.page != "" || f.socket == "" {
-		o.Page, err = addressesOf(cmp.Or(f.page, f.scheme()+"://"+l.Addr().String()))
+		o.Page, err = addressesOf(cmp.Or(f.page, f.address(l)))
 		if err != nil {
 			return nil, err
 		}
@@ -263,6 +263,22 @@ func (f *serveFlags) scheme() string {
 	return "http"
 }
 
+// address returns a URL by which the server is reached.
+func (f *serveFlags) address(l net.Listener) string {
+	host := l.Addr().String()
+	if onAll(l) {
+		_, port, _ := net.SplitHostPort(host)
+		host = cmp.Or(append(f.hosts, "localhost:"+port)...)
+	}
+	return f.scheme() + "://" + host
+}
+
+// onAll reports whether a listener listens on all addresses of this machine.
+func onAll(l net.Listener) bool {
+	a, ok := l.Addr().(*net.TCPAddr)
+	return ok && a.IP.IsUnspecified()
+}
+
 // serveAgents returns what serves agents over MCP; nil on a socket, where a person and an agent
 // can't be told apart.
 func (f *serveFlags) serveAgents(ctx context.Context, engine *plc.Engine, l net.Listener, told *atomic.Pointer[gateway.Gateway]) (h http.Handler, end func(), err error) {
@@ -279,7 +295,7 @@ func (f *serveFlags) serveAgents(ctx context.Context, engine *plc.Engine, l net.
 	if f.session != (gateway.Budget{}) && roles == nil {
 		return nil, nil, errors.New("--session-… need --agents: a token without a role of agents may also start runs at /v1, which no budget bounds")
 	}
-	page, err := pageOf(cmp.Or(f.page, f.scheme()+"://"+l.Addr().String()))
+	page, err := pageOf(cmp.Or(f.page, f.address(l)))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -348,7 +364,7 @@ func (f *serveFlags) open(tokens *server.Tokens) (net.Listener, []string, error)
 	}
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	hosts := []string{net.JoinHostPort(host, port)}
-	if here {
+	if here || onAll(l) {
 		hosts = append(hosts, "localhost:"+port, "127.0.0.1:"+port, "[::1]:"+port)
 	}
 	for _, h := range f.hosts {

@@ -364,6 +364,26 @@ func TestServerSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
+// A server that listens on all addresses prints a link that leads to it.
+func TestServerOnAllAddresses(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "tools.yaml"), "tools: {}")
+	tokens := []string{"--tokens", filepath.Join(dir, "tokens.json")}
+	if o := runPLC(t, dir, append([]string{"token", "create", "bot", "--roles", "read"}, tokens...)...); o.code != 0 {
+		t.Fatal(o.stderr)
+	}
+	args := append([]string{"serve", "--tools", "tools.yaml", "--listen", "0.0.0.0:0"}, tokens...)
+	link := begunServer(t, dir, append(args, "--store", filepath.Join(dir, "a.db"))...)
+	res, err := http.Get(link)
+	if err != nil || res.StatusCode != http.StatusOK || !strings.HasPrefix(link, "http://localhost:") {
+		t.Errorf("%s: %v, %v", link, res, err)
+	}
+	link = begunServer(t, dir, append(args, "--store", filepath.Join(dir, "b.db"), "--host", "plc.example:8443")...)
+	if !strings.HasPrefix(link, "http://plc.example:8443/") {
+		t.Error(link)
+	}
+}
+
 // With a certificate the server speaks HTTPS, and its cookie goes over nothing else.
 func TestServerWithTLS(t *testing.T) {
 	dir := t.TempDir()
@@ -401,7 +421,7 @@ func begunServer(t *testing.T, dir string, args ...string) string {
 	in.Close()
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		if i := strings.Index(lines.Text(), "https://"); i >= 0 && strings.Contains(lines.Text(), "/enter?") {
+		if i := strings.Index(lines.Text(), "http"); i >= 0 && strings.Contains(lines.Text(), "/enter?") {
 			return lines.Text()[i:]
 		}
 	}
