@@ -100,6 +100,7 @@ func (e *Engine) FindWaiting(ctx context.Context, name string) (*journal.Summary
 				return r, nil
 			}
 		}
+		return nil, errors.New("no run waits for an answer")
 	}
 	return e.FindRun(ctx, name)
 }

@@ -61,6 +61,9 @@ func (env *environment) answerRun(ctx context.Context, args []string, f *answerF
 	defer store.Close()
 	e := env.engine(func() (journal.Store, error) { return store, nil })
 	sum, err := e.FindWaiting(ctx, args[0])
+	if err != nil && args[0] == "last" {
+		return noSuchRun(err)
+	}
 	if err != nil {
 		return fmt.Errorf("can't read %s: there is no such file, and %w", args[0], noSuchRun(err))
 	}
@@ -217,9 +220,9 @@ func (env *environment) answerAll(ctx context.Context, e *plc.Engine, sum *journ
 		return env.nobody()
 	}
 	if sum.Holder == nil {
-		goOn := "plc resume " + sum.Run
+		goOn := display.Sprintf("plc resume %s", env.named(sum.Run))
 		if id := sum.Labels[plc.LoopLabel]; id != "" {
-			goOn = "plc solve --resume " + id
+			goOn = display.Sprintf("plc solve --resume %s", env.named(id))
 		}
 		if sum.Labels[runner.Label] != "" { // the server that began it looks after it
 			env.hintf("the run goes on by itself while plc mcp or plc serve, which began it, is running; otherwise %s goes on", goOn)
@@ -308,7 +311,7 @@ func (env *environment) answerPlan(ctx context.Context, e *plc.Engine, run strin
 	if err := e.ApprovePlan(ctx, run, preview.Digest()); err != nil {
 		return trimmed(err)
 	}
-	env.hintf("approved by %s; plc resume %s runs it, once", person(f.as), run)
+	env.hintf("approved by %s; plc resume %s runs it, once", person(f.as), env.named(run))
 	return nil
 }
 

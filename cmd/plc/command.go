@@ -130,6 +130,9 @@ func flagError(c *cobra.Command, err error) error {
 	if near, ok := spell.Nearest(name, names); ok {
 		return fmt.Errorf("there is no flag --%s; did you mean --%s?", name, near)
 	}
+	if name == "dry-run" {
+		return fmt.Errorf("there is no flag --dry-run; plc plan shows what a plan would do, and calls nothing")
+	}
 	return fmt.Errorf("there is no flag --%s; see %s --help", name, c.CommandPath())
 }
 
@@ -280,6 +283,14 @@ func addFormat(c *cobra.Command, format *string, usage string, more ...string) {
 // wantsJSON reports whether the output is JSON.
 func wantsJSON(format string) (bool, error) {
 	return choice("format", format, map[string]bool{"text": false, "json": true})
+}
+
+// named names a run as the commands of a hint have to: with the store, if that was named as well.
+func (env *environment) named(run string) display.Text {
+	if env.store == "" {
+		return display.Name(run)
+	}
+	return display.Sprintf("%s --store %s", display.Name(run), display.Name(env.store))
 }
 
 // hintf says on standard error what to do next.

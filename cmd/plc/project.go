@@ -15,6 +15,9 @@ func addProject(env *environment, root *cobra.Command) {
 	root.PersistentFlags().BoolVar(&env.noProject, "no-project", false, "use no "+plc.ProjectName+" of this folder or one above it")
 	root.PersistentFlags().BoolVar(&env.trust, "trust", false, "trust the "+plc.ProjectName+" of this folder, or one above it, for this command: it may start programs")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if store := c.Flags().Lookup("store"); store != nil && store.Changed {
+			env.store = store.Value.String()
+		}
 		if env.noProject || c.Flags().Lookup("tools") == nil && c.Flags().Lookup("store") == nil {
 			return nil
 		}

@@ -286,7 +286,7 @@ func (env *environment) replay(_ context.Context, w *walked) error {
 	}
 	switch w.Recorded {
 	case "":
-		return env.failed(exitFailed, "the run has not come to an end", errors.New("there is nothing to compare with; plc resume goes on with it"))
+		return env.failed(exitFailed, "the run has not come to an end", errors.New("there is nothing to compare with; plc show tells how far it came"))
 	case w.res.Digest:
 		env.hintf("the whiteboard is the same as at the end of the run (SHA-256 %s); no tool was called", w.Recorded[:16])
 		return nil

@@ -2,12 +2,16 @@ package file
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/tool"
 )
+
+// misplaced are words with which people say in a definition what runs the tool.
+var misplaced = []string{"activity", "process", "http", "openapi", "mcp", "latent", "return", "echo", "exec", "command", "run", "shell"}
 
 // definitionWords reports the keywords of a definition that mean nothing: a warning about those
 // that nearly are a keyword, an info about others.
@@ -17,6 +21,9 @@ func (r *reader) definitionWords(v value) {
 		e, ok := in.Get(k.Name)
 		switch {
 		case !ok:
+		case k.Parent == "" && slices.Contains(misplaced, k.Name):
+			r.report(diag.BadSchema, diag.Warning, e.Key, in.below(e).pointer,
+				"%s has a keyword %q, which means nothing here: what runs a tool stands under \"activities\", as in activities: {NAME: {process: {command: [date]}}}", in.what(), k.Name)
 		case k.Near != "":
 			r.report(diag.BadSchema, diag.Warning, e.Key, in.below(e).pointer, "%s has a keyword %q, which means nothing; did you mean %q?", in.what(), k.Name, k.Near)
 			r.replaceBy(e.Key, k.Near)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -261,6 +262,9 @@ func (a *Activity) value(ctx context.Context, e ending) (json.RawMessage, error)
 	default:
 		if value, err = driver.JSON(ctx, e.stdout); value != nil {
 			return value, nil
+		}
+		if err != nil {
+			err = fmt.Errorf("%w; output: text takes any text, and output: lines its lines", err)
 		}
 	}
 	if err == nil && !e.whole {
