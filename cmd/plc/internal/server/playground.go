@@ -15,6 +15,7 @@ import (
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/server/html"
 	"github.com/plc-lang/plc/dag/draw"
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec/forecast"
 )
 
@@ -88,6 +89,9 @@ func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
 		if r.PostFormValue("do") == "run" && v.MayRun && !v.Bad {
 			var run string
 			in, err := v.started()
+			if err == nil && in.Instances != "" {
+				err = s.faultyLine(r, in)
+			}
 			if err == nil {
 				run, _, err = s.startRun(r, in, nil)
 			}
@@ -189,6 +193,24 @@ func (s *Server) play(r *http.Request, v *played) {
 	if err != nil {
 		v.Problem, v.OK = err.Error(), false
 	}
+}
+
+// faultyLine returns an error that names the first line of the instances that is wrong.
+func (s *Server) faultyLine(r *http.Request, in *Planned) error {
+	spec, err := s.spec(in)
+	if err != nil {
+		return err
+	}
+	p, err := s.opts.Engine.Check(r.Context(), spec)
+	if err != nil {
+		return err
+	}
+	for _, f := range p.AllFindings() {
+		if f.Severity == diag.Error && f.Loc.File != nil && f.Loc.File.Name == instancesName {
+			return fmt.Errorf("line %d of the instances is wrong: %s; correct the line or remove it", f.Loc.File.Position(int(f.Loc.Span.Start)).Line, f.Message)
+		}
+	}
+	return nil
 }
 
 // checkInstances checks the lines of instances, and adds its findings to those of v.

@@ -133,6 +133,10 @@ func TestWrongInstances(t *testing.T) {
 			t.Errorf("%s: %s", path, text)
 		}
 	}
+	fields.Set("do", "run")
+	if status, _, page := g.form("/playground", fields); status != http.StatusOK || !strings.Contains(wordsOf(page), "It was not started: line 2 of the instances is wrong: found the end") {
+		t.Errorf("%d %s", status, wordsOf(page))
+	}
 	run := g.runTo("runFinished", object{"plan": fields.Get("plan"), "instances": lines})
 	page = wordsOf(g.page("/runs/" + run))
 	for _, want := range []string{`1 put.*✓ completed`, `2 ✗ failed <instances>:2:18: found the end`, `3 ✗ failed "d" failed: params`} {
