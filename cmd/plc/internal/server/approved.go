@@ -23,7 +23,8 @@ type approvedCall struct {
 type approvedIn struct {
 	events int64 // that were read
 	calls  []approvedCall
-	plan   bool // the plan as a whole
+	plan   bool                   // the plan as a whole
+	no     map[callAt]*exec.Event // what was refused, and not approved since
 }
 
 // approvals remembers what people approved in runs whose events were read. The zero value has none.
@@ -46,7 +47,7 @@ func (s *Server) approvedIn(ctx context.Context, sum *journal.Summary) (*approve
 	if known != nil && known.events == sum.Events {
 		return known, nil
 	}
-	in := &approvedIn{events: sum.Events}
+	in := &approvedIn{events: sum.Events, no: map[callAt]*exec.Event{}}
 	open := map[callAt]*exec.Event{}
 	waited := false
 	err := s.each(ctx, sum.Run, 0, func(_ int64, e *exec.Event) error {
@@ -60,7 +61,13 @@ func (s *Server) approvedIn(ctx context.Context, sum *journal.Summary) (*approve
 			open[at] = e
 		case exec.ApprovalGiven:
 			q := open[at]
-			if q == nil || e.Answer == nil || !e.Answer.Approved {
+			if q == nil || e.Answer == nil {
+				break
+			}
+			if delete(in.no, at); answered(e.Answer) == refused {
+				in.no[at] = e
+			}
+			if !e.Answer.Approved {
 				break
 			}
 			c := approvedCall{run: sum.Run, instance: e.Instance, call: e.Call, tool: q.Tool, by: e.Answer.By, at: e.Time, params: q.Value}

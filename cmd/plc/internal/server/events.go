@@ -250,8 +250,10 @@ func answered(a *exec.Answer) string {
 	case a.Approved:
 		return "approved"
 	}
-	return "refused"
+	return refused
 }
+
+const refused = "refused"
 
 // board answers with the whiteboard of a run, as it was after an event.
 func (s *Server) board(w http.ResponseWriter, r *http.Request) {

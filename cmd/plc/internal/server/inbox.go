@@ -44,6 +44,7 @@ type asked struct {
 	Risk    int
 	Here    bool          // an answer leads back to the run
 	Last    *approvedCall // that of the tool that was approved last; nil if there is none
+	No      *exec.Event   // the answer that refused the call before; nil if none has
 }
 
 // asked returns a question as a person is shown it.
@@ -58,6 +59,11 @@ func (s *Server) asked(ctx context.Context, sum *journal.Summary, q *journal.Que
 	}
 	// What was approved before is a help: a store that can't be read now shows none.
 	one.Last, _ = s.lastApproved(ctx, q)
+	if sum.Events <= eventsLookedAt {
+		if in, err := s.approvedIn(ctx, sum); err == nil {
+			one.No = in.no[callAt{q.Instance, q.Path}]
+		}
+	}
 	return one
 }
 

@@ -48,6 +48,7 @@ func (q *asked) article(may, several bool) html.Item {
 		el("p", text("Call "), a(path("runs", q.Run, "call").With("call", q.Call).With("instance", q.Instance), named(q.Call, q.Instance)), text(" of run "), a(path("runs", q.Run), text(q.Run)), text(" of the plan ", q.Plan),
 			when(q.By != "", text(", which "), el("strong", text(q.By)), text(" started")), text("; asked "), moment(q.Asked)),
 		when(exec.QuestionKind(q.Kind) == exec.UncertainQuestion, words("p", "Its answer was lost: nobody knows whether it did its work. Look there before you call it again, or give the result that it had.")),
+		q.refusedBefore(),
 		when(q.Terms != nil && len(q.Terms.Breaks) > 0, q.breaks()),
 		el("pre", html.Lines(q.Text)),
 		q.difference(),
@@ -61,6 +62,16 @@ func (q *asked) article(may, several bool) html.Item {
 			el("p", class("actions"), button("decision", "approve", yes), text(" "), button("decision", "skip", "Skip the call"))),
 			when(several, el("p", el("label", el("input", attr("type", "checkbox"), attr("form", "several"), attr("name", "question"), exactly("value", string(name)), attr("autocomplete", "off")),
 				text(" Mark it, to answer several at once; it can be marked once its beginning and its end were on the screen"))))))
+}
+
+// refusedBefore says who refused the call before the run went on.
+func (q *asked) refusedBefore() html.Item {
+	if q.No == nil {
+		return html.Item{}
+	}
+	a := q.No.Answer
+	return el("p", class("warning"), text("This call was refused "), when(a.By != "", text("by ", a.By, " ")), moment(stamp(q.No.Time)),
+		when(a.Reason != "", text(" (", a.Reason, ")")), text(". The run was continued, so it is asked again."))
 }
 
 // breaks lists the parts of a policy that a call breaks: approving it allows them.

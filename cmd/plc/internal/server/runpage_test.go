@@ -257,6 +257,25 @@ func TestInboxSaysWhatWasAnswered(t *testing.T) {
 	}
 }
 
+// A call that is asked about again says that it was refused.
+func TestRefusedCallIsAskedAgain(t *testing.T) {
+	g := newRig(t, Options{})
+	run := g.runTo("runPaused", object{"plan": []object{{"_tool": "wipe", "what": "disk"}}})
+	answer := func(decision string) {
+		q := g.want(200, "GET", "/v1/runs/"+run+"/questions", nil)["questions"].([]any)[0].(object)
+		g.want(204, "POST", "/v1/runs/"+run+"/answers", object{"call": q["call"], "digest": q["digest"], "decision": decision, "reason": "not this one"})
+	}
+	answer("refuse")
+	seen := g.until(run, "runFinished", 0)
+	g.want(202, "POST", "/v1/runs/"+run+"/resume", nil)
+	g.until(run, "runPaused", seen[len(seen)-1])
+	for _, path := range []string{"/inbox", "/runs/" + run} {
+		if page := wordsOf(g.page(path)); !regexp.MustCompile(`This call was refused by .*\(not this one\)\. The run was continued`).MatchString(page) {
+			t.Errorf("%s: %s", path, page)
+		}
+	}
+}
+
 // Calls are named as the plan names them, also where an id has what paths escape.
 func TestNamesAreShownAsWritten(t *testing.T) {
 	g := newRig(t, Options{})
