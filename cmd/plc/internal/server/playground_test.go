@@ -72,7 +72,7 @@ func TestWhatWasTypedStays(t *testing.T) {
 	run := g.runTo("approvalAsked", object{"plan": []object{{"_id": "w", "_tool": "wipe", "what": "x"}}})
 	q := g.want(200, "GET", "/v1/runs/"+run+"/questions", nil)["questions"].([]any)[0].(object)
 	status, _, page := g.form("/runs/"+run+"/decide", url.Values{"call": {"w"}, "digest": {q["digest"].(string)}, "decision": {"edit"}, "value": {`{"what": 5, "why":` + "\r\n" + `"a long text"}`}})
-	if status != http.StatusUnprocessableEntity || !strings.Contains(wordsOf(page), `What you typed JSON {"what": 5, "why": "a long text"} Send it again`) {
+	if status != http.StatusUnprocessableEntity || !strings.Contains(wordsOf(page), `What you typed JSON {"what": 5, "why": "a long text"} Approve the call w with these params`) {
 		t.Errorf("status %d: %s", status, page)
 	}
 	for _, want := range []string{`action="/runs/` + run + `/decide"`, `name="digest" value="` + q["digest"].(string), `name="call" value="w"`, `name="decision" value="edit"`} {
