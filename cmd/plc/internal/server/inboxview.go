@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/plc-lang/plc/cmd/plc/internal/server/html"
 	"github.com/plc-lang/plc/exec"
@@ -59,7 +60,8 @@ func (q *asked) article(may, several bool) html.Item {
 				el("label", text("JSON "), el("textarea", attr("name", "value"), attr("rows", "6"), attr("spellcheck", "false"), html.JSON(q.Params))),
 				el("p", class("tried"), attr("role", "status")),
 				button("decision", "edit", edited), text(" "), button("decision", "answer", "Give this result")),
-			el("p", class("actions"), button("decision", "approve", yes), text(" "), button("decision", "skip", "Skip the call"))),
+			el("p", class("actions"), button("decision", "approve", yes), text(" "), button("decision", "skip", "Skip the call")),
+			when(no == "Refuse", el("p", el("small", text("A call that is refused fails. One that is skipped is left out, with the calls that need its result."))))),
 			when(several, el("p", el("label", el("input", attr("type", "checkbox"), attr("form", "several"), attr("name", "question"), exactly("value", string(name)), attr("autocomplete", "off")),
 				text(" Mark it, to answer several at once; it can be marked once its beginning and its end were on the screen"))))))
 }
@@ -110,7 +112,11 @@ func (q *asked) difference() html.Item {
 		}
 		return el("tr", el("td", el("code", text(p.name))), el("td", el("ins", cell(p.now))), el("td", el("del", cell(p.was))))
 	})
-	return html.Join(el("p", who, text(". ", len(all)-changed, " params are the same, and these differ:")), table([]html.Name{"Param", "Now", "Approved last"}, rows))
+	same := ". These params differ:"
+	if n := len(all) - changed; n > 0 {
+		same = fmt.Sprintf(". %d params are the same, and these differ:", n)
+	}
+	return html.Join(el("p", who, text(same)), table([]html.Name{"Param", "Now", "Approved last"}, rows))
 }
 
 // article shows what a plan would do that waits for approval as a whole.
@@ -142,5 +148,5 @@ func (p *waiting) article(may bool) html.Item {
 // reason returns a field for the reason of a refusal, and the button that refuses. It is the first
 // button of its form, which the key Enter in the field presses.
 func reason(refuse html.Item) html.Item {
-	return el("p", class("reason"), el("label", text("Reason, of a refusal "), el("input", attr("type", "text"), attr("name", "reason"))), text(" "), refuse)
+	return el("p", class("reason"), el("label", text("Reason for a refusal "), el("input", attr("type", "text"), attr("name", "reason"))), text(" "), refuse)
 }

@@ -14,7 +14,7 @@ await main(async () => {
   await press("Approve");
   await ask("finished " + first);
   await page.goto(`${base}/inbox?run=${second}`);
-  check(/these differ.*"disk".*"cache"/s.test(await page.textContent("article")), "the inbox shows no difference: " + await page.textContent("article"));
+  check(/params differ.*"disk".*"cache"/s.test(await page.textContent("article")), "the inbox shows no difference: " + await page.textContent("article"));
   await focus("Change the params, or give a result instead of calling it");
   await page.keyboard.press("Enter");
   await focus("css=textarea[name=value]");
