@@ -223,6 +223,9 @@ func (d *Decision) taken(c *caller, run string) string {
 	what := "the plan"
 	if d.Call != "" {
 		what = "the call " + exec.CallID(d.Call)
+		if d.Instance != "" {
+			what += " of " + d.Instance
+		}
 	}
 	return fmt.Sprintf("%s: %s of run %s", answered(&a), what, run)
 }
