@@ -34,6 +34,7 @@ type played struct {
 	Findings                       []finding
 	Effects                        []forecast.Effect
 	Calls                          []forecast.Call
+	More                           bool           // there are more calls than these
 	Asks                           []string       // who else is asked, a line each
 	Most                           forecast.Count // the calls that are made at most
 }
@@ -188,6 +189,7 @@ func (s *Server) play(r *http.Request, v *played) {
 		if preview, err = p.Preview(r.Context()); err == nil {
 			n := min(len(preview.DryRun.Calls), mostShown)
 			v.Effects, v.Calls, v.Most, v.Asks = preview.Forecast.Effects, preview.DryRun.Calls[:n], preview.Forecast.Calls, askedBesides(preview)
+			v.More = n < len(preview.DryRun.Calls)
 		}
 	}
 	if err != nil {
@@ -330,7 +332,7 @@ func (v *played) result() html.Item {
 		all = append(all, part("Graph", el("div", class("wide"), attr("tabindex", "0"), html.Picture(v.Graph, "Graph of the plan"))))
 	}
 	if v.OK {
-		all = append(all, part("What would happen", effects(v.Effects), planned(v.Calls), el("p", text("At most ", v.Most, " calls would be made; ", len(v.Calls), " are shown.")),
+		all = append(all, part("What would happen", effects(v.Effects), planned(v.Calls), el("p", text("At most ", v.Most, " calls of tools would be made."), when(v.More, text(" Only the first ", len(v.Calls), " rows are shown."))),
 			html.Each(v.Asks, func(s string) html.Item { return el("p", class("warning"), text(s)) })))
 	}
 	return html.Join(all...)

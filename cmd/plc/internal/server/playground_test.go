@@ -151,7 +151,7 @@ func TestWhoElseIsAsked(t *testing.T) {
 	policy := plc.Text(`{"flow": {"tools": {"put": {"leaves": false, "takes": {"what": {"trust": "user"}}}, "double": {"leaves": false, "gives": {"trust": "untrusted"}}, "wipe": {"leaves": false}}, "rules": ["count(put) <= 1"], "violation": "approve"}}`)
 	g := newRig(t, Options{Spec: plc.Spec{Toolset: plc.Toolset{Files: []plc.Source{policy}}}})
 	_, _, page := g.form("/playground", url.Values{"do": {"check"}, "plan": {`[{"_id": "d", "_tool": "double", "n": 1, "_outputPath": "†state.n"}, {"_id": "p", "_tool": "put", "what": "†{state.n}", "_onFailure": "ask"}, {"_id": "q", "_tool": "put", "what": "x"}]`}})
-	for _, want := range []string{`p may ask a person, since a policy wants that for its param "what".`, `A person may be asked because of the rule "count(put) <= 1".`, "p asks a person if it fails.", "At most 3 calls would be made; 3 are shown."} {
+	for _, want := range []string{`p may ask a person, since a policy wants that for its param "what".`, `A person may be asked because of the rule "count(put) <= 1".`, "p asks a person if it fails.", "At most 3 calls of tools would be made."} {
 		if !strings.Contains(wordsOf(page), want) {
 			t.Errorf("no %s in %s", want, wordsOf(page))
 		}

@@ -15,6 +15,8 @@ let nodes = new Map(); // of the drawing, by id
 function mark(id, status) {
   const node = nodes.get(id);
   if (!node || node.dataset.status === status) return;
+  const title = node.querySelector("title");
+  title.textContent = title.textContent.replace(` · ${node.dataset.status}`, ` · ${status}`);
   node.dataset.status = status;
   node.querySelector("text:last-of-type").textContent = `${signs[status] ?? "○"} ${status}`;
 }

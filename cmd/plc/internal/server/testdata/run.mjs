@@ -38,6 +38,7 @@ await main(async () => {
     await tab.waitForFunction(() => document.querySelector("#drawing g[data-id=after]")?.textContent.includes("✓ completed"));
     await tab.waitForFunction(() => document.querySelector('tr[data-call="after"] .status').textContent === "✓ completed");
   }
+  check((await page.textContent("#drawing g[data-id=after] title")).endsWith(" · completed"), "the title of a call is an old one");
   for (const tab of tabs.slice(1)) await tab.close();
   await page.waitForFunction(() => document.querySelector("#head").dataset.ended);
   check(await page.evaluate(() => differ.length === 0), "numbers, graph and table differ: " + await page.evaluate(() => differ[0]));
