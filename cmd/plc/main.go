@@ -107,7 +107,7 @@ type environment struct {
 	serving   sync.Mutex               // guards engines
 	engines   []*plc.Engine            // to be closed
 	noProject bool                     // of --no-project
-	store     string                   // of --store; "" when it was not given
+	store     string                   // of --store, without a password; "" when it was not given
 	trust     bool                     // of --trust
 	memory    *memory                  // of results; nil without a store
 	// graceful says that what goes on ends by itself when its context is done.

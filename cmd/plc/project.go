@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -17,6 +18,9 @@ func addProject(env *environment, root *cobra.Command) {
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if store := c.Flags().Lookup("store"); store != nil && store.Changed {
 			env.store = store.Value.String()
+			if u, err := url.Parse(env.store); err == nil && u.User != nil {
+				env.store = u.Redacted()
+			}
 		}
 		if env.noProject || c.Flags().Lookup("tools") == nil && c.Flags().Lookup("store") == nil {
 			return nil

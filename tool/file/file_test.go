@@ -510,10 +510,10 @@ func TestNobodyTellsSecrets(t *testing.T) {
 	for name, want := range map[string]string{
 		"told":   "exit-3: •••, •••, abc, plain, •••, plain",
 		"object": "•••: ••• is bad",
-		"quoted": `bad-output: the output is not usable JSON: found the end of the text, want "," or the end of the list or object; it begins with "{\"a\": \"•••\""`,
+		"quoted": `bad-output: the output is not usable JSON: found the end of the text, want "," or the end of the list or object; it begins with "{\"a\": \"•••\""; output: text takes any text, and output: lines its lines`,
 		"head":   "exit-3: ••• is it",
 		"killed": "signal-KILL: the program was killed; it had said: ••• is it",
-		"tail":   "bad-output: the output is not usable JSON: \"" + strings.Repeat("0", 40) + "\" is not a number in JSON; it begins with \"" + strings.Repeat("0", 193) + " ••• …\"",
+		"tail":   "bad-output: the output is not usable JSON: \"" + strings.Repeat("0", 40) + "\" is not a number in JSON; it begins with \"" + strings.Repeat("0", 193) + " ••• …\"; output: text takes any text, and output: lines its lines",
 		"result": `"•••"`,
 		"asked":  "http-403: 403 Forbidden: ••• is no token, nor is q=•••",
 	} {
