@@ -118,6 +118,9 @@ func (c *unbound) suggestPath(f finding, d *draft, p state.Path) bool {
 	if said, meant := apart(p.String(), near); !isNear(said, meant) {
 		f.Fix = nil // worth asking, and not sure
 	}
+	if kindOf(p) == "input" && c.opts.Values["input"].JSON != nil {
+		f.Fix = nil // the slip may be in what is given
+	}
 	return true
 }
 
