@@ -220,9 +220,9 @@ func (env *environment) answerAll(ctx context.Context, e *plc.Engine, sum *journ
 		return env.nobody()
 	}
 	if sum.Holder == nil {
-		goOn := display.Sprintf("plc resume %s", env.named(sum.Run))
+		goOn := display.Sprintf("plc resume %s", env.runArgs(sum.Run))
 		if id := sum.Labels[plc.LoopLabel]; id != "" {
-			goOn = display.Sprintf("plc solve --resume %s", env.named(id))
+			goOn = display.Sprintf("plc solve --resume %s", env.runArgs(id))
 		}
 		if sum.Labels[runner.Label] != "" { // the server that began it looks after it
 			env.hintf("the run goes on by itself while plc mcp or plc serve, which began it, is running; otherwise %s goes on", goOn)
@@ -311,7 +311,7 @@ func (env *environment) answerPlan(ctx context.Context, e *plc.Engine, run strin
 	if err := e.ApprovePlan(ctx, run, preview.Digest()); err != nil {
 		return trimmed(err)
 	}
-	env.hintf("approved by %s; plc resume %s runs it, once", person(f.as), env.named(run))
+	env.hintf("approved by %s; plc resume %s runs it, once", person(f.as), env.runArgs(run))
 	return nil
 }
 

@@ -285,8 +285,9 @@ func wantsJSON(format string) (bool, error) {
 	return choice("format", format, map[string]bool{"text": false, "json": true})
 }
 
-// named names a run as the commands of a hint have to: with the store, if that was named as well.
-func (env *environment) named(run string) display.Text {
+// runArgs returns the arguments with which a suggested command names a run: its id, and --store if
+// this command was given it.
+func (env *environment) runArgs(run string) display.Text {
 	if env.store == "" {
 		return display.Name(run)
 	}

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,10 +18,7 @@ func addProject(env *environment, root *cobra.Command) {
 	root.PersistentFlags().BoolVar(&env.trust, "trust", false, "trust the "+plc.ProjectName+" of this folder, or one above it, for this command: it may start programs")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if store := c.Flags().Lookup("store"); store != nil && store.Changed {
-			env.store = store.Value.String()
-			if u, err := url.Parse(env.store); err == nil && u.User != nil {
-				env.store = u.Redacted()
-			}
+			env.store = withoutPassword(store.Value.String())
 		}
 		if env.noProject || c.Flags().Lookup("tools") == nil && c.Flags().Lookup("store") == nil {
 			return nil
@@ -76,4 +74,20 @@ func (env *environment) useProject(c *cobra.Command) error {
 		}
 	}
 	return nil
+}
+
+// withoutPassword returns the name of a store with any password in it replaced by xxxxx.
+func withoutPassword(store string) string {
+	u, err := url.Parse(store)
+	if err != nil || !strings.Contains(store, "://") {
+		return store
+	}
+	values := u.Query()
+	for _, name := range []string{"password", "sslpassword"} {
+		if values.Has(name) {
+			values.Set(name, "xxxxx")
+			u.RawQuery = values.Encode()
+		}
+	}
+	return u.Redacted()
 }

@@ -414,36 +414,36 @@ func (env *environment) hintNext(p *prepared, r *plc.Run, res *exec.Result, b *b
 	switch {
 	case errors.As(res.Err, &fault):
 	case res.Status == exec.Paused && res.Replan:
-		env.hintf("plc resume %s --plan NEW goes on with another plan; what is done stays done", env.named(r.ID()))
+		env.hintf("plc resume %s --plan NEW goes on with another plan; what is done stays done", env.runArgs(r.ID()))
 	case res.Status == exec.Paused && r.Undone != nil:
 		env.hintAnswerUndo(r.ID(), r.ID())
 	case res.Status == exec.Paused:
-		env.hintf("plc approve %s, or plc reject, answers; then plc resume %[1]s goes on", env.named(r.ID()))
+		env.hintf("plc approve %s, or plc reject, answers; then plc resume %[1]s goes on", env.runArgs(r.ID()))
 	case res.Status == exec.Undoing && r.Undone != nil && r.Undone.Err == nil:
 		env.hintAnswerUndo(r.Undone.Run, r.ID())
 	case res.Status == exec.Undoing:
-		env.hintf("plc resume %s continues the undo; plc undo %[1]s does so with the current tool files", env.named(r.ID()))
+		env.hintf("plc resume %s continues the undo; plc undo %[1]s does so with the current tool files", env.runArgs(r.ID()))
 	case res.Status == exec.Failed && anyUnsure(res, b):
-		env.hintf("plc resume %s --on-uncertain retry makes calls again that may have done their work, skip goes on without them; without it they stay failed", env.named(r.ID()))
+		env.hintf("plc resume %s --on-uncertain retry makes calls again that may have done their work, skip goes on without them; without it they stay failed", env.runArgs(r.ID()))
 	case res.Status == exec.Failed && failedByPlan(res):
-		env.hintf("plc resume %s --plan NEW goes on with a mended plan; without --plan it tries again what failed; what is done stays done", env.named(r.ID()))
+		env.hintf("plc resume %s --plan NEW goes on with a mended plan; without --plan it tries again what failed; what is done stays done", env.runArgs(r.ID()))
 	case res.Status == exec.Failed:
-		env.hintf("plc resume %s tries again what failed, with the tool files as they were; what is done stays done", env.named(r.ID()))
+		env.hintf("plc resume %s tries again what failed, with the tool files as they were; what is done stays done", env.runArgs(r.ID()))
 	case res.Status == exec.Cancelled && anyUnsure(res, b):
 		asks := "asks about calls that may have done their work"
 		if !env.canAsk() {
 			asks = "fails calls that may have done their work, unless somebody can be asked at a terminal"
 		}
-		env.hintf("plc resume %s goes on, and %s; --on-uncertain retry makes them again unasked, skip goes on without them", env.named(r.ID()), asks)
+		env.hintf("plc resume %s goes on, and %s; --on-uncertain retry makes them again unasked, skip goes on without them", env.runArgs(r.ID()), asks)
 	case res.Status == exec.Cancelled:
-		env.hintf("plc resume %s goes on; what is done stays done", env.named(r.ID()))
+		env.hintf("plc resume %s goes on; what is done stays done", env.runArgs(r.ID()))
 	}
 }
 
 // hintAnswerUndo says how to answer the questions of a run that undoes another, and how to
 // continue.
 func (env *environment) hintAnswerUndo(by, next string) {
-	env.hintf("plc approve %s runs the undo, plc approve %[1]s --skip leaves the effect in place; then plc resume %s continues", env.named(by), env.named(next))
+	env.hintf("plc approve %s runs the undo, plc approve %[1]s --skip leaves the effect in place; then plc resume %s continues", env.runArgs(by), env.runArgs(next))
 }
 
 // anyUnsure reports whether a call of a run has failed that may have done its work.

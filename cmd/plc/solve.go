@@ -349,9 +349,9 @@ func (env *environment) showSolved(r *loop.Result, f *solveFlags, l *plc.Loop, b
 func (env *environment) hintSolve(r *loop.Result, waiting string, broken bool) {
 	switch {
 	case r.Status == exec.Paused && waiting != "":
-		env.hintf("plc approve %s, or plc reject, answers; then plc solve --resume %s goes on", shownName(waiting), env.named(r.ID))
+		env.hintf("plc approve %s, or plc reject, answers; then plc solve --resume %s goes on", shownName(waiting), env.runArgs(r.ID))
 	case r.Status == exec.Paused && len(r.Runs) > 0:
-		env.hintf("plc approve %s, or plc reject, answers; then plc solve --resume %s goes on", env.named(r.Runs[len(r.Runs)-1]), env.named(r.ID))
+		env.hintf("plc approve %s, or plc reject, answers; then plc solve --resume %s goes on", env.runArgs(r.Runs[len(r.Runs)-1]), env.runArgs(r.ID))
 	case r.Status == exec.Failed && broken:
 		env.hintf("plc solve --resume %s goes on when that is mended; what is done stays done", r.ID)
 	case r.Status == exec.Cancelled:

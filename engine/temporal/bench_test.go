@@ -173,8 +173,8 @@ func serveSome(t *testing.T, c *Client, workers int, o WorkerOptions) (stop func
 	}
 }
 
-// serveByHand has workers serve the workflow that was written by hand. Each makes so many calls at
-// once, which do what is given.
+// serveByHand has workers serve the workflow that was written by hand. Each worker makes up to
+// parallel calls at once, and each call runs do.
 func serveByHand(t *testing.T, c *Client, workers, parallel int, do func()) (stop func()) {
 	var all []worker.Worker
 	for range workers {

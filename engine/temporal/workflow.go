@@ -387,8 +387,8 @@ func (r *run) activity(queue string, timeout time.Duration) workflow.ActivityOpt
 	}
 }
 
-// pace ends the workflow task when what it sends to the server, with another attempt or batch of so
-// many bytes, is too much.
+// pace ends the workflow task if another activity, of this many bytes, would exceed taskActivities or
+// taskBytes.
 func (r *run) pace(bytes int) error {
 	if now := workflow.GetInfo(r.ctx).GetCurrentHistoryLength(); now != r.sent.task {
 		r.sent = sent{task: now}

@@ -191,7 +191,7 @@ func (c *Client) connected(ctx context.Context) (*link, error) {
 
 // connect starts the server, or a session with it. A program may leave server/discover unanswered
 // for as long as patience says; 0 is without a bound. With an error it returns the connection that
-// it tried, if the server has answered.
+// it tried, unless there was none or it timed out.
 func (c *Client) connect(ctx context.Context, patience time.Duration) (*link, error) {
 	l := &link{done: make(chan struct{})}
 	transport, err := c.transport(l)

@@ -21,10 +21,10 @@ type approvedCall struct {
 
 // approvedIn holds what people approved in a run.
 type approvedIn struct {
-	events int64 // that were read
-	calls  []approvedCall
-	plan   bool                   // the plan as a whole
-	no     map[callAt]*exec.Event // what was refused, and not approved since
+	events   int64 // that were read
+	calls    []approvedCall
+	plan     bool                   // the plan as a whole
+	refusals map[callAt]*exec.Event // the latest answers about calls, if they were refused
 }
 
 // approvals remembers what people approved in runs whose events were read. The zero value has none.
@@ -47,7 +47,7 @@ func (s *Server) approvedIn(ctx context.Context, sum *journal.Summary) (*approve
 	if known != nil && known.events == sum.Events {
 		return known, nil
 	}
-	in := &approvedIn{events: sum.Events, no: map[callAt]*exec.Event{}}
+	in := &approvedIn{events: sum.Events, refusals: map[callAt]*exec.Event{}}
 	open := map[callAt]*exec.Event{}
 	waited := false
 	err := s.each(ctx, sum.Run, 0, func(_ int64, e *exec.Event) error {
@@ -64,8 +64,8 @@ func (s *Server) approvedIn(ctx context.Context, sum *journal.Summary) (*approve
 			if q == nil || e.Answer == nil {
 				break
 			}
-			if delete(in.no, at); answered(e.Answer) == refused {
-				in.no[at] = e
+			if delete(in.refusals, at); answered(e.Answer) == refused {
+				in.refusals[at] = e
 			}
 			if !e.Answer.Approved {
 				break

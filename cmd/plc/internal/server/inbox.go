@@ -44,7 +44,7 @@ type asked struct {
 	Risk    int
 	Here    bool          // an answer leads back to the run
 	Last    *approvedCall // that of the tool that was approved last; nil if there is none
-	No      *exec.Event   // the answer that refused the call before; nil if none has
+	Refusal *exec.Event   // the latest answer, if it refused the call; nil otherwise
 }
 
 // asked returns a question as a person is shown it.
@@ -61,7 +61,7 @@ func (s *Server) asked(ctx context.Context, sum *journal.Summary, q *journal.Que
 	one.Last, _ = s.lastApproved(ctx, q)
 	if sum.Events <= eventsLookedAt {
 		if in, err := s.approvedIn(ctx, sum); err == nil {
-			one.No = in.no[callAt{q.Instance, q.Path}]
+			one.Refusal = in.refusals[callAt{q.Instance, q.Path}]
 		}
 	}
 	return one
@@ -97,7 +97,7 @@ const maxWaiting = 100
 
 func (s *Server) inbox(w http.ResponseWriter, r *http.Request) {
 	var outcome []string
-	if last, ok := s.taken.LoadAndDelete(callerOf(r).name); ok {
+	if last, ok := s.confirmations.LoadAndDelete(callerOf(r).name); ok {
 		outcome = []string{last.(string)}
 	}
 	s.showInbox(w, r, outcome)
@@ -212,13 +212,13 @@ func (s *Server) decideForm(w http.ResponseWriter, r *http.Request) {
 	if r.PostFormValue("then") == "run" {
 		to = place{run: run}.url().String()
 	} else {
-		s.taken.Store(callerOf(r).name, d.taken(callerOf(r), run))
+		s.confirmations.Store(callerOf(r).name, d.confirmation(callerOf(r), run))
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// taken says, to the caller who has made it, that a decision about a run was taken.
-func (d *Decision) taken(c *caller, run string) string {
+// confirmation returns the text that confirms a decision about a run to its caller.
+func (d *Decision) confirmation(c *caller, run string) string {
 	a, _ := d.answerOf(c)
 	what := "the plan"
 	if d.Call != "" {

@@ -66,13 +66,13 @@ func (q *asked) article(may, several bool) html.Item {
 				text(" Mark it, to answer several at once; it can be marked once its beginning and its end were on the screen"))))))
 }
 
-// refusedBefore says who refused the call before the run went on.
+// refusedBefore says who refused the call, if the run was continued after that.
 func (q *asked) refusedBefore() html.Item {
-	if q.No == nil {
+	if q.Refusal == nil {
 		return html.Item{}
 	}
-	a := q.No.Answer
-	return el("p", class("warning"), text("This call was refused "), when(a.By != "", text("by ", a.By, " ")), moment(stamp(q.No.Time)),
+	a := q.Refusal.Answer
+	return el("p", class("warning"), text("This call was refused "), when(a.By != "", text("by ", a.By, " ")), moment(stamp(q.Refusal.Time)),
 		when(a.Reason != "", text(" (", a.Reason, ")")), text(". The run was continued, so it is asked again."))
 }
 

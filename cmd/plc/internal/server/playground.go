@@ -167,14 +167,17 @@ func (s *Server) play(r *http.Request, v *played) {
 		p, err = s.opts.Engine.Prepare(r.Context(), spec)
 	}
 	if err == nil {
-		v.Raw = findingsOf(p.AllFindings())
+		found := p.AllFindings()
+		if spec.Instances.Text != "" {
+			var more diag.List
+			more, err = s.checkInstances(r, spec)
+			found = slices.Concat(found, more)
+		}
+		v.Raw = findingsOf(found)
 		for _, f := range v.Raw {
 			var one finding
 			_ = json.Unmarshal(f, &one) // our own
 			v.Findings = append(v.Findings, one)
-		}
-		if spec.Instances.Text != "" {
-			err = s.checkInstances(r, spec, v)
 		}
 		if p.Program != nil {
 			var svg bytes.Buffer
@@ -197,37 +200,28 @@ func (s *Server) play(r *http.Request, v *played) {
 	}
 }
 
-// faultyLine returns an error that names the first line of the instances that is wrong.
+// faultyLine returns an error that names the first wrong line of the instances.
 func (s *Server) faultyLine(r *http.Request, in *Planned) error {
 	spec, err := s.spec(in)
 	if err != nil {
 		return err
 	}
-	p, err := s.opts.Engine.Check(r.Context(), spec)
-	if err != nil {
-		return err
-	}
-	for _, f := range p.AllFindings() {
-		if f.Severity == diag.Error && f.Loc.File != nil && f.Loc.File.Name == instancesName {
+	found, err := s.checkInstances(r, spec)
+	for _, f := range found {
+		if f.Severity == diag.Error {
 			return fmt.Errorf("line %d of the instances is wrong: %s; correct the line or remove it", f.Loc.File.Position(int(f.Loc.Span.Start)).Line, f.Message)
 		}
 	}
-	return nil
+	return err
 }
 
-// checkInstances checks the lines of instances, and adds its findings to those of v.
-func (s *Server) checkInstances(r *http.Request, spec plc.Spec, v *played) error {
+// checkInstances returns the findings about the lines of instances.
+func (s *Server) checkInstances(r *http.Request, spec plc.Spec) (diag.List, error) {
 	p, err := s.opts.Engine.Check(r.Context(), spec)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, f := range findingsOf(p.AllFindings()) {
-		var one finding
-		if json.Unmarshal(f, &one) == nil && one.File == instancesName {
-			v.Raw, v.Findings = append(v.Raw, f), append(v.Findings, one)
-		}
-	}
-	return nil
+	return slices.DeleteFunc(slices.Clone(p.AllFindings()), func(f diag.Finding) bool { return f.Loc.File == nil || f.Loc.File.Name != instancesName }), nil
 }
 
 // askedBesides says which calls may ask a person for other reasons than their own approval.

@@ -74,7 +74,7 @@ func formAgain(r *http.Request, status int) html.Item {
 	decision := r.PostFormValue("decision")
 	return html.Join(words("h2", "What you typed"),
 		el("form", attr("method", "post"), html.Action(path(strings.Split(strings.Trim(r.URL.Path, "/"), "/")...)), html.Join(fields...),
-			el("button", when(decision != "", attr("name", "decision"), exactly("value", decision)), text(sendAgain(r)))))
+			el("button", when(decision != "", attr("name", "decision"), exactly("value", decision)), text(resendLabel(r)))))
 }
 
 // known passes requests on to the routes of a mux, and answers those that it has no route for with
@@ -266,8 +266,8 @@ func decode(text []byte, into any) error {
 	return nil
 }
 
-// sendAgain says what sending a form again does.
-func sendAgain(r *http.Request) string {
+// resendLabel returns the label of the button that sends a refused form again.
+func resendLabel(r *http.Request) string {
 	what := "the plan"
 	if call := r.PostFormValue("call"); call != "" {
 		what = "the call " + exec.CallID(call)

@@ -68,17 +68,19 @@ type Server struct {
 	// Findings are warnings about the tool files and MCP servers at the start.
 	Findings diag.List
 
-	opts         Options
-	tools        *tool.Catalogue
-	runs         *runner.Runner
-	codes        codes
-	uploads      uploads
-	approved     approvals
-	room         *room    // for requests that compile a plan
-	taken        sync.Map // by the name of a caller: what the next inbox says of their last answer
-	simulateTime time.Duration
-	large        chan struct{} // of requests whose bodies are large
-	handler      http.Handler
+	opts     Options
+	tools    *tool.Catalogue
+	runs     *runner.Runner
+	codes    codes
+	uploads  uploads
+	approved approvals
+	room     *room // for requests that compile a plan
+	// confirmations holds, by the name of a caller, the text that confirms their last decision. The
+	// next inbox shows it once.
+	confirmations sync.Map
+	simulateTime  time.Duration
+	large         chan struct{} // of requests whose bodies are large
+	handler       http.Handler
 }
 
 // New returns a server, which resumes the runs that the one before it left in the store. The error
