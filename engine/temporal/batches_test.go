@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -158,5 +159,27 @@ func TestSpansOfBatch(t *testing.T) {
 	}
 	if want := "execute_tool look a true\nexecute_tool look b true\nactivity false\n"; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// A workflow task schedules a bounded number of activities, and the others come in the next ones.
+func TestActivitiesOfATask(t *testing.T) {
+	const calls = taskActivities + 50
+	c, w := needServer(t).dial(t, Options{Queue: t.Name()}), &world{}
+	serve(t, c, WorkerOptions{Config: plc.Config{Tools: w.tools()}, Parallel: 50})
+	run, _ := runOnce(t, c, graphOf(calls, false), inputVersion, 1000)
+	scheduled, all := map[int64]int{}, 0 // by workflow task
+	for events := c.GetWorkflowHistory(t.Context(), run, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); events.HasNext(); {
+		e, err := events.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := e.GetActivityTaskScheduledEventAttributes(); a != nil {
+			scheduled[a.WorkflowTaskCompletedEventId]++
+			all++
+		}
+	}
+	if most := slices.Max(slices.Collect(maps.Values(scheduled))); most != taskActivities || all != calls {
+		t.Errorf("%d activities, at most %d in a workflow task", all, most)
 	}
 }
