@@ -376,9 +376,9 @@ func (s *scheduler) obey(a *asking, c *call, answer Answer) {
 	case s.ctx.Err() != nil: // nobody said no
 		s.cancelled(a.i, &Failure{"cancelled", "the run was cancelled before an answer came"})
 	case a.q.Kind == UncertainQuestion:
-		s.failedLost(a.i, a.q.Failure)
+		s.failedLost(a.i, declined(a.q.Failure, answer))
 	case a.q.Kind == FailureQuestion:
-		s.giveUp(a.i)
+		s.giveUp(a.i, answer)
 	case answer.Unanswered:
 		s.failed(a.i, &Failure{"rejected", answer.Reason})
 	default:
@@ -418,14 +418,21 @@ func (s *scheduler) again(a *asking, c *call, params []byte) {
 	s.push(a.i)
 }
 
-// giveUp ends a call that failed, and the run with it.
-func (s *scheduler) giveUp(i int32) {
+// giveUp ends a call that failed, and the run with it, as an answer says.
+func (s *scheduler) giveUp(i int32, answer Answer) {
 	s.mu.Lock()
 	c, p := s.call(i), &s.prog().Calls[i]
 	c.fail(false)
 	c.params = nil
 	s.emitCall(i, Event{Type: CallFailed, Status: Failed, Attempt: c.attempts, Error: c.failure})
-	s.abort(p, fmt.Sprintf("%q failed: %s", p.ID, c.failure))
+	why := fmt.Sprintf("%q failed: %s", p.ID, c.failure)
+	switch {
+	case answer.Unanswered:
+		why += "; " + answer.Reason
+	case answer.Reason != "":
+		why += "; a person ended the run: " + answer.Reason
+	}
+	s.abort(p, why)
 	s.release(i, false)
 	queue := s.settle(i, nil)
 	s.mu.Unlock()

@@ -106,7 +106,7 @@ func (s *scheduler) fallbackFailed(i int32, p *compile.Call, err error) {
 	lost := errors.As(err, &te) && te.Uncertain && !p.Fallback.Target.Effects.Repeatable()
 	switch {
 	case lost && s.opts.OnUncertain != RetryUncertain:
-		s.uncertain(i, failureOf(err, "error"))
+		s.uncertain(i, uncertainty(failureOf(err, "error")))
 	case lost:
 		s.failedLost(i, s.call(i).fallbackFor)
 	default:

@@ -170,7 +170,7 @@ func (s *scheduler) leftStarted(i int32, c *call, ended bool) {
 		}
 	default:
 		c.attempts = max(c.attempts, past.Attempts)
-		c.failure, c.reason = uncertainty(lostFailure()), "it was started, and its answer was lost"
+		c.failure, c.reason = lossOf(past), "it was started, and its answer was lost"
 		if ended {
 			c.failLost()
 		}

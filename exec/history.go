@@ -111,6 +111,7 @@ type storedPast struct {
 	Content  string          `json:"content,omitempty"`
 	Params   *string         `json:"params,omitempty"`
 	Failure  *Failure        `json:"failure,omitempty"`
+	Loss     *Failure        `json:"loss,omitempty"`
 	Returned *storedReturned `json:"returned,omitempty"`
 	Approved string          `json:"approved,omitempty"`
 	Asked    string          `json:"asked,omitempty"`
@@ -185,7 +186,7 @@ func (h *History) UnmarshalJSON(text []byte) error {
 func (p *Past) stored() *storedPast {
 	s := &storedPast{
 		Attempts: p.Attempts, Failed: p.Failed, Fallback: p.Fallback, Instead: p.Instead, Lost: p.Lost, Key: p.Key, Content: p.Content,
-		Params: textOf(p.Params), Failure: p.Failure, Approved: p.Approved, Asked: p.Asked, Question: p.Question, Terms: p.terms, Allowed: p.allowed,
+		Params: textOf(p.Params), Failure: p.Failure, Loss: p.Loss, Approved: p.Approved, Asked: p.Asked, Question: p.Question, Terms: p.terms, Allowed: p.allowed,
 		Shown: textOf(p.shown), Said: textOf(p.said), ShownWhy: p.shownWhy, SaidWhy: p.saidWhy, Heard: p.heard, Usage: p.Usage, Applied: p.Applied, Settled: p.Settled,
 	}
 	if r := p.Returned; r != nil {
@@ -202,7 +203,7 @@ func (p *Past) stored() *storedPast {
 func (s *storedPast) past() *Past {
 	p := &Past{
 		Attempts: s.Attempts, Failed: s.Failed, Fallback: s.Fallback, Instead: s.Instead, Lost: s.Lost, Key: s.Key, Content: s.Content,
-		Params: valueOf(s.Params), Failure: s.Failure, Approved: s.Approved, Asked: s.Asked, Question: s.Question, terms: s.Terms, allowed: s.Allowed,
+		Params: valueOf(s.Params), Failure: s.Failure, Loss: s.Loss, Approved: s.Approved, Asked: s.Asked, Question: s.Question, terms: s.Terms, allowed: s.Allowed,
 		shown: valueOf(s.Shown), said: valueOf(s.Said), shownWhy: s.ShownWhy, saidWhy: s.SaidWhy, heard: s.Heard, Usage: s.Usage, Applied: s.Applied, Settled: s.Settled,
 	}
 	if r := s.Returned; r != nil {

@@ -46,6 +46,7 @@ type Past struct {
 
 	Params  json.RawMessage // of the last attempt, when a person or a hook changed them; nil are the plan's
 	Failure *Failure        // of the last attempt that failed
+	Loss    *Failure        // of the call when the answer of its last attempt was lost; nil is not known
 	// Returned is the final result of the call, from its tool or from a person; nil while there is
 	// none.
 	Returned *Returned
@@ -112,6 +113,9 @@ func (p *Past) Take(e *Event) {
 		if !p.Fallback || p.Answer != nil && p.Answer.Result != nil { // a person gave the result
 			p.Instead = ""
 		}
+		if e.Lost && p.Loss == nil {
+			p.Loss = e.Error
+		}
 		p.Lost, p.Settled, p.Applied = false, "", e.Applied
 		p.Returned = &Returned{Value: e.Value, Outcome: e.Outcome, Failure: e.Error, Lost: e.Lost, Permanent: e.Permanent, Undoes: e.Undoes, Skipped: e.Status == Skipped, Reason: e.Reason}
 		if e.Usage != nil {
@@ -123,6 +127,9 @@ func (p *Past) Take(e *Event) {
 		p.heard, p.saidWhy = false, nil
 		if p.terms = e.Asked; e.Asked != nil {
 			p.saidWhy = e.Asked.Breaks
+		}
+		if e.Question == UncertainQuestion {
+			p.Loss = e.Error
 		}
 	case ApprovalGiven:
 		p.Asked, p.Question, p.Answer, p.heard = e.Digest, e.Question, e.Answer, true
@@ -143,7 +150,7 @@ func (p *Past) start(e *Event) {
 	if p.Returned != nil || !e.Fallback && e.Attempt <= p.Attempts { // it is begun again
 		p.Returned, p.Failed = nil, 0
 	}
-	p.Lost, p.Fallback, p.Settled = true, e.Fallback, ""
+	p.Lost, p.Loss, p.Fallback, p.Settled = true, nil, e.Fallback, ""
 	p.Key, p.Instead = e.Key, ""
 	if e.Fallback {
 		p.Instead = e.Digest

@@ -209,6 +209,56 @@ func TestALostAnswerWaits(t *testing.T) {
 	}
 }
 
+// Why an answer was lost is still said when the run is resumed, and so is what a person answered.
+func TestWhyAnAnswerWasLost(t *testing.T) {
+	var n counted
+	prog := program(t, `[{"_tool":"pay","amount":5}]`, tools{`pay "effects":{}`: n.tool(func(context.Context, *tool.Request) (tool.Result, error) {
+		return tool.Result{}, &tool.Error{Code: "bad-output", Message: "half a page", Uncertain: true}
+	})})
+	r := &tape{}
+	first := run(t, prog, &exec.Options{ID: "r", Record: r, OnUncertain: exec.WaitUncertain})
+	if len(first.Questions) != 1 {
+		t.Fatalf("%s: %+v", first.Status, first.Questions)
+	}
+	q := first.Questions[0]
+	wants := func(name string, f *exec.Failure, texts ...string) {
+		t.Helper()
+		if f == nil || f.Code != "uncertain" {
+			t.Fatalf("%s: %+v", name, f)
+		}
+		for _, text := range texts {
+			if !strings.Contains(f.Message, text) {
+				t.Errorf("%s does not say %q: %s", name, text, f.Message)
+			}
+		}
+	}
+	wants("the question", q.Failure, "bad-output: half a page")
+
+	r = r.after("")
+	again := run(t, prog, &exec.Options{ID: "r", Record: r, OnUncertain: exec.WaitUncertain})
+	if len(again.Questions) != 1 || again.Questions[0].Reason != q.Reason || *again.Questions[0].Failure != *q.Failure {
+		t.Errorf("asked again: %+v, was %+v", again.Questions, q)
+	}
+
+	no := func(context.Context, *exec.Question) (exec.Answer, error) {
+		return exec.Answer{Reason: "I saw it in the ledger"}, nil
+	}
+	r = r.after("")
+	refused := run(t, prog, &exec.Options{ID: "r", Record: r, Approver: no})
+	wants("the refused call", refused.Calls[0].Error, "bad-output: half a page", "may have done its work", "I saw it in the ledger")
+	if strings.Contains(refused.Calls[0].Error.Message, "so it is not called again") {
+		t.Errorf("it gives two reasons: %s", refused.Calls[0].Error.Message)
+	}
+
+	later := run(t, prog, &exec.Options{ID: "r", Record: r.after(""), RetryFailed: true, OnUncertain: exec.WaitUncertain})
+	if len(later.Questions) != 1 || *later.Questions[0].Failure != *q.Failure {
+		t.Errorf("asked after it was refused: %+v", later.Questions)
+	}
+	if len(n.keys) != 1 {
+		t.Errorf("it was called %d times", len(n.keys))
+	}
+}
+
 // TestALostAnswer kills a run while a tool is called, and resumes it.
 func TestALostAnswer(t *testing.T) {
 	yes := func(a exec.Answer) func(context.Context, *exec.Question) (exec.Answer, error) {

@@ -382,17 +382,25 @@ func (s *scheduler) repeats(i int32, p *compile.Call, replaced bool) bool {
 	if !c.trail.asked(UncertainQuestion) && (repeatable(p, c.fallbackFor != nil) || s.opts.OnUncertain == RetryUncertain) {
 		return true
 	}
-	f := lostFailure()
+	loss := lossOf(c.trail.past)
 	if replaced {
-		f.Message = "it failed before, and the fallback that gave a result in its place is not that of this plan"
+		loss = uncertainty(&Failure{"lost", "it failed before, and the fallback that gave a result in its place is not that of this plan"})
 	}
-	s.uncertain(i, f)
+	s.uncertain(i, loss)
 	return false
 }
 
 // lostFailure returns the failure of an attempt whose process ended.
 func lostFailure() *Failure {
 	return &Failure{"lost", "the process that called it ended before the answer came"}
+}
+
+// lossOf returns the failure of a call whose last attempt has no answer, as the record has it.
+func lossOf(p *Past) *Failure {
+	if p.Loss != nil {
+		return p.Loss
+	}
+	return uncertainty(lostFailure())
 }
 
 // giveBack ends a call as the record says.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/plc-lang/plc/compile"
@@ -30,7 +31,7 @@ func (s *scheduler) attemptFailed(i int32, err error) bool {
 	var te *tool.Error
 	errors.As(err, &te)
 	if te != nil && te.Uncertain && !p.Repeatable && s.opts.OnUncertain != RetryUncertain {
-		s.uncertain(i, f)
+		s.uncertain(i, uncertainty(f))
 		return true
 	}
 	if wait, ok := s.retry(i, p, f, te); ok {
@@ -115,15 +116,22 @@ func backoff(r *lang.Retry, n int) time.Duration {
 	return time.Duration(d)
 }
 
+// What is added to a failure of an attempt of which it is not known whether it did its work.
+const (
+	mayHaveWorked  = "; it may have done its work"
+	notCalledAgain = ", so it is not called again"
+)
+
 // uncertainty returns the failure of a call that may have done its work.
 func uncertainty(f *Failure) *Failure {
-	return &Failure{"uncertain", fmt.Sprintf("%s: %s; it may have done its work, so it is not called again", f.Code, f.Message)}
+	return &Failure{"uncertain", fmt.Sprintf("%s: %s%s%s", f.Code, f.Message, mayHaveWorked, notCalledAgain)}
 }
 
 // uncertain ends a call that may have done its work and may not be called again
 // unasked, or asks. In a run that has failed nobody is asked any more: whoever resumes it is.
-func (s *scheduler) uncertain(i int32, f *Failure) {
-	why := uncertainty(f)
+// why is an uncertainty.
+func (s *scheduler) uncertain(i int32, why *Failure) {
+	lost := "its answer was lost: " + strings.TrimSuffix(why.Message, mayHaveWorked+notCalledAgain)
 	s.mu.Lock()
 	failed := s.stopped.status == Failed
 	s.mu.Unlock()
@@ -134,14 +142,26 @@ func (s *scheduler) uncertain(i int32, f *Failure) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.release(i, false)
-		s.ask(i, UncertainQuestion, fmt.Sprintf("its answer was lost: %s: %s", f.Code, f.Message), why)
+		s.ask(i, UncertainQuestion, lost, why)
 	case s.opts.OnUncertain == SkipUncertain:
-		reason := fmt.Sprintf("its answer was lost: %s", f.Message)
-		s.tellReturned(i, Event{Status: Skipped, Reason: reason, Error: why, Work: WorkUnknown})
-		s.skip(i, reason, true)
+		s.tellReturned(i, Event{Status: Skipped, Reason: lost, Error: why, Work: WorkUnknown})
+		s.skip(i, lost, true)
 	default:
 		s.failedLost(i, why)
 	}
+}
+
+// declined returns the failure of a call that may have done its work, after somebody said that it
+// is not called again.
+func declined(why *Failure, answer Answer) *Failure {
+	said := "a person said not to call it again"
+	switch {
+	case answer.Unanswered:
+		said = answer.Reason
+	case answer.Reason != "":
+		said += ": " + answer.Reason
+	}
+	return &Failure{why.Code, strings.TrimSuffix(why.Message, notCalledAgain) + ", and " + said}
 }
 
 // cancelled ends a call that was stopped with the run.

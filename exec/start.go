@@ -184,7 +184,7 @@ func (s *scheduler) answerLost(a *attempt) (leave bool) {
 		return true
 	}
 	if !repeatable(p, a.fallback) && s.opts.OnUncertain != RetryUncertain {
-		s.uncertain(a.i, lostFailure())
+		s.uncertain(a.i, uncertainty(lostFailure()))
 		return true
 	}
 	s.mu.Lock()

@@ -243,10 +243,12 @@ func TestStepperQuestions(t *testing.T) {
 		t.Error("a question is answered twice")
 	}
 	s.wants("a@1")
-	s.fails("a@1", &tool.Error{Code: "lost", Uncertain: true})
-	s.asks(exec.UncertainQuestion)
+	s.fails("a@1", &tool.Error{Code: "reset", Message: "half a page", Uncertain: true})
+	q := s.asks(exec.UncertainQuestion)
 	s.hop(noon.Add(2 * time.Hour))
-	s.asks(exec.UncertainQuestion)
+	if after := s.asks(exec.UncertainQuestion); *after.Failure != *q.Failure {
+		t.Errorf("the question is about %v, was about %v", after.Failure, q.Failure)
+	}
 	if err := s.Reply("a", "", exec.Answer{Approved: true}); err != nil {
 		t.Fatal(err)
 	}
