@@ -117,12 +117,12 @@ func (s *scheduler) fallbackFailed(i int32, p *compile.Call, err error) {
 // fallbackAllowed reports whether a person said yes to the fallback of a call.
 func (s *scheduler) fallbackAllowed(i int32, p *compile.Call, params json.RawMessage) bool {
 	c := s.call(i)
-	if c.fallbackApproved || c.trail == nil || c.trail.past == nil || c.trail.past.Approved == "" {
+	if c.fallbackApproved || c.trail == nil || c.trail.past == nil || c.trail.past.Approved.Digest == "" {
 		return c.fallbackApproved
 	}
 	terms := s.fallbackTerms(p, params, false)
-	terms.Breaks = c.trail.past.shownWhy
-	c.fallbackApproved = c.trail.past.Approved == terms.Digest(s.path(i))
+	terms.Breaks = c.trail.past.Approved.breaks
+	c.fallbackApproved = c.trail.past.Approved.Digest == terms.Digest(s.path(i))
 	return c.fallbackApproved
 }
 

@@ -100,8 +100,6 @@ type storedHistory struct {
 }
 
 type storedPast struct {
-	Terms    *Terms          `json:"terms,omitempty"`
-	Allowed  *Terms          `json:"allowed,omitempty"`
 	Attempts int             `json:"attempts,omitempty"`
 	Failed   int             `json:"failed,omitempty"`
 	Fallback bool            `json:"fallback,omitempty"`
@@ -113,18 +111,30 @@ type storedPast struct {
 	Failure  *Failure        `json:"failure,omitempty"`
 	Loss     *Failure        `json:"loss,omitempty"`
 	Returned *storedReturned `json:"returned,omitempty"`
-	Approved string          `json:"approved,omitempty"`
-	Asked    string          `json:"asked,omitempty"`
-	Question QuestionKind    `json:"question,omitempty"`
-	Answer   *storedAnswer   `json:"answer,omitempty"`
-	Shown    *string         `json:"shown,omitempty"`
-	ShownWhy []string        `json:"shownWhy,omitempty"`
-	Said     *string         `json:"said,omitempty"`
-	SaidWhy  []string        `json:"saidWhy,omitempty"`
-	Heard    bool            `json:"heard,omitempty"`
-	Usage    tool.Usage      `json:"usage,omitzero"`
-	Applied  bool            `json:"applied,omitempty"`
-	Settled  Status          `json:"settled,omitempty"`
+	storedApproved
+	storedAsked
+	Answer  *storedAnswer `json:"answer,omitempty"`
+	Heard   bool          `json:"heard,omitempty"`
+	Usage   tool.Usage    `json:"usage,omitzero"`
+	Applied bool          `json:"applied,omitempty"`
+	Settled Status        `json:"settled,omitempty"`
+}
+
+// storedApproved is the question that allowed a call. It was one of approval.
+type storedApproved struct {
+	Approved string   `json:"approved,omitempty"` // the digest
+	Shown    *string  `json:"shown,omitempty"`    // the params
+	ShownWhy []string `json:"shownWhy,omitempty"` // the reasons of the guard
+	Allowed  *Terms   `json:"allowed,omitempty"`
+}
+
+// storedAsked is the question about a call that was asked last.
+type storedAsked struct {
+	Asked    string       `json:"asked,omitempty"`
+	Question QuestionKind `json:"question,omitempty"`
+	Said     *string      `json:"said,omitempty"`
+	SaidWhy  []string     `json:"saidWhy,omitempty"`
+	Terms    *Terms       `json:"terms,omitempty"`
 }
 
 type storedReturned struct {
@@ -186,8 +196,9 @@ func (h *History) UnmarshalJSON(text []byte) error {
 func (p *Past) stored() *storedPast {
 	s := &storedPast{
 		Attempts: p.Attempts, Failed: p.Failed, Fallback: p.Fallback, Instead: p.Instead, Lost: p.Lost, Key: p.Key, Content: p.Content,
-		Params: textOf(p.Params), Failure: p.Failure, Loss: p.Loss, Approved: p.Approved, Asked: p.Asked, Question: p.Question, Terms: p.terms, Allowed: p.allowed,
-		Shown: textOf(p.shown), Said: textOf(p.said), ShownWhy: p.shownWhy, SaidWhy: p.saidWhy, Heard: p.heard, Usage: p.Usage, Applied: p.Applied, Settled: p.Settled,
+		Params: textOf(p.Params), Failure: p.Failure, Loss: p.Loss, Heard: p.heard, Usage: p.Usage, Applied: p.Applied, Settled: p.Settled,
+		storedApproved: storedApproved{p.Approved.Digest, textOf(p.Approved.params), p.Approved.breaks, p.Approved.terms},
+		storedAsked:    storedAsked{p.Asked.Digest, p.Asked.Kind, textOf(p.Asked.params), p.Asked.breaks, p.Asked.terms},
 	}
 	if r := p.Returned; r != nil {
 		s.Returned = &storedReturned{
@@ -203,8 +214,11 @@ func (p *Past) stored() *storedPast {
 func (s *storedPast) past() *Past {
 	p := &Past{
 		Attempts: s.Attempts, Failed: s.Failed, Fallback: s.Fallback, Instead: s.Instead, Lost: s.Lost, Key: s.Key, Content: s.Content,
-		Params: valueOf(s.Params), Failure: s.Failure, Loss: s.Loss, Approved: s.Approved, Asked: s.Asked, Question: s.Question, terms: s.Terms, allowed: s.Allowed,
-		shown: valueOf(s.Shown), said: valueOf(s.Said), shownWhy: s.ShownWhy, saidWhy: s.SaidWhy, heard: s.Heard, Usage: s.Usage, Applied: s.Applied, Settled: s.Settled,
+		Params: valueOf(s.Params), Failure: s.Failure, Loss: s.Loss, heard: s.Heard, Usage: s.Usage, Applied: s.Applied, Settled: s.Settled,
+		Asked: PastQuestion{s.Asked, s.Question, valueOf(s.Said), s.SaidWhy, s.Terms},
+	}
+	if s.Approved != "" {
+		p.Approved = PastQuestion{s.Approved, ApprovalQuestion, valueOf(s.Shown), s.ShownWhy, s.Allowed}
 	}
 	if r := s.Returned; r != nil {
 		p.Returned = &Returned{

@@ -51,22 +51,12 @@ type Past struct {
 	// none.
 	Returned *Returned
 
-	// Approved is the digest of the question that allowed its call; "" is none.
-	Approved string
-	// Asked is the digest of the question that was asked last, Question its kind, and Answer
-	// what a person said, as long as nothing has come of it. A record may add an answer that was
-	// given since.
-	Asked    string
-	Question QuestionKind
-	Answer   *Answer
-
-	shown    []byte   // the params of the question of Approved
-	shownWhy []string // the reasons of the guard in it
-	said     []byte   // the params of the question of Asked
-	saidWhy  []string // the reasons of the guard in it
-	heard    bool     // Answer is that of an event
-	terms    *Terms   // of the question of Asked, and allowed those of Approved; nil is not known
-	allowed  *Terms
+	// Approved is the question that allowed its call, and Asked the one that was asked last.
+	Approved, Asked PastQuestion
+	// Answer is what a person said to the question of Asked, as long as nothing has come of it. A
+	// record may add an answer that was given since.
+	Answer *Answer
+	heard  bool // Answer is that of an event
 
 	Usage tool.Usage // of all its attempts that have an answer
 
@@ -76,6 +66,16 @@ type Past struct {
 
 	// Settled is the status that it has come to; "" when it has none yet.
 	Settled Status
+}
+
+// PastQuestion is a question that was asked about a call. The zero value is none.
+type PastQuestion struct {
+	Digest string // see Question
+	Kind   QuestionKind
+
+	params []byte
+	breaks []string // the reasons of the guard
+	terms  *Terms   // nil is not known
 }
 
 // Returned is the final result of a call: a value, or the failure of its last attempt.
@@ -123,16 +123,16 @@ func (p *Past) Take(e *Event) {
 		}
 		p.acted()
 	case ApprovalAsked:
-		p.Asked, p.Question, p.Answer, p.said = e.Digest, e.Question, nil, e.Value
-		p.heard, p.saidWhy = false, nil
-		if p.terms = e.Asked; e.Asked != nil {
-			p.saidWhy = e.Asked.Breaks
+		p.Asked = PastQuestion{Digest: e.Digest, Kind: e.Question, params: e.Value, terms: e.Asked}
+		if e.Asked != nil {
+			p.Asked.breaks = e.Asked.Breaks
 		}
+		p.Answer, p.heard = nil, false
 		if e.Question == UncertainQuestion {
 			p.Loss = e.Error
 		}
 	case ApprovalGiven:
-		p.Asked, p.Question, p.Answer, p.heard = e.Digest, e.Question, e.Answer, true
+		p.Asked.Digest, p.Asked.Kind, p.Answer, p.heard = e.Digest, e.Question, e.Answer, true
 	case CallCompleted, CallFailed, CallSkipped:
 		p.Settled = e.Status
 	}
@@ -163,8 +163,8 @@ func (p *Past) start(e *Event) {
 // acted notes that what a person answered has been done. A call that was allowed stays
 // allowed.
 func (p *Past) acted() {
-	if p.Question == ApprovalQuestion && p.Answer != nil && p.Answer.Approved {
-		p.Approved, p.shown, p.shownWhy, p.allowed = p.Asked, p.said, p.saidWhy, p.terms
+	if p.Asked.Kind == ApprovalQuestion && p.Answer != nil && p.Answer.Approved {
+		p.Approved = p.Asked
 	}
-	p.Asked, p.Question, p.Answer, p.said, p.saidWhy = "", "", nil, nil, nil
+	p.Asked, p.Answer = PastQuestion{}, nil
 }

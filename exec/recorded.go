@@ -276,17 +276,17 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (unfinished bool) 
 	if !p.Delegates() || past.Fallback { // else its attempts are made again, of what the record knows of their calls
 		c.resume(past.Attempts, past.Attempts-past.Failed)
 	}
-	if past.Approved != "" {
-		terms := s.terms(i, past.shown, false)
-		terms.Breaks = past.shownWhy
-		c.approved = past.Approved == terms.Digest(s.path(i))
+	if past.Approved.Digest != "" {
+		terms := s.terms(i, past.Approved.params, false)
+		terms.Breaks = past.Approved.breaks
+		c.approved = past.Approved.Digest == terms.Digest(s.path(i))
 		c.fallbackApproved = c.approved && terms.Fallback != nil && terms.Fallback.Params != nil
 	}
 	if past.Params != nil {
 		c.edit(past.Params)
 	}
-	if c.approved && bytes.Equal(c.params, past.shown) {
-		c.allowed = past.shownWhy
+	if c.approved && bytes.Equal(c.params, past.Approved.params) {
+		c.allowed = past.Approved.breaks
 	}
 	if past.Fallback {
 		if s.guard != nil {
@@ -496,7 +496,7 @@ func (p *pool) tells() bool { return p.opts.Record != nil || p.opts.OnEvent != n
 // answered returns the answer that the record has to a question; it is used once. heard reports
 // that an event says so: it was not given while nobody ran the run.
 func (t *trail) answered(q *Question) (a *Answer, heard bool) {
-	if t == nil || t.past == nil || t.past.Answer == nil || t.past.Question != q.Kind || t.past.Asked != q.Digest {
+	if t == nil || t.past == nil || t.past.Answer == nil || t.past.Asked.Kind != q.Kind || t.past.Asked.Digest != q.Digest {
 		return nil, false
 	}
 	a, t.past.Answer = t.past.Answer, nil
@@ -509,9 +509,9 @@ func (t *trail) outdated(q *Question) string {
 	if t == nil || t.past == nil || q.Kind != ApprovalQuestion {
 		return ""
 	}
-	before := t.past.allowed
-	if a := t.past.Answer; a != nil && a.allows() && t.past.Question == q.Kind {
-		before = t.past.terms
+	before := t.past.Approved.terms
+	if a := t.past.Answer; a != nil && a.allows() && t.past.Asked.Kind == q.Kind {
+		before = t.past.Asked.terms
 	}
 	changed := q.Terms.since(before)
 	if changed == nil {
@@ -522,7 +522,7 @@ func (t *trail) outdated(q *Question) string {
 
 // asked reports whether the record has an answer to a question of this kind.
 func (t *trail) asked(kind QuestionKind) bool {
-	return t != nil && t.past != nil && t.past.Answer != nil && t.past.Question == kind
+	return t != nil && t.past != nil && t.past.Answer != nil && t.past.Asked.Kind == kind
 }
 
 // edit gives a call other params than the plan's. What the guard has said was of those before.

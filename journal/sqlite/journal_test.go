@@ -399,7 +399,7 @@ func TestQuestions(t *testing.T) {
 	}
 	r = resume(t, other, "r1")
 	past, err := r.Past("")
-	if err != nil || past["b"].Answer == nil || past["b"].Answer.Reason != "no" || past["b"].Asked != "d2" || !past["a"].Answer.Skip {
+	if err != nil || past["b"].Answer == nil || past["b"].Answer.Reason != "no" || past["b"].Asked.Digest != "d2" || !past["a"].Answer.Skip {
 		t.Fatalf("%v, %v", past["b"], err)
 	}
 	ask("c", "d3")

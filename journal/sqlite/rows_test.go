@@ -84,7 +84,7 @@ func TestRowsOfEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	past, err := resume(t, s, "r1").Past("①")
-	if err != nil || len(past) != 3 || past["b"].Returned == nil || string(past["c"].Returned.Value) != "2" || past["d"].Asked != "q" {
+	if err != nil || len(past) != 3 || past["b"].Returned == nil || string(past["c"].Returned.Value) != "2" || past["d"].Asked.Digest != "q" {
 		t.Errorf("%v, %v", past, err)
 	}
 }
