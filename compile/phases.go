@@ -101,11 +101,8 @@ func newProgram(b *board, low *lowered, order *planOrder, bound *bindings, lazy 
 		paths:        low.index,
 		board:        b.initial,
 		loops:        order.loops,
-		shapes:       b.shapes,
-		given:        b.opts.Values,
-		open:         b.opts.Instances,
-		unfed:        b.openInput(inputPath),
 		meter:        b.delegates.meter,
+		supply:       supply{shapes: b.shapes, given: b.opts.Values, open: b.opts.Instances, unfed: b.openInput(inputPath)},
 	}
 	p.byID = sync.OnceValue(func() map[string]int32 {
 		return indexOf(len(p.Calls), func(i int) string { return p.Calls[i].ID })

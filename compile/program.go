@@ -57,12 +57,17 @@ type Program struct {
 	byID  func() map[string]int32
 	loops []loopEdge // reads of cycles; places less 1
 
+	meter *schemas.Meter
+	supply
+}
+
+// supply is what a program is given from outside.
+type supply struct {
 	shapes *shapes  // of a template: what its instances hold
 	open   bool     // more instances come when it runs
 	copied []copied // what a caller puts on the initial whiteboard
 	unfed  bool     // no input was given: it may be anything
 	given  map[string]Given
-	meter  *schemas.Meter
 }
 
 // Call is a compiled call.
