@@ -52,7 +52,7 @@ func TestBatches(t *testing.T) {
 // in no batch; and a batch has a bounded size.
 func TestBatchable(t *testing.T) {
 	r := &run{
-		lost:     map[string]int{callPlace("", "l"): 1},
+		attempts: attempts{lost: map[string]int{callPlace("", "l"): 1}},
 		batching: batching{took: map[string]time.Duration{"look": quick, "slow": quick + 1}, alone: map[string]bool{"rated": true}},
 	}
 	r.Version = batchVersion

@@ -138,23 +138,33 @@ type run struct {
 	canceled bool
 	held     bool
 
-	cancels map[string]workflow.CancelFunc // of attempts, by their ids
-	unwant  map[string]bool                // attempts that were cancelled
-	part    *exec.Part                     // nil is the whole run
-	halted  bool                           // the part is to end soon
-	parts   map[string]string              // that go on: the ids of their workflows, by their ids
 	options *exec.Options
-	lost    map[string]int // how often in a row attempts were lost, by the place of the call
-	sent    sent           // in this workflow task
+	sent    sent // in this workflow task
 	timer   workflow.CancelFunc
 	wakes   time.Time // when timer fires
 	asked   int       // questions that the memo has
+	attempts
+	parting
 	batching
 	tally
 
 	events  [][]byte
 	calls   map[string]exec.Status // by their places
 	program *plc.Plan
+}
+
+// attempts holds what is known of attempts that go on.
+type attempts struct {
+	cancels map[string]workflow.CancelFunc // by their ids
+	unwant  map[string]bool                // those that were cancelled
+	lost    map[string]int                 // how often in a row they were lost, by the place of the call
+}
+
+// parting holds how a run is divided into workflows.
+type parting struct {
+	part   *exec.Part        // the part that this workflow runs; nil is the whole run
+	halted bool              // the part is to end soon
+	parts  map[string]string // that go on: the ids of their workflows, by their ids
 }
 
 // batching holds what decides which attempts are made together.
@@ -202,8 +212,9 @@ func (w *workflows) run(ctx workflow.Context, text json.RawMessage) (json.RawMes
 
 func (w *workflows) begin(ctx workflow.Context, text json.RawMessage) (*run, error) {
 	r := &run{
-		cancels: map[string]workflow.CancelFunc{}, unwant: map[string]bool{}, lost: map[string]int{}, calls: map[string]exec.Status{},
-		parts:    map[string]string{},
+		calls:    map[string]exec.Status{},
+		attempts: attempts{map[string]workflow.CancelFunc{}, map[string]bool{}, map[string]int{}},
+		parting:  parting{parts: map[string]string{}},
 		batching: batching{took: map[string]time.Duration{}, alone: map[string]bool{}},
 		tally:    tally{map[exec.Status]int{}, map[string]exec.Status{}, map[exec.Status]int{}},
 	}
