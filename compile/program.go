@@ -61,7 +61,7 @@ type Program struct {
 	supply
 }
 
-// supply is what a program is given from outside.
+// supply holds the values and instances that come to a program from outside.
 type supply struct {
 	shapes *shapes  // of a template: what its instances hold
 	open   bool     // more instances come when it runs

@@ -53,7 +53,7 @@ type Past struct {
 
 	// Approved is the question that allowed its call, and Asked the one that was asked last.
 	Approved, Asked PastQuestion
-	// Answer is what a person said to the question of Asked, as long as nothing has come of it. A
+	// Answer is that of a person to the question of Asked, as long as nothing has come of it. A
 	// record may add an answer that was given since.
 	Answer *Answer
 	heard  bool // Answer is that of an event
