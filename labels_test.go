@@ -1,6 +1,7 @@
 package plc_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/journal/memory"
+	"github.com/plc-lang/plc/tool"
 )
 
 // engineLabels are the labels by which the engine knows its own runs.
@@ -234,6 +236,39 @@ func TestForkSetsWhatIsMadeAgain(t *testing.T) {
 		_, err := eng.Fork(t.Context(), plc.Fork{Run: r.ID(), At: exec.PathOf(id), Set: map[string]json.RawMessage{"state.x": json.RawMessage("1")}}, plc.Change{})
 		if setting, ok := errors.AsType[*plc.SpecError](err); !ok || setting.Setting != "set" {
 			t.Errorf("%s: a result is overwritten: %v", id, err)
+		}
+	}
+}
+
+// A fork that can't run is refused before there is a run of it.
+func TestForkThatCanNotRunIsNotMade(t *testing.T) {
+	store := memory.New()
+	defer store.Close()
+	double := tool.Func("double", "Doubles a number.", func(_ context.Context, in struct {
+		N int `json:"n"`
+	}) (int, error) {
+		return 2 * in.N, nil
+	})
+	eng := plc.New(plc.Config{Tools: []*tool.Tool{double}, Store: store})
+	first, err := eng.Run(t.Context(), plc.Spec{
+		Plan: plc.Text(`[{"_tool": "double", "n": "†input.n", "_outputPath": "†state.x"}]`), Values: plc.Values{Input: []plc.Source{plc.Text(`{"n": 1}`)}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		n      string
+		change plc.Change
+	}{
+		"a value that does not fit": {n: `"one"`},
+		"a plan with an error":      {n: `2`, change: plc.Change{Plan: plc.Text(`[{"_tool": "dubble"}]`)}},
+		"a setting that is wrong":   {n: `2`, change: plc.Change{Edit: func(s *plc.Spec) { s.OnFailure = "explode" }}},
+	} {
+		how := plc.Fork{Run: first.Run, At: "double", Set: map[string]json.RawMessage{"input.n": json.RawMessage(c.n)}}
+		_, err := eng.Fork(t.Context(), how, c.change)
+		runs, failed := eng.Runs(t.Context(), journal.Filter{})
+		if err == nil || failed != nil || len(runs) != 1 {
+			t.Errorf("%s: %d runs, error %v", name, len(runs), errors.Join(err, failed))
 		}
 	}
 }

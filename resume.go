@@ -164,6 +164,7 @@ func (e *Engine) continueHeld(ctx context.Context, record journal.Run, sum *jour
 	return r, nil
 }
 
+// recall prepares to continue a run that is held.
 func (e *Engine) recall(ctx context.Context, record journal.Run, sum *journal.Summary, c Change) (*Run, error) {
 	store, err := e.records()
 	if err != nil {
@@ -173,53 +174,74 @@ func (e *Engine) recall(ctx context.Context, record journal.Run, sum *journal.Su
 	if err != nil {
 		return nil, err
 	}
-	p, err := e.planOf(ctx, &session{engine: e}, given, c.Edit)
-	if err != nil {
-		return nil, err
-	}
-	if p.checker.reader.undo && Undoes(sum) == "" {
-		return nil, &UndoesError{Run: sum.Run, what: "go on"}
-	}
-	if src := p.checker.spec.Instances; !src.isZero() && p.lines == nil {
-		if err := sameInstances(given, src); err != nil {
-			return nil, err
-		}
-	}
-	before, err := asked(ctx, store, sum, given)
-	if err != nil {
-		return nil, err
-	}
 	until, err := lastFailed(ctx, store, sum)
 	if err != nil {
 		return nil, err
 	}
-	retry, revision := until > 0, given.Revision
+	r, revised, err := e.ready(ctx, store, sum, given, c)
+	if err != nil {
+		return nil, err
+	}
+	if revised == nil {
+		r.Options.RetryFailed, r.Options.RetryUntil = until > 0, until
+	}
+	return r, r.begin(ctx, record, revised)
+}
+
+// begin takes the record that a run continues, and adds the plan that replaces its own to it; nil
+// is none.
+func (r *Run) begin(ctx context.Context, record journal.Run, revised *journal.Given) error {
+	r.record = record
+	if revised == nil {
+		return nil
+	}
+	return record.Revise(ctx, revised)
+}
+
+// ready returns a run that continues one which was given this, but for the record of it, with what
+// is to be added to that first if the run gets another plan.
+func (e *Engine) ready(ctx context.Context, store journal.Store, sum *journal.Summary, given *journal.Given, c Change) (r *Run, revised *journal.Given, err error) {
+	p, err := e.planOf(ctx, &session{engine: e}, given, c.Edit)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.checker.reader.undo && Undoes(sum) == "" {
+		return nil, nil, &UndoesError{Run: sum.Run, what: "go on"}
+	}
+	if src := p.checker.spec.Instances; !src.isZero() && p.lines == nil {
+		if err := sameInstances(given, src); err != nil {
+			return nil, nil, err
+		}
+	}
+	before, err := asked(ctx, store, sum, given)
+	if err != nil {
+		return nil, nil, err
+	}
 	if !c.Plan.isZero() {
-		if p, err = e.revise(ctx, record, p, given, c); err != nil {
-			return nil, err
+		if p, revised, err = e.revise(ctx, p, given, c); err != nil {
+			return nil, nil, err
 		}
-		if err := p.Err(); err != nil {
-			return nil, err
-		}
-		before, revision, retry, until = nil, given.Revision+1, true, 0
+		before = nil
 	}
 	if err := p.explained(sum.Run); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	kept, err := keptPins(given)
+	if err == nil {
+		err = kept.unchanged(sum.Run, pinsOf(p.Program))
+	}
+	if err == nil {
+		r, err = p.newRun()
+	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := kept.unchanged(sum.Run, pinsOf(p.Program)); err != nil {
-		return nil, err
+	r.resumed, r.before = true, before
+	r.Options.ID, r.Options.Revision = sum.Run, given.Revision
+	if revised != nil {
+		r.Options.Revision, r.Options.RetryFailed = given.Revision+1, true
 	}
-	r, err := p.newRun()
-	if err != nil {
-		return nil, err
-	}
-	r.record, r.resumed, r.before = record, true, before
-	r.Options.ID, r.Options.Revision, r.Options.RetryFailed, r.Options.RetryUntil = sum.Run, revision, retry, until
-	return r, nil
+	return r, revised, nil
 }
 
 // lastFailed returns the number of the event with which a run last ended in failure or was given
@@ -275,38 +297,41 @@ func (e *Engine) planOf(ctx context.Context, s *session, g *journal.Given, edit 
 	return c.Check(spec.Plan)
 }
 
-// revise compiles the plan that replaces that of a run, and records it when it may run.
-func (e *Engine) revise(ctx context.Context, record journal.Run, old *Plan, g *journal.Given, c Change) (*Plan, error) {
+// revise compiles the plan that replaces that of a run, and returns what is to be recorded of it.
+func (e *Engine) revise(ctx context.Context, old *Plan, g *journal.Given, c Change) (*Plan, *journal.Given, error) {
 	most := old.checker.spec.Revisions.Max
 	if most == 0 {
 		most = exec.DefaultMaxRevisions
 	}
 	if g.Revision >= most {
-		return nil, &SpecError{"max-revisions", fmt.Sprintf("%d: the plan was revised that often; a larger number allows more", most)}
+		return nil, nil, &SpecError{"max-revisions", fmt.Sprintf("%d: the plan was revised that often; a larger number allows more", most)}
 	}
 	f, err := (&session{engine: e}).readPlan(c.Plan)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	next := *g
 	next.Plan = journal.Text{Role: journal.Plan, Name: c.Plan.Name, Bytes: f.Text}
 	next.Texts = slices.DeleteFunc(slices.Clone(g.Texts), func(t journal.Text) bool { return t.Role == journal.Document })
 	p, err := e.planOf(ctx, &session{engine: e, texts: texts{fresh: true}}, &next, c.Edit)
-	if err != nil || p.Err() != nil {
-		return p, err
+	if err == nil {
+		err = p.Err()
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	if c.OnRevision != nil {
 		c.OnRevision(report.Compare(old.Program, p.Program))
 	}
 	given, err := p.given(p.checker.exec.Seed)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	docs := slices.DeleteFunc(given.Texts, func(t journal.Text) bool { return t.Role != journal.Document && t.Role != journal.Manifest })
 	if now := pinsOf(p.Program); now != nil {
 		docs = append(docs, journal.Text{Role: journal.Pins, Name: pinsText, Bytes: encoded(now)})
 	}
-	return p, record.Revise(ctx, &journal.Given{Plan: given.Plan, Texts: docs, Program: given.Program})
+	return p, &journal.Given{Plan: given.Plan, Texts: docs, Program: given.Program}, nil
 }
 
 // Begun returns the Spec with which a run was begun, and the folder.
@@ -513,18 +538,25 @@ func (e *Engine) Fork(ctx context.Context, f Fork, c Change) (*Run, error) {
 	if err := errors.Join(strangers(p, f.Set), overwritten(p, how)); err != nil {
 		return nil, err
 	}
-	if err := setInto(maps.Clone(p.checker.options.Values), f.Set); err != nil { // before there is a fork
-		return nil, err
-	}
-	record, err := store.Fork(ctx, cmp.Or(f.ID, exec.NewID()), how)
+	given, err := store.Given(ctx, f.Run)
 	if err != nil {
 		return nil, err
 	}
-	sum, err := store.Summary(ctx, record.ID())
+	given = how.Given(given)
+	given.Revision, given.Fork = 0, &journal.Forked{Run: f.Run, At: f.At, Instance: f.Instance, Set: how.Set}
+	sum := &journal.Summary{Run: cmp.Or(f.ID, exec.NewID()), Program: from.Program, Labels: how.Labels}
+	r, revised, err := e.ready(ctx, store, sum, given, c) // a fork that can't run is not made
 	if err != nil {
+		return nil, err
+	}
+	record, err := store.Fork(ctx, sum.Run, how)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.begin(ctx, record, revised); err != nil {
 		return nil, errors.Join(err, record.Close())
 	}
-	return e.continueHeld(ctx, record, sum, c)
+	return r, nil
 }
 
 // strangers refuses to set what belongs to no kind of the whiteboard: nothing would read it.
