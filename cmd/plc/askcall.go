@@ -53,9 +53,17 @@ type asked struct {
 	definition     *tool.Definition // nil: params and results are not checked here
 }
 
-// text returns the question, with all that the call would do. Long params are cut, and whole says
-// that the other pages have something to show.
-func (q *asked) text() (text display.Text, whole bool) {
+// text returns the question, with all that the call would do. Long params are cut; whole is false
+// if there are any, so that the other pages have something to show.
+func (q *asked) text() (text display.Text, whole bool) { return q.write(true) }
+
+// full returns the question with nothing cut.
+func (q *asked) full() display.Text {
+	text, _ := q.write(false)
+	return text
+}
+
+func (q *asked) write(cut bool) (text display.Text, whole bool) {
 	var b display.Builder
 	b.Line("? %s (%s): %s", q.name(), display.Name(q.terms.Tool), q.reason)
 	if q.failure != nil && q.reason != q.failure.Message {
@@ -64,32 +72,23 @@ func (q *asked) text() (text display.Text, whole bool) {
 	if q.fallback {
 		b.Line("  this is the fallback: the call itself has failed")
 	}
-	whole = showTerms(&b, q.terms)
+	whole = showTerms(&b, q.terms, cut)
 	if f := q.terms.Fallback; f != nil {
 		b.Line("  when it has failed, its fallback %s:", display.Name(f.Tool))
 		switch {
 		case f.Params == nil:
 			b.Line("  with params that are not known yet: when it changes the world, it is asked about then")
-			whole = showTerms(&b, f) && whole
+			whole = showTerms(&b, f, cut) && whole
 		case string(f.Params) == string(q.terms.Params):
 			b.Line("  with the same params")
 			same := *f
 			same.Params = nil
-			showTerms(&b, &same)
+			showTerms(&b, &same, cut)
 		default:
-			whole = showTerms(&b, f) && whole
+			whole = showTerms(&b, f, cut) && whole
 		}
 	}
 	return b.Text(), whole
-}
-
-// full returns the question with nothing cut.
-func (q *asked) full() display.Text {
-	text, whole := q.text()
-	if whole {
-		return text
-	}
-	return display.Join(append([]display.Text{text}, q.pages(0)...), "")
 }
 
 // How much of the params a question shows at once.
@@ -98,8 +97,9 @@ const (
 	pageRows   = 40
 )
 
-// showTerms shows what runs, how often and with which params; it reports whether that is all.
-func showTerms(b *display.Builder, t *exec.Terms) (whole bool) {
+// showTerms shows what runs, how often and with which params, which it cuts if it may; it reports
+// whether that is all.
+func showTerms(b *display.Builder, t *exec.Terms, cut bool) (whole bool) {
 	if t.Target != "" {
 		b.Line("  runs %s (%s)", t.Target, t.Origin)
 	}
@@ -113,27 +113,27 @@ func showTerms(b *display.Builder, t *exec.Terms) (whole bool) {
 	}
 	whole = true
 	if t.Params != nil {
-		whole = showValue(b, "the params are", t.Params)
+		whole = showValue(b, "the params are", t.Params, cut)
 	}
 	if t.Scopes != nil {
 		b.Line("  it may also read")
-		whole = showValue(b, "what it may read is", t.Scopes) && whole
+		whole = showValue(b, "what it may read is", t.Scopes, cut) && whole
 	}
 	return whole
 }
 
-// showValue shows a value, and reports whether it was shown completely. If not, it adds a line that
-// begins with what.
-func showValue(b *display.Builder, what display.Literal, value json.RawMessage) (whole bool) {
+// showValue shows a value, which it cuts if it may and the value is long, and reports whether it
+// was shown completely. If not, it adds a line that begins with what.
+func showValue(b *display.Builder, what display.Literal, value json.RawMessage, cut bool) (whole bool) {
 	whole = true
 	lines := display.IndentedJSON(value, "  ").Lines()
 	for i, line := range lines {
-		if i == paramLines {
+		if cut && i == paramLines {
 			b.Line("  … %s more", count(len(lines)-i, "line"))
 			whole = false
 			break
 		}
-		if n := len(line.String()); line.Columns() > maxValue {
+		if n := len(line.String()); cut && line.Columns() > maxValue {
 			line, whole = display.Sprintf("%s (%d bytes)", line.Cut(maxValue), n), false
 		}
 		if i == 0 {

@@ -308,6 +308,19 @@ func TestHostileTexts(t *testing.T) {
 	t.Logf("%d texts in each of %d places", n, len(counts))
 }
 
+// A question that is shown as a whole has each value once, and nothing of it is cut.
+func TestWholeQuestion(t *testing.T) {
+	params := json.RawMessage(`{"text": "` + strings.Repeat("word ", 200) + `end", "list": [` + strings.Repeat("1, ", 60) + `2]}`)
+	q := &asked{path: "a", reason: "b", terms: &exec.Terms{Tool: "t", Params: params, Fallback: &exec.Terms{Tool: "f", Params: params}}}
+	if cut, whole := q.text(); whole || !strings.Contains(cut.String(), "the params are cut") {
+		t.Errorf("it is not cut: %s", cut)
+	}
+	full := q.full().String()
+	if strings.Contains(full, "cut") || strings.Contains(full, "more line") || strings.Count(full, "word end") != 1 {
+		t.Error(full)
+	}
+}
+
 // hostilePlaces make what people are shown of fields that come from outside.
 var hostilePlaces = map[string]func(field func(string) string) display.Text{
 	"question": func(f func(string) string) display.Text {

@@ -59,7 +59,7 @@ func (v view) events(run string, after int64, shown []eventShown, more bool) []b
 		when(more, a(from(after+eventsOnPage), text("Next"))))
 	rows := html.Each(shown, func(e eventShown) html.Item {
 		return el("tr", el("td", a(place{run: run, at: e.seq}.url(), text(e.seq))), el("td", moment(e.Time.UTC().Format(time.RFC3339Nano))), el("td", text(e.Type)),
-			el("td", when(e.Call != "", a(place{run: run}.callURL(e.Instance, e.Call), named(e.Call, e.Instance)))), el("td", e.detail()))
+			el("td", when(e.Call != "", a(place{run: run}.callURL(e.Instance, e.Call), named(e.Call, e.Instance)))), el("td", e.detail(run)))
 	})
 	if len(shown) == 0 {
 		rows = el("tr", el("td", attr("colspan", "5"), text("There are no events here.")))
@@ -70,8 +70,12 @@ func (v view) events(run string, after int64, shown []eventShown, more bool) []b
 		el("p", pages), table([]html.Name{"Event", "Time", "Type", "Call", "Detail"}, rows), el("p", pages)))
 }
 
-// detail shows what an event says besides its type and its call.
-func (e eventShown) detail() html.Item {
+// detail shows what an event of a run says besides its type and its call.
+func (e eventShown) detail(run string) html.Item {
+	var whole html.URL // of its value
+	if e.Call != "" {
+		whole = place{run: run, at: e.seq}.callURL(e.Instance, e.Call)
+	}
 	return html.Join(
 		when(e.Status != "", el("p", status(string(e.Status)))),
 		when(e.Attempt > 0, el("p", text("attempt ", e.Attempt))),
@@ -81,7 +85,7 @@ func (e eventShown) detail() html.Item {
 		e.answer(),
 		failure(e.Error),
 		when(e.Reason != "", el("p", text(e.Reason))),
-		when(!isNull(e.Value), value(e.Value, bytesInRow)))
+		when(!isNull(e.Value), value(e.Value, bytesInRow, whole)))
 }
 
 func (e eventShown) answer() html.Item {

@@ -46,7 +46,7 @@ func (q *asked) article(may, several bool) html.Item {
 	return el("article", class("question"), exactly("data-key", string(name)),
 		el("h2", class("effect risk", q.Risk), text(q.Tool, " ", risks[q.Risk])),
 		when(q.Does != "", el("p", text(q.Does))),
-		el("p", text("Call "), a(path("runs", q.Run, "call").With("call", q.Call).With("instance", q.Instance), named(q.Call, q.Instance)), text(" of run "), a(path("runs", q.Run), text(q.Run)), text(" of the plan ", q.Plan),
+		el("p", text("Call "), a(place{run: q.Run}.callURL(q.Instance, q.Call), named(q.Call, q.Instance)), text(" of run "), a(path("runs", q.Run), text(q.Run)), text(" of the plan ", q.Plan),
 			when(q.By != "", text(", which "), el("strong", text(q.By)), text(" started")), text("; asked "), moment(q.Asked)),
 		when(exec.QuestionKind(q.Kind) == exec.UncertainQuestion, words("p", "Its answer was lost: nobody knows whether it did its work. Look there before you call it again, or give the result that it had.")),
 		q.refusedBefore(),
@@ -88,8 +88,9 @@ func (q *asked) difference() html.Item {
 		return el("p", text("No call of ", q.Tool, " was approved in the newest ", runsLookedAt, " runs."))
 	}
 	last := q.Last
+	now, before := place{run: q.Run}.callURL(q.Instance, q.Call), place{run: last.run}.callURL(last.instance, last.call)
 	who := html.Join(text("The last call of ", q.Tool, " that was approved"), when(last.by != "", text(" (by ", last.by, ")")), text(": "),
-		a(path("runs", last.run, "call").With("call", last.call).With("instance", last.instance), named(last.call, last.instance)), text(", "), moment(stamp(last.at)))
+		a(before, named(last.call, last.instance)), text(", "), moment(stamp(last.at)))
 	all := changes(q.Params, last.params)
 	changed := 0
 	for i := range all {
@@ -100,17 +101,20 @@ func (q *asked) difference() html.Item {
 	if changed == 0 {
 		return el("p", who, text(". Its params were the same."))
 	}
-	cell := func(v json.RawMessage) html.Item {
-		if v == nil {
+	cell := func(v json.RawMessage, of html.URL) html.Item {
+		switch {
+		case v == nil:
 			return text("–")
+		case len(v) > bytesInRow && len(v) <= bytesShown:
+			return html.Join(value(v, bytesInRow, html.URL{}), el("details", el("summary", text("Show all ", len(v), " bytes")), el("pre", html.JSON(v))))
 		}
-		return value(v, bytesInRow)
+		return value(v, bytesInRow, of.With("whole", "yes"))
 	}
 	rows := html.Each(all, func(p changedParam) html.Item {
 		if p.same() {
 			return html.Item{}
 		}
-		return el("tr", el("td", el("code", text(p.name))), el("td", el("ins", cell(p.now))), el("td", el("del", cell(p.was))))
+		return el("tr", el("td", el("code", text(p.name))), el("td", el("ins", cell(p.now, now))), el("td", el("del", cell(p.was, before))))
 	})
 	same := ". These params differ:"
 	if n := len(all) - changed; n > 0 {

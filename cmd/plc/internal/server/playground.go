@@ -354,7 +354,7 @@ func planned(calls []forecast.Call) html.Item {
 	return table([]html.Name{"Call", "Tool", "Effect", "Asks a person", "Params"}, html.Each(calls, func(c forecast.Call) html.Item {
 		return el("tr", el("td", named(c.Path, c.Instance)), el("td", text(c.Tool)), el("td", text(c.Effect.Meaning())), el("td", text(c.Approval)),
 			el("td", html.Each(slices.Sorted(maps.Keys(c.Marks)), func(name string) html.Item { return marked(name, c.Marks[name]) }),
-				when(c.Params != nil, value(c.Params, bytesShown)), when(c.LargeParams > 0, text("not shown: too large (", c.LargeParams, " bytes)"))))
+				when(c.Params != nil, value(c.Params, bytesShown, html.URL{})), when(c.LargeParams > 0, text("not shown: too large (", c.LargeParams, " bytes)"))))
 	}))
 }
 

@@ -20,7 +20,7 @@ import (
 // placeOf returns the place that a request names, and the run.
 func (s *Server) placeOf(r *http.Request) (p place, sum *journal.Summary, at int64, err error) {
 	q := r.URL.Query()
-	p = place{run: r.PathValue("run"), in: q.Get("in"), under: q.Get("under"), flat: q.Get("flat") != ""}
+	p = place{run: r.PathValue("run"), in: q.Get("in"), under: q.Get("under"), flat: q.Get("flat") != "", whole: q.Get("whole") != ""}
 	p.page, _ = strconv.Atoi(q.Get("page")) // another text is the first one
 	p.page = max(p.page, 0)
 	if sum, at, err = s.findAt(r); err == nil && at < sum.Events {

@@ -313,3 +313,44 @@ func TestNamesAreShownAsWritten(t *testing.T) {
 		}
 	}
 }
+
+// A value that is too long for its place is marked as cut, outside of it, and leads to the whole of
+// it; that of a question can be opened in place.
+func TestCutValues(t *testing.T) {
+	g := newRig(t, Options{})
+	wipe := func(what string) string {
+		return g.runTo("runPaused", object{"plan": []object{{"_tool": "wipe", "what": what}}})
+	}
+	approve := func(run string) {
+		q := g.want(200, "GET", "/v1/runs/"+run+"/questions", nil)["questions"].([]any)[0].(object)
+		g.want(204, "POST", "/v1/runs/"+run+"/answers", object{"call": q["call"], "digest": q["digest"], "decision": "approve"})
+		g.until(run, "runFinished", 0)
+	}
+	before, long := wipe("cache"), strings.Repeat("abcdefgh ", 80)+"the end"
+	approve(before)
+	waits := wipe(long)
+	card := g.page("/inbox?run=" + waits)
+	if n := strings.Count(card, "the end"); n != 3 { // in the question, in the difference and where it can be changed
+		t.Errorf("the whole value is there %d times in %s", n, card)
+	}
+	for _, want := range []string{`Cut: the first 200 of 729 bytes\. *</p><pre>\n&#34;abcdefgh`, `<details><summary>Show all 729 bytes</summary><pre>\n&#34;abcdefgh[a-h ]*the end&#34;</pre>`} {
+		if !regexp.MustCompile(want).MatchString(card) {
+			t.Errorf("no %s in %s", want, card)
+		}
+	}
+	approve(waits)
+	row := `Cut: the first 200 of 735 bytes. <a href="/runs/` + waits + `/call?call=wipe">Show all</a>`
+	if page := g.page("/runs/" + waits); !strings.Contains(page, row) {
+		t.Errorf("no %s in %s", row, page)
+	}
+	if page := g.page("/runs/" + waits + "/call?call=wipe"); strings.Contains(page, "Cut:") || !strings.Contains(page, "the end&#34;</pre>") {
+		t.Errorf("the page of the call: %s", page)
+	}
+	huge := wipe(strings.Repeat("x", bytesShown) + "the end")
+	if page := g.page("/runs/" + huge + "/call?call=wipe"); !strings.Contains(page, `<a href="/runs/`+huge+`/call?call=wipe&amp;whole=yes">Show all</a>`) {
+		t.Error("a huge value has no way to the whole of it")
+	}
+	if _, page, _ := strings.Cut(g.page("/runs/"+huge+"/call?call=wipe&whole=yes"), `class="beside"`); strings.Contains(page, "Cut:") || !strings.Contains(page, `the end&#34;`) {
+		t.Error("a huge value is not shown when it is asked for")
+	}
+}

@@ -2,8 +2,8 @@ package server
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +18,7 @@ const (
 	rowsShown   = 100  // calls and groups
 	rowsWithin  = 20   // of a group that is shown with the others
 	bytesInRow  = 600  // of a result
+	bytesOfCut  = 200  // of a value that is too long for its place
 	bytesShown  = 64e3 // of a value
 	writesShown = 200  // of the whiteboard
 )
@@ -56,6 +57,15 @@ type place struct {
 	at             int64 // 0 is the last event
 	page           int
 	flat           bool // the graph is without what is inside of delegates
+	whole          bool // values are not cut
+}
+
+// most returns the maximum size of a value that the page shows by itself, in bytes.
+func (p place) most() int {
+	if p.whole {
+		return math.MaxInt
+	}
+	return bytesShown
 }
 
 // url returns the address of the place.
@@ -152,7 +162,7 @@ func (v *runShown) head() html.Item {
 		el("p", text("Plan "), a(path().With("plan", r.Plan), text(r.Plan)), text(". Started "), when(r.By != "", text("by ", r.By, " ")), moment(r.Created), text(took), text(", "), a(path("runs", r.Run, "events"), text(r.Events, " events")),
 			when(r.Parent != "", text(". A fork of "), a(path("runs", r.Parent), text(r.Parent)))),
 		labels(r.Labels),
-		when(v.output != nil, html.Join(words("h2", "Output"), value(v.output, bytesShown))),
+		when(v.output != nil, html.Join(words("h2", "Output"), value(v.output, v.most(), v.place.url().With("whole", "yes")))),
 		when(v.broken != "", el("p", class("error"), text("The plan can't be shown here: ", v.broken))))
 }
 
@@ -270,7 +280,7 @@ func (v *runShown) row(g *group, top bool) html.Item {
 	row := el("tr", exactly("data-call", g.path), exactly("data-instance", g.instance), exactly("data-node", nodeOf(g.path)),
 		el("td", name), el("td", text(g.tool)), el("td", status(g.status())), el("td", class("when"), v.bar(g), el("small", when_)),
 		el("td", when(c.Attempts > 0, text(c.Attempts))),
-		el("td", failure(c.Error), when(!isNull(c.Result), value(c.Result, bytesInRow)), when(c.Reason != "", el("p", text(c.Reason))), when(g.end.reason != "", el("p", text(g.end.reason)))),
+		el("td", failure(c.Error), when(!isNull(c.Result), value(c.Result, bytesInRow, v.callURL(g.instance, g.path))), when(c.Reason != "", el("p", text(c.Reason))), when(g.end.reason != "", el("p", text(g.end.reason)))),
 		el("td", html.Each(c.Writes[:min(len(c.Writes), 5)], func(w Write) html.Item { return el("p", text(w.Path, " (", w.Method, ")")) })))
 	if len(g.kids) == 0 {
 		return row
@@ -288,10 +298,15 @@ func (v *runShown) row(g *group, top bool) html.Item {
 			html.Each(g.kids, func(k *group) html.Item { return v.row(k, false) }))))))
 }
 
-// value shows JSON of so many bytes at most.
-func value(v json.RawMessage, most int) html.Item {
-	v = cut(v, most)
-	if len(v) > 3*bytesInRow {
+// value shows JSON of so many bytes at most. A longer one is cut, which is said outside of it, with
+// a link to the whole value; the zero URL is none.
+func value(v json.RawMessage, most int, whole html.URL) html.Item {
+	switch {
+	case len(v) > most:
+		first := strings.ToValidUTF8(string(v[:bytesOfCut]), "")
+		return el("div", class("cut"), el("p", class("warning"), text("Cut: the first ", len(first), " of ", len(v), " bytes. "), when(whole != html.URL{}, a(whole, text("Show all")))),
+			el("pre", html.Lines(first)))
+	case len(v) > 3*bytesInRow:
 		return long(html.JSON(v))
 	}
 	return el("pre", html.JSON(v))
@@ -300,15 +315,6 @@ func value(v json.RawMessage, most int) html.Item {
 // long shows a long text in a window of its own.
 func long(content html.Item) html.Item {
 	return el("pre", class("tall"), attr("tabindex", "0"), content)
-}
-
-// cut returns a value as it is, or a text that says how long it is.
-func cut(value json.RawMessage, most int) json.RawMessage {
-	if len(value) <= most {
-		return value
-	}
-	b, _ := json.Marshal(fmt.Sprintf("%d bytes, not shown here", len(value)))
-	return b
 }
 
 // spanClasses are the classes of spans in bars.
@@ -368,7 +374,7 @@ func (v *runShown) whiteboard() html.Item {
 	rows := html.Each(shown[more:], func(w written) html.Item {
 		return el("tr", el("td", text(w.Seq)), el("td", el("code", text(w.Path))), el("td", text(w.Method)),
 			el("td", a(v.callURL(w.call.Instance, w.call.Call), named(w.call.Call, w.call.Instance))),
-			el("td", value(w.Value, bytesInRow)))
+			el("td", value(w.Value, bytesInRow, v.callURL(w.call.Instance, w.call.Call))))
 	})
 	return html.Join(
 		when(len(shown) == 0, words("p", "No call has written anything.")),
@@ -378,7 +384,7 @@ func (v *runShown) whiteboard() html.Item {
 			if string(v.board[kind]) == "{}" {
 				return html.Item{}
 			}
-			return html.Join(el("h3", text(kind)), value(v.board[kind], bytesShown))
+			return html.Join(el("h3", text(kind)), value(v.board[kind], v.most(), v.place.url().With("whole", "yes")))
 		})))
 }
 
@@ -413,6 +419,9 @@ func (v *callShown) whole() []byte {
 		}
 		return el("section", words("h2", title), item)
 	}
+	shown := func(j json.RawMessage) html.Item {
+		return value(j, v.most(), v.callURL(v.instance, v.path).With("whole", "yes"))
+	}
 	link := func(id string) html.Item {
 		prefix := v.path[:strings.LastIndexByte(v.path, '/')+1]
 		return html.Join(a(v.callURL(v.instance, prefix+id), named(id, "")), text(" "))
@@ -427,12 +436,12 @@ func (v *callShown) whole() []byte {
 		when(v.problem != "", el("p", class("error"), attr("role", "alert"), text(v.problem))),
 		v.ask(),
 		el("div", class("beside"),
-			part("Params", v.params != nil, "Not known yet: they are made when the call begins.", value(v.params, bytesShown)),
-			when(c.asked != nil, el("section", words("h2", "Params before a person changed them"), value(c.asked, bytesShown))),
-			part("Result", !isNull(c.Result), "None.", value(c.Result, bytesShown)),
+			part("Params", v.params != nil, "Not known yet: they are made when the call begins.", shown(v.params)),
+			when(c.asked != nil, el("section", words("h2", "Params before a person changed them"), shown(c.asked))),
+			part("Result", !isNull(c.Result), "None.", shown(c.Result)),
 			part("Error", c.Error != nil, "None.", failure(c.Error)),
 			part("Writes", len(c.Writes) > 0, "None.", html.Each(c.Writes, func(w Write) html.Item {
-				return html.Join(el("p", el("code", text(w.Path)), text(" (", w.Method, ", event ", w.Seq, ")")), value(w.Value, bytesShown))
+				return html.Join(el("p", el("code", text(w.Path)), text(" (", w.Method, ", event ", w.Seq, ")")), shown(w.Value))
 			}))),
 		when(v.may.run && v.own, v.fork())),
 		html.Module(path("static", "inbox.js")))
