@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -29,6 +30,7 @@ type told struct {
 	entered map[string]time.Time // when instances began
 	ended   map[string]instanceEnd
 	pauses  []span // of the run
+	full    []span // when as many calls ran as may; nil: not looked at
 	writes  []written
 }
 
@@ -56,7 +58,7 @@ type spanKind uint8
 
 const (
 	forCalls  spanKind = iota // it waits for other calls
-	forSlot                   // it could start, and waits for others to end
+	forSlot                   // it could start, and as many run as may
 	forPerson                 // a person is asked
 	forRetry                  // an attempt has failed, and the next one is to come
 	forWrite                  // it has a result, which earlier calls have to write before
@@ -140,12 +142,7 @@ func (t *told) take(seq int64, e *exec.Event) error {
 // stop ends the calls that go on when the run ends: what was called, and has not answered, is
 // uncertain.
 func (t *told) stop(at time.Time) {
-	delegates := map[callAt]bool{}
-	for _, c := range t.calls {
-		if outer, ok := exec.Outer(c.Call); ok {
-			delegates[callAt{c.Instance, outer}] = true
-		}
-	}
+	delegates := t.delegates()
 	for _, c := range t.calls {
 		n := len(c.spans)
 		if n == 0 || !c.spans[n-1].to.IsZero() {
@@ -270,14 +267,65 @@ func (t *told) before(c *Call) []span {
 		if s.to.IsZero() || !s.to.After(at) || !s.from.Before(first) {
 			continue
 		}
-		if s.from.After(at) {
-			all = append(all, span{forSlot, at, s.from, ""})
-		}
+		all = append(all, t.turn(at, s.from)...)
 		all = append(all, span{whilePaused, later(at, s.from), earlier(s.to, first), ""})
 		at = earlier(s.to, first)
 	}
-	if first.After(at) {
-		all = append(all, span{forSlot, at, first, ""})
+	return append(all, t.turn(at, first)...)
+}
+
+// turn returns the span in which a call waited for its turn, if it did: between two times as many
+// calls ran as may. What else keeps a call from starting is not in the record.
+func (t *told) turn(from, to time.Time) []span {
+	if t.full == nil {
+		t.full = t.crowded()
+	}
+	i := sort.Search(len(t.full), func(i int) bool { return t.full[i].to.After(from) })
+	if i == len(t.full) || !t.full[i].from.Before(to) {
+		return nil
+	}
+	return []span{{forSlot, from, to, ""}}
+}
+
+// crowded returns when as many calls ran as may, in order of time.
+func (t *told) crowded() []span {
+	most, full := t.parallel(), []span{}
+	if most == 0 {
+		return full
+	}
+	type change struct {
+		at time.Time
+		by int
+	}
+	var changes []change
+	delegates := t.delegates()
+	for _, c := range t.calls {
+		for _, s := range c.spans {
+			if (s.kind == attempt || s.kind == failedAttempt) && !delegates[callAt{c.Instance, c.Call}] {
+				changes = append(changes, change{s.from, 1}, change{cmp.Or(s.to, t.last), -1})
+			}
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b change) int { return a.at.Compare(b.at) })
+	running := 0
+	for _, c := range changes {
+		switch running += c.by; {
+		case c.by > 0 && running == most:
+			full = append(full, span{from: c.at, to: t.last})
+		case c.by < 0 && running == most-1:
+			full[len(full)-1].to = c.at
+		}
+	}
+	return full
+}
+
+// delegates returns the calls that ran a document.
+func (t *told) delegates() map[callAt]bool {
+	all := map[callAt]bool{}
+	for _, c := range t.calls {
+		if outer, ok := exec.Outer(c.Call); ok {
+			all[callAt{c.Instance, outer}] = true
+		}
 	}
 	return all
 }
@@ -333,22 +381,19 @@ func (c *Call) ended() time.Time {
 	return time.Time{}
 }
 
-// room says how many calls run at once, which is why a call may have to wait; "" if that is not
-// known.
-func (t *told) room() string {
+// parallel returns how many calls may run at once; 0 if that is not known.
+func (t *told) parallel() int {
 	if t.plan == nil {
-		return ""
+		return 0
 	}
-	s := t.plan.Spec()
-	n := cmp.Or(s.Limits.Parallel, exec.DefaultMaxParallel)
-	if s.Schedule == plc.Sequential {
-		n = 1
+	switch s := t.plan.Spec(); s.Schedule {
+	case plc.Adaptive: // the number changes as the run goes on
+		return 0
+	case plc.Sequential:
+		return 1
+	default:
+		return cmp.Or(s.Limits.Parallel, exec.DefaultMaxParallel)
 	}
-	calls := "calls run"
-	if n == 1 {
-		calls = "call runs"
-	}
-	return fmt.Sprintf("; at most %d %s at once", n, calls)
 }
 
 // spent says in words how the time of a call was spent until now.
@@ -372,7 +417,8 @@ func (t *told) spent(c *Call) string {
 		case forCalls:
 			say = fmt.Sprintf("waited for %s (%s)", exec.CallID(s.note), duration(took))
 		case forSlot:
-			say = fmt.Sprintf("waited for its turn (%s%s)", duration(took), t.room())
+			n := t.parallel()
+			say = fmt.Sprintf("waited for its turn (%s; at most %d %s at once)", duration(took), n, map[bool]string{true: "call runs", false: "calls run"}[n == 1])
 		case whilePaused:
 			say = fmt.Sprintf("waited while the run was paused (%s)", duration(took))
 		case forPerson:

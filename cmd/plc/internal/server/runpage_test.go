@@ -354,3 +354,45 @@ func TestCutValues(t *testing.T) {
 		t.Error("a huge value is not shown when it is asked for")
 	}
 }
+
+// That a call waited for its turn is told only if as many calls ran as may. What else keeps a call
+// from starting is not in the record.
+func TestTurns(t *testing.T) {
+	g := newRig(t, Options{Spec: plc.Spec{Limits: plc.Limits{Parallel: 2}}})
+	run := g.runTo("runFinished", object{"plan": []object{
+		{"_id": "a", "_tool": "nap", "ms": 1}, {"_id": "b", "_tool": "nap", "ms": 1}, {"_id": "c", "_tool": "nap", "ms": 1},
+	}})
+	sum, err := g.server.opts.Engine.Summary(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(ms int) time.Time { return time.Unix(0, 0).Add(time.Duration(ms) * time.Millisecond) }
+	for _, c := range []struct {
+		spans map[string][2]int // when each call began and ended
+		waits string            // the calls that waited for their turn
+	}{
+		{map[string][2]int{"a": {0, 100}, "b": {0, 100}, "c": {100, 200}}, "c"},
+		{map[string][2]int{"a": {0, 100}, "b": {30, 100}, "c": {100, 200}}, "c"},
+		{map[string][2]int{"a": {0, 20}, "b": {30, 100}, "c": {60, 200}}, ""},
+		{map[string][2]int{"a": {50, 60}, "b": {30, 40}, "c": {45, 50}}, ""},
+	} {
+		told, err := g.server.follow(t.Context(), sum, sum.Events)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told.began, told.last = at(0), at(300)
+		for _, call := range told.calls {
+			of := c.spans[call.Call]
+			call.spans = []span{{kind: attempt, from: at(of[0]), to: at(of[1])}}
+		}
+		waits := ""
+		for _, call := range told.calls {
+			if strings.Contains(told.spent(call), "waited for its turn") {
+				waits += call.Call
+			}
+		}
+		if waits != c.waits {
+			t.Errorf("%v: %q waited for their turn, want %q", c.spans, waits, c.waits)
+		}
+	}
+}
