@@ -2,11 +2,13 @@ package server
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/plc-lang/plc/cmd/plc/internal/server/html"
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
 )
@@ -22,10 +24,15 @@ type group struct {
 	place    int // in the plan; 0 is that of its first event
 	kids     []*group
 	byName   map[string]*group
-	counts   map[string]int // of the calls in it that delegate to none, by status
+	counts   map[string]int // of the calls in it that have begun, by status
+	rest     map[string]int // and of those that have not
+	never    string         // its status, if it never begins
 	from, to time.Time
 	end      instanceEnd // of an instance that has ended
 }
+
+// isCall reports whether the group is a call, and neither an instance nor an item of a loop.
+func (g *group) isCall() bool { return g.path != "" && strings.IndexAny(g.name, "[#") != 0 }
 
 // shown returns the name as people are shown it.
 func (g *group) shown() string {
@@ -76,8 +83,30 @@ func (t *told) groups() *group {
 		}
 		t.place(at, c)
 	}
+	if t.plan != nil {
+		levels := []*group{root}
+		if t.isTemplate() {
+			levels = root.kids
+		}
+		for _, level := range levels {
+			t.end(level)
+		}
+	}
 	root.sum()
 	return root
+}
+
+// end notes what became of the calls of the plan that have not begun, and never will.
+func (t *told) end(level *group) {
+	if !t.hasEnded(level.instance) {
+		return
+	}
+	never := neverBegun(t.plan.Program, func(c *compile.Call) bool { return t.of(c, level.instance, "").failed() })
+	for _, k := range level.kids {
+		if k.place > 0 && k.call == nil {
+			k.never = never[k.place-1]
+		}
+	}
 }
 
 // place puts a call where its path leads.
@@ -113,26 +142,24 @@ func (g *group) expect(p *compile.Program, instance, prefix string) {
 	}
 }
 
-// sum counts the calls of the group, and takes the time from the first to the last.
+// sum counts the calls in the group, and takes the time from the first to the last.
 func (g *group) sum() {
-	g.counts = map[string]int{}
+	g.counts, g.rest = map[string]int{}, map[string]int{}
 	if c := g.call; c != nil && len(c.spans) > 0 {
 		g.from, g.to = c.spans[0].from, c.spans[len(c.spans)-1].to
-	}
-	if len(g.kids) == 0 {
-		status := string(exec.Pending)
-		if g.call != nil {
-			status = g.call.Status
-		}
-		if g.path != "" {
-			g.counts[status] = 1
-		}
-		return
 	}
 	for _, k := range g.kids {
 		k.sum()
 		for status, n := range k.counts {
 			g.counts[status] += n
+		}
+		for status, n := range k.rest {
+			g.rest[status] += n
+		}
+		if status := k.status(); k.isCall() && k.call != nil && status != string(exec.Pending) {
+			g.counts[status]++
+		} else if k.isCall() {
+			g.rest[status]++
 		}
 		if g.from.IsZero() || !k.from.IsZero() && k.from.Before(g.from) {
 			g.from = k.from
@@ -153,8 +180,16 @@ func (g *group) status() string {
 		return g.call.Status
 	case g.end.status != "":
 		return g.end.status
+	case g.never != "":
+		return g.never
+	case g.size() == 0:
+		return string(exec.Pending)
 	}
-	return worst(g.counts)
+	all := maps.Clone(g.counts)
+	for status, n := range g.rest {
+		all[status] += n
+	}
+	return worst(all)
 }
 
 func worst(counts map[string]int) string {
@@ -166,10 +201,12 @@ func worst(counts map[string]int) string {
 	return string(exec.Running) // some are pending, and others have ended
 }
 
-// size returns the number of calls in the group that delegate to none.
+// size returns the number of calls in the group.
 func (g *group) size() (n int) {
-	for _, k := range g.counts {
-		n += k
+	for _, of := range []map[string]int{g.counts, g.rest} {
+		for _, k := range of {
+			n += k
+		}
 	}
 	return n
 }
@@ -225,7 +262,7 @@ func compareNames(a, b string) int {
 // states returns the status of each node of the graph that has begun, by the path of its call
 // without the items of loops.
 func (t *told) states(instance string) map[string]string {
-	counts := map[string]map[string]int{}
+	counts, failed := map[string]map[string]int{}, map[string]bool{}
 	for _, c := range t.calls {
 		if instance != "" && c.Instance != instance {
 			continue
@@ -241,10 +278,60 @@ func (t *told) states(instance string) map[string]string {
 			counts[at] = map[string]int{}
 		}
 		counts[at][c.Status]++
+		failed[at] = failed[at] || c.failed()
 	}
 	states := map[string]string{}
 	for at, n := range counts {
 		states[at] = worst(n)
 	}
+	if t.plan != nil && t.hasEnded(instance) {
+		addNeverBegun(t.plan.Program, "", states, failed, 1)
+	}
 	return states
 }
+
+// addNeverBegun adds the statuses of the calls of a program, and of the documents that it delegates
+// to down to a depth, which never began. failed has the paths of those whose failure nothing
+// handled.
+func addNeverBegun(p *compile.Program, prefix string, states map[string]string, failed map[string]bool, depth int) {
+	never := neverBegun(p, func(c *compile.Call) bool { return failed[prefix+exec.PathOf(c.ID)] })
+	for i := range p.Calls {
+		c := &p.Calls[i]
+		at := prefix + exec.PathOf(c.ID)
+		if states[at] == "" {
+			states[at] = never[i]
+		}
+		if depth > 0 && c.Rare != nil && c.Delegate != nil && c.Delegate.Program != nil {
+			addNeverBegun(c.Delegate.Program, at+"/", states, failed, depth-1)
+		}
+	}
+}
+
+// neverBegun returns what became of each call of a program, if it had not begun when what it is a
+// part of ended, as package exec has it: what waits for a call that failed is blocked, and all else
+// was cancelled. failed reports whether a call failed and the plan did not handle that.
+func neverBegun(p *compile.Program, failed func(*compile.Call) bool) []string {
+	all := slices.Repeat([]string{string(exec.Cancelled)}, len(p.Calls))
+	var todo []int32
+	for i := range p.Calls {
+		if failed(&p.Calls[i]) {
+			todo = append(todo, p.Starts.Succ(int32(i))...)
+		}
+	}
+	seen := make([]bool, p.Starts.Len())
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[n] {
+			continue
+		}
+		if seen[n] = true; !p.Starts.IsVirtual(n) {
+			all[n] = string(exec.Blocked)
+		}
+		todo = append(todo, p.Starts.Succ(n)...)
+	}
+	return all
+}
+
+// whyNever says why calls never began, by their status.
+var whyNever = map[string]html.Name{string(exec.Blocked): "what it needs failed", string(exec.Cancelled): "it had not started when the run ended"}

@@ -249,7 +249,11 @@ func (s *Server) decideSeveral(w http.ResponseWriter, r *http.Request) {
 		}
 		done++
 	}
-	s.showInbox(w, r, append([]string{fmt.Sprintf("answered: %d of %d", done, len(r.PostForm["question"]))}, outcome...))
+	said := fmt.Sprintf("answered: %d of %d", done, len(r.PostForm["question"]))
+	if len(r.PostForm["question"]) == 0 {
+		said = "No question was marked, so none was answered."
+	}
+	s.showInbox(w, r, append([]string{said}, outcome...))
 }
 
 // try reports whether a decision that a person types would be taken.

@@ -278,3 +278,12 @@ func TestPlaygroundTakesFiles(t *testing.T) {
 		t.Errorf("status %d: %s", status, page)
 	}
 }
+
+// Who answers several questions and marked none is told that, and not a count of nothing.
+func TestNothingIsMarked(t *testing.T) {
+	g := newRig(t, Options{})
+	status, _, page := g.form("/inbox", url.Values{"decision": {"approve"}})
+	if page = wordsOf(page); status != http.StatusOK || strings.Contains(page, "0 of 0") || !strings.Contains(page, "No question was marked, so none was answered.") {
+		t.Errorf("%d %s", status, page)
+	}
+}

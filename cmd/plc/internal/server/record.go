@@ -25,6 +25,7 @@ type told struct {
 	status  string // of the run, after that event
 	began   time.Time
 	last    time.Time // the time of the event, or now
+	over    bool      // the run has ended
 	calls   []*Call   // in the order in which they began
 	known   map[callAt]*Call
 	entered map[string]time.Time // when instances began
@@ -108,10 +109,11 @@ func (t *told) take(seq int64, e *exec.Event) error {
 		}
 		t.pauses = append(t.pauses, span{kind: whilePaused, from: e.Time, note: e.Reason})
 		if e.Type == exec.RunFinished {
+			t.over = true
 			t.stop(e.Time)
 		}
 	case exec.RunStarted, exec.RunResumed:
-		t.status = string(exec.Running)
+		t.status, t.over = string(exec.Running), false
 		if n := len(t.pauses); n > 0 && t.pauses[n-1].to.IsZero() {
 			t.pauses[n-1].to = e.Time
 		}
@@ -144,6 +146,9 @@ func (t *told) take(seq int64, e *exec.Event) error {
 func (t *told) stop(at time.Time) {
 	delegates := t.delegates()
 	for _, c := range t.calls {
+		if c.Status == string(exec.Pending) { // a person had answered, and it was not called yet
+			c.Status = string(exec.Cancelled)
+		}
 		n := len(c.spans)
 		if n == 0 || !c.spans[n-1].to.IsZero() {
 			continue
@@ -159,6 +164,48 @@ func (t *told) stop(at time.Time) {
 			c.Status = string(exec.Cancelled)
 		}
 	}
+}
+
+// hasEnded reports whether nothing begins any more in an instance for which the plan runs, or in
+// the run if there is none.
+func (t *told) hasEnded(instance string) bool {
+	_, ended := t.ended[instance]
+	return t.over || ended && t.isTemplate()
+}
+
+// of returns the call that is one of a program's, for an instance and below a prefix of paths; nil
+// if it has not begun.
+func (t *told) of(c *compile.Call, instance, prefix string) *Call {
+	if c.Rare != nil && c.Instance != "" {
+		instance = c.Instance
+	}
+	return t.known[callAt{instance, prefix + exec.PathOf(c.ID)}]
+}
+
+// failed reports whether the call failed and the plan did not handle that, which would have been a
+// write of the failure.
+func (c *Call) failed() bool {
+	return c != nil && c.Status == string(exec.Failed) && len(c.Writes) == 0
+}
+
+// fate returns the status of a call that has not begun.
+func (t *told) fate(instance, call string) string {
+	if !t.hasEnded(instance) {
+		return string(exec.Pending)
+	}
+	if outer, ok := exec.Outer(call); ok && t.known[callAt{instance, outer}] == nil {
+		return t.fate(instance, outer)
+	}
+	p, id := t.program(call)
+	if p == nil {
+		return string(exec.Cancelled)
+	}
+	c, ok := p.Call(id)
+	if !ok {
+		return string(exec.Cancelled)
+	}
+	prefix := call[:strings.LastIndexByte(call, '/')+1]
+	return neverBegun(p, func(c *compile.Call) bool { return t.of(c, instance, prefix).failed() })[c.Place-1]
 }
 
 func (t *told) call(e *exec.Event) *Call {
@@ -361,12 +408,7 @@ func (t *told) latest(p *compile.Program, c *compile.Call, instance, prefix stri
 			todo = append(slices.Clone(p.Starts.Pred(n)), todo...)
 			continue
 		}
-		of := &p.Calls[n]
-		on := instance
-		if of.Rare != nil && of.Instance != "" {
-			on = of.Instance
-		}
-		if d := t.known[callAt{on, prefix + exec.PathOf(of.ID)}]; d != nil && d.ended().After(end) {
+		if d := t.of(&p.Calls[n], instance, prefix); d != nil && d.ended().After(end) {
 			name, end = d.Call[len(prefix):], d.ended()
 		}
 	}

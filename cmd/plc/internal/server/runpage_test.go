@@ -396,3 +396,64 @@ func TestTurns(t *testing.T) {
 		}
 	}
 }
+
+// Calls that a run never came to are not pending when it has ended: page, graph and the page of a
+// call say what exec says of them.
+func TestCallsThatNeverRan(t *testing.T) {
+	g := newRig(t, Options{Spec: plc.Spec{OnUncertain: plc.FailUncertain, Limits: plc.Limits{Parallel: 1}}})
+	run := g.runTo("runFinished", object{"plan": []object{
+		{"_id": "handled", "_tool": "lost", "_errorPath": "†state.error"}, {"_id": "sees", "_tool": "put", "what": "†{state.error.code}"},
+		{"_id": "fails", "_tool": "flaky", "_outputPath": "†state.a", "_dependsOn": []string{"sees"}},
+		{"_id": "needs", "_tool": "put", "what": "†state.a", "_outputPath": "†state.b"}, {"_id": "behind/it", "_tool": "double", "n": 1, "_dependsOn": []string{"needs"}},
+		{"_id": "late", "_tool": "double", "n": 2, "_dependsOn": []string{"sees"}},
+	}})
+	page := g.page("/runs/" + run)
+	states := map[string]string{}
+	for _, n := range g.want(200, "GET", "/v1/runs/"+run+"/graph?as=json", nil)["nodes"].([]any) {
+		states[n.(object)["id"].(string)], _ = n.(object)["status"].(string)
+	}
+	got := map[string]string{}
+	for _, c := range g.want(200, "GET", "/v1/runs/"+run, nil)["result"].(object)["calls"].([]any) {
+		id, status := c.(object)["id"].(string), c.(object)["status"].(string)
+		got[id] = status
+		if row := regexp.MustCompile(`(?s)<tr data-call="` + exec.PathOf(id) + `".*?</tr>`).FindString(page); !strings.Contains(wordsOf(row), " "+status) || states[id] != status {
+			t.Errorf("%s is %s, in the graph %s and in the table %s", id, status, states[id], wordsOf(row))
+		}
+		if call := wordsOf(g.page("/runs/" + run + "/call?call=" + url.QueryEscape(exec.PathOf(id)))); !regexp.MustCompile(`Call ` + id + ` \S ` + status).MatchString(call) {
+			t.Errorf("%s is %s, and its page says %s", id, status, call)
+		}
+	}
+	if got["needs"] != "blocked" || got["behind/it"] != "blocked" || got["late"] != "cancelled" {
+		t.Errorf("the run does not have what is tested: %v", got)
+	}
+	if page := wordsOf(page); !strings.Contains(page, "1 ✓ completed not begun: 1 – cancelled 2 – blocked") || !strings.Contains(page, "– blocked what it needs failed") {
+		t.Error(page)
+	}
+	if page := wordsOf(g.page("/runs/" + run + "?at=2")); strings.Contains(page, "– blocked") || !strings.Contains(page, "not begun: 5 ○ pending") {
+		t.Errorf("after event 2: %s", page)
+	}
+}
+
+// The list of runs, the page of a run and its table count calls alike: each that has begun, also
+// those that delegate.
+func TestCountsAreAlike(t *testing.T) {
+	g := newRig(t, Options{})
+	instances := g.runTo("runFinished", object{"plan": []object{{"_id": "a", "_tool": "put", "what": "†input.what", "_outputPath": "†state.a"}, {"_tool": "put", "what": "†state.a"}}, "instances": "{\"what\": \"x\"}\n{\"what\": \"y\"}\n"})
+	waits := g.runTo("runPaused", object{"plan": []object{{"_tool": "wipe", "what": "x", "_outputPath": "†state.a"}, {"_tool": "put", "what": "†state.a"}}})
+	goes := g.want(201, "POST", "/v1/runs", object{"plan": []object{{"_tool": "forEach", "items": []int{1}, "_delegate": "item"}}, "documents": object{"item": []object{{"_tool": "slow"}}}})["run"].(string)
+	for len(g.want(200, "GET", "/v1/runs/"+goes, nil)["calls"].([]any)) < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	list := g.page("/")
+	for run, want := range map[string]string{g.loop(`[1, 2, 3]`): "4 ✓ completed", instances: "4 ✓ completed", waits: "1 ? awaiting", goes: "2 ► running"} {
+		row := regexp.MustCompile(`(?s)<tr data-run="` + run + `".*?</tr>`).FindString(g.page("/"))
+		head := regexp.MustCompile(`(?s)<section id="head".*?</section>`).FindString(g.page("/runs/" + run))
+		if !strings.Contains(wordsOf(row), want) || !strings.Contains(wordsOf(head), want) {
+			t.Errorf("want %s in the list, %s, and on the page, %s", want, wordsOf(row), wordsOf(head))
+		}
+	}
+	close(g.gate)
+	if !strings.Contains(list, "Calls begun") {
+		t.Error("the list does not say what it counts")
+	}
+}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"math"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/plc-lang/plc/cmd/plc/internal/server/html"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
 )
 
 // How much of a run is on a page; the rest is on others.
@@ -38,8 +40,15 @@ func status(word string) html.Item {
 	return el("span", class("status ", word), text(sign, " ", word))
 }
 
+// alike are statuses of calls that only lists of runs have, and how the pages of runs call them.
+var alike = map[string]string{string(journal.Delegating): string(exec.Running), string(exec.Ready): "retrying"}
+
 // counted shows how many there are of each status.
-func counted(counts map[string]int) html.Item {
+func counted(of map[string]int) html.Item {
+	counts := map[string]int{}
+	for word, n := range of {
+		counts[cmp.Or(alike[word], word)] += n
+	}
 	var all []html.Item
 	for _, s := range append(slices.Clone(severity), "") {
 		for _, word := range slices.Sorted(maps.Keys(counts)) {
@@ -49,6 +58,11 @@ func counted(counts map[string]int) html.Item {
 		}
 	}
 	return html.Join(all...)
+}
+
+// counted shows how many calls of the group have which status.
+func (g *group) counted() html.Item {
+	return html.Join(counted(g.counts), when(len(g.rest) > 0, text("not begun: "), counted(g.rest)))
 }
 
 // A place is the part of a run that a page shows: the state after an event, and a group of calls.
@@ -158,7 +172,7 @@ func (v *runShown) head() html.Item {
 	return el("section", attr("id", "head"), exactly("data-status", v.status), when(r.Finished != "", attr("data-ended", "yes")),
 		exactly("data-states", v.drawn()),
 		el("p", status(v.status), when(v.place.at == 0, text(" ", r.Reason))),
-		el("p", counted(v.scope.counts)),
+		el("p", v.scope.counted()),
 		el("p", text("Plan "), a(path().With("plan", r.Plan), text(r.Plan)), text(". Started "), when(r.By != "", text("by ", r.By, " ")), moment(r.Created), text(took), text(", "), a(path("runs", r.Run, "events"), text(r.Events, " events")),
 			when(r.Parent != "", text(". A fork of "), a(path("runs", r.Parent), text(r.Parent)))),
 		labels(r.Labels),
@@ -257,7 +271,7 @@ func (v *runShown) table() html.Item {
 		return a(p.url(), text(label))
 	}
 	return html.Join(words("h2", "Calls"),
-		when(v.in != "" || v.under != "", el("p", a(up.url(), text("All calls")), when(v.in != "", text(" › instance ", v.in)), when(v.under != "", text(" › ", exec.CallID(v.under))), text(": "), counted(v.scope.counts))),
+		when(v.in != "" || v.under != "", el("p", a(up.url(), text("All calls")), when(v.in != "", text(" › instance ", v.in)), when(v.under != "", text(" › ", exec.CallID(v.under))), text(": "), v.scope.counted())),
 		when(pages > 1, el("p", text(first+1, " to ", first+len(shown), " of ", len(kids), " "),
 			when(v.page > 0, turn(v.page-1, "Before")), text(" "), when(v.page < pages-1, turn(v.page+1, "Next")))),
 		table([]html.Name{"Call", "Tool", "Status", "Time", "Attempts", "Result or error", "Writes"}, rows))
@@ -270,7 +284,7 @@ func (v *runShown) row(g *group, top bool) html.Item {
 		c = &Call{Tool: g.tool}
 	}
 	name := text(g.shown())
-	if g.path != "" && !strings.HasPrefix(g.name, "[") {
+	if g.isCall() {
 		name = a(v.callURL(g.instance, g.path), text(g.shown()), when(g.instance != "" && v.in == "", text(" of ", g.instance)))
 	}
 	when_ := html.Item{}
@@ -280,7 +294,7 @@ func (v *runShown) row(g *group, top bool) html.Item {
 	row := el("tr", exactly("data-call", g.path), exactly("data-instance", g.instance), exactly("data-node", nodeOf(g.path)),
 		el("td", name), el("td", text(g.tool)), el("td", status(g.status())), el("td", class("when"), v.bar(g), el("small", when_)),
 		el("td", when(c.Attempts > 0, text(c.Attempts))),
-		el("td", failure(c.Error), when(!isNull(c.Result), value(c.Result, bytesInRow, v.callURL(g.instance, g.path))), when(c.Reason != "", el("p", text(c.Reason))), when(g.end.reason != "", el("p", text(g.end.reason)))),
+		el("td", failure(c.Error), when(!isNull(c.Result), value(c.Result, bytesInRow, v.callURL(g.instance, g.path))), when(c.Reason != "", el("p", text(c.Reason))), when(g.end.reason != "", el("p", text(g.end.reason))), when(g.never != "", el("p", text(whyNever[g.never])))),
 		el("td", html.Each(c.Writes[:min(len(c.Writes), 5)], func(w Write) html.Item { return el("p", text(w.Path, " (", w.Method, ")")) })))
 	if len(g.kids) == 0 {
 		return row
@@ -289,9 +303,9 @@ func (v *runShown) row(g *group, top bool) html.Item {
 	if g.size() == 1 {
 		calls = "call"
 	}
-	what := el("summary", text(g.shown(), ": ", g.size(), " ", calls, ", "), counted(g.counts))
+	what := el("summary", text(g.shown(), ": ", g.size(), " ", calls, ", "), g.counted())
 	if g.size() > rowsWithin {
-		return html.Join(row, el("tr", class("within"), el("td", attr("colspan", "7"), a(v.within(g).url(), text(g.shown(), ": show its ", g.size(), " calls")), text(" "), counted(g.counts))))
+		return html.Join(row, el("tr", class("within"), el("td", attr("colspan", "7"), a(v.within(g).url(), text(g.shown(), ": show its ", g.size(), " calls")), text(" "), g.counted())))
 	}
 	return html.Join(row, el("tr", class("within"), el("td", attr("colspan", "7"),
 		el("details", exactly("data-key", g.instance+"/"+g.path), when(!top, set("open")), what, table([]html.Name{"Call", "Tool", "Status", "Time", "Attempts", "Result or error", "Writes"},
@@ -407,11 +421,9 @@ type callShown struct {
 
 func (v *callShown) whole() []byte {
 	c := v.call
-	word := "pending"
 	if c == nil {
-		c = &Call{Tool: v.tool}
-	} else {
-		word = c.Status
+		c = &Call{Tool: v.tool, Status: v.fate(v.instance, v.path)}
+		c.Reason = string(whyNever[c.Status])
 	}
 	part := func(title html.Name, known bool, missing html.Name, item html.Item) html.Item {
 		if !known {
@@ -428,7 +440,7 @@ func (v *callShown) whole() []byte {
 	}
 	return v.view.whole(el("main",
 		el("h1", text("Call "), el("code", named(v.path, v.instance))),
-		el("p", status(word), when(c.Reason != "", text(" ", c.Reason)), when(c.answer != "", text(", ", c.answer, " ", by(c.By)))),
+		el("p", status(c.Status), when(c.Reason != "", text(" ", c.Reason)), when(c.answer != "", text(", ", c.answer, " ", by(c.By)))),
 		el("p", text("Tool "), el("code", text(c.Tool)), text(", run "), a(v.place.url(), text(v.run)), when(v.place.at > 0, text(", after event ", v.told.at))),
 		when(v.call != nil, el("p", text(v.spent(c)))),
 		when(len(v.waitsFor) > 0, el("p", text("Waits for "), html.Each(v.waitsFor, link))),

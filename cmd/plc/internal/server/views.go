@@ -126,7 +126,7 @@ func (v view) runs(runs []Summary, q runsAsked, next, digest string) []byte {
 			el("form", attr("method", "get"), html.Action(path()), class("filters"),
 				el("label", text("Status "), el("select", attr("name", "status"), options)), text(" "),
 				field("Plan", "plan", q.Plan), field("Started by", "by", q.By), field("Label, as in team=a", "label", q.Label), words("button", "Filter")),
-			el("section", attr("id", "runs"), table([]html.Name{"Run", "Status", "Started by", "Created", "Plan", "Calls", "Reason"}, rows),
+			el("section", attr("id", "runs"), table([]html.Name{"Run", "Status", "Started by", "Created", "Plan", "Calls begun", "Reason"}, rows),
 				when(next != "", el("p", a(q.url(next), text("Older runs")))))),
 		html.Module(path("static", "runs.js")))
 }
