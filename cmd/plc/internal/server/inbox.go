@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/exec"
@@ -69,9 +70,6 @@ func (s *Server) asked(ctx context.Context, sum *journal.Summary, q *journal.Que
 
 // pendingPlan returns the plan of a run that waits; false is that it was answered meanwhile.
 func (s *Server) pendingPlan(ctx context.Context, sum *journal.Summary) (waiting, bool) {
-	if s.opts.Engine.PlanApproved(ctx, sum) { // it is about to go on
-		return waiting{}, false
-	}
 	p, err := s.opts.Engine.PendingPlan(ctx, sum.Run)
 	if changed, ok := errors.AsType[*plc.ChangedPlanError](err); ok {
 		return waiting{Run: sum.Run, Plan: sum.Plan, Text: changed.Error(), By: sum.Labels[startedBy], Since: stamp(sum.Changed)}, true
@@ -107,12 +105,13 @@ func (s *Server) showInbox(w http.ResponseWriter, r *http.Request, outcome []str
 	ctx := r.Context()
 	var questions []asked
 	var plans []waiting
+	read := time.Now().UnixMicro()
 	runs, err := s.opts.Engine.Runs(ctx, waitingRuns())
 	if err != nil {
 		fail(w, r, err)
 		return
 	}
-	digest := listDigest("waiting", runs)
+	digest := s.listDigest(ctx, "waiting", runs)
 	slices.Reverse(runs) // the oldest first
 	type open struct {
 		of *journal.Summary
@@ -121,7 +120,7 @@ func (s *Server) showInbox(w http.ResponseWriter, r *http.Request, outcome []str
 	var all []open
 	shown, more := 0, 0
 	for _, sum := range runs {
-		if one := r.FormValue("run"); one != "" && one != sum.Run || sum.Questions == 0 && !plc.WaitsForPlan(sum) {
+		if one := r.FormValue("run"); one != "" && one != sum.Run || !s.waitsForPerson(ctx, sum) {
 			continue
 		}
 		if plc.WaitsForPlan(sum) {
@@ -148,7 +147,7 @@ func (s *Server) showInbox(w http.ResponseWriter, r *http.Request, outcome []str
 	for _, o := range all[:min(len(all), maxWaiting)] {
 		questions = append(questions, s.asked(ctx, o.of, o.q))
 	}
-	show(w, http.StatusOK, viewOf(r, "Inbox").inbox(questions, plans, outcome, more, digest, callerOf(r).may(Approve)))
+	show(w, http.StatusOK, viewOf(r, "Inbox").inbox(questions, plans, outcome, more, digest, read, callerOf(r).may(Approve)))
 }
 
 // risk says how much the calls of a tool may change: 3 when it is declared to destroy, 2 when it is

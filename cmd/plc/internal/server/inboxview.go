@@ -8,11 +8,11 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-func (v view) inbox(questions []asked, plans []waiting, outcome []string, more int, digest string, may bool) []byte {
+func (v view) inbox(questions []asked, plans []waiting, outcome []string, more int, digest string, read int64, may bool) []byte {
 	several := may && len(questions) > 1
 	return v.whole(
 		el("p", attr("id", "lost"), attr("role", "status"), set("hidden"), text("The connection to the server is lost; what is shown may be old.")),
-		el("main", attr("data-list", "waiting"), attr("data-digest", digest), words("h1", "Inbox"), words("p", "What waits for a person: first what may destroy, then what may change something, and of these the oldest."),
+		el("main", attr("data-list", "waiting"), attr("data-digest", digest), attr("data-read", read), words("h1", "Inbox"), words("p", "What waits for a person: first what may destroy, then what may change something, and of these the oldest."),
 			when(len(outcome) > 0, el("ul", attr("role", "status"), focused(), html.Each(outcome, func(s string) html.Item { return el("li", text(s)) }))),
 			el("p", attr("id", "more"), attr("role", "status"), set("hidden"), a(path("inbox"), text("Something has changed: show what waits now"))),
 			html.Each(questions, func(q asked) html.Item { return q.article(may, several) }),
@@ -21,7 +21,7 @@ func (v view) inbox(questions []asked, plans []waiting, outcome []string, more i
 			when(several, el("form", attr("method", "post"), attr("id", "several"), html.Action(path("inbox")), words("h2", "Several at once"),
 				words("p", "This answers the questions that are marked above. Each can be marked once it was shown from its beginning to its end."), reason(button("decision", "refuse", "Refuse the marked ones")),
 				button("decision", "approve", "Approve the marked ones"))),
-			when(len(questions)+len(plans) == 0, words("p", "Nothing waits."))),
+			when(len(questions)+len(plans) == 0, el("p", attr("id", "nothing"), text("Nothing waits.")))),
 		html.Module(path("static", "inbox.js")))
 }
 

@@ -98,6 +98,13 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// A listed is what a page is told of a list of runs.
+type listed struct {
+	List   string `json:"list"`
+	Digest string `json:"digest"`
+	Read   int64  `json:"read"` // when it was read, in microseconds: a page that was read later has newer news
+}
+
 // liveLists sends the digests of lists of runs when they change: of the newest runs, or of those
 // that wait for a person.
 func (s *Server) liveLists(ctx context.Context, lists []string, send func(any) bool) {
@@ -108,12 +115,13 @@ func (s *Server) liveLists(ctx context.Context, lists []string, send func(any) b
 			if list == "waiting" {
 				f = waitingRuns()
 			}
+			read := time.Now().UnixMicro()
 			runs, err := s.opts.Engine.Runs(ctx, f)
 			if err != nil {
 				continue // a store that can't be read now is asked again
 			}
-			now := listDigest(list, runs)
-			if was[list] != now && !send(map[string]string{"list": list, "digest": now}) {
+			now := s.listDigest(ctx, list, runs)
+			if was[list] != now && !send(&listed{list, now, read}) {
 				return
 			}
 			was[list] = now
@@ -130,14 +138,23 @@ func waitingRuns() journal.Filter {
 }
 
 // listDigest returns a text that changes with what a list of runs shows.
-func listDigest(list string, runs []*journal.Summary) string {
+func (s *Server) listDigest(ctx context.Context, list string, runs []*journal.Summary) string {
 	h := fnv.New64a()
 	for _, sum := range runs {
-		if waits := plc.WaitsForPlan(sum); list != "waiting" {
-			fmt.Fprintln(h, sum.Run, sum.Questions, waits, sum.Status, sum.Calls)
-		} else if waits || sum.Questions > 0 {
-			fmt.Fprintln(h, sum.Run, sum.Questions, waits)
+		if list != "waiting" {
+			fmt.Fprintln(h, sum.Run, sum.Questions, plc.WaitsForPlan(sum), sum.Status, sum.Calls)
+		} else if s.waitsForPerson(ctx, sum) {
+			fmt.Fprintln(h, sum.Run, sum.Questions)
 		}
 	}
 	return strconv.FormatUint(h.Sum64(), 36)
+}
+
+// waitsForPerson reports whether a run has a question that is open, or waits for its plan to be
+// approved as a whole. One that is about to go on does not.
+func (s *Server) waitsForPerson(ctx context.Context, sum *journal.Summary) bool {
+	if plc.WaitsForPlan(sum) {
+		return !s.opts.Engine.PlanApproved(ctx, sum)
+	}
+	return sum.Questions > 0
 }

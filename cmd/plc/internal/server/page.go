@@ -123,7 +123,7 @@ func (s *Server) runsPage(w http.ResponseWriter, r *http.Request) {
 	if len(runs) == f.Limit {
 		next = runs[len(runs)-1].Run
 	}
-	show(w, http.StatusOK, viewOf(r, "Runs").runs(all, q, next, listDigest("runs", runs)))
+	show(w, http.StatusOK, viewOf(r, "Runs").runs(all, q, next, s.listDigest(r.Context(), "runs", runs)))
 }
 
 func (s *Server) cancelForm(w http.ResponseWriter, r *http.Request) {

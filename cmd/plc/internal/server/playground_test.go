@@ -162,6 +162,7 @@ func TestWhoElseIsAsked(t *testing.T) {
 func TestLazyPlanInTheInbox(t *testing.T) {
 	g := newRig(t, Options{Spec: plc.Spec{Lazy: true}})
 	run := g.runTo("runPaused", object{"plan": []object{{"_id": "w", "_tool": "wipe", "what": "x", "_onFailure": "ask"}}})
+	shown := func(page string) string { return regexp.MustCompile(`data-digest="(\w+)"`).FindString(page) }
 	page := g.page("/inbox?run=" + run)
 	if effect := regexp.MustCompile(`<p class="effect">(.*?)</p>`).FindStringSubmatch(page); effect == nil || !strings.Contains(effect[1], "(destructive)") || !strings.Contains(page, "w asks a person if it fails.") {
 		t.Errorf("%v in %s", effect, wordsOf(page))
@@ -171,8 +172,12 @@ func TestLazyPlanInTheInbox(t *testing.T) {
 	if status, _, page := g.form("/runs/"+run+"/decide", url.Values{"digest": {digest}, "decision": {"approve"}}); status != http.StatusSeeOther {
 		t.Fatalf("status %d: %s", status, page)
 	}
-	if page := wordsOf(g.page("/inbox")); !strings.Contains(page, "Nothing waits.") {
+	page = g.page("/inbox")
+	if !strings.Contains(page, "Nothing waits.") {
 		t.Error(page)
+	}
+	if got, want := shown(page), shown(newRig(t, Options{}).page("/inbox")); got != want { // it would say that something has changed
+		t.Errorf("a page on which nothing waits has %s, and one of a server without runs %s", got, want)
 	}
 }
 

@@ -89,7 +89,7 @@ func (s *Server) showRun(r *http.Request, p place, sum *journal.Summary, at int6
 		one.Here = true
 		v.questions = append(v.questions, one)
 	}
-	if plc.WaitsForPlan(sum) {
+	if plc.WaitsForPlan(sum) && s.waitsForPerson(ctx, sum) {
 		if w, ok := s.pendingPlan(ctx, sum); ok {
 			v.plans = append(v.plans, w)
 		}

@@ -51,4 +51,8 @@ for (const area of main.querySelectorAll("form.decide textarea[name=value]")) {
 }
 
 const more = document.getElementById("more");
-if (main.dataset.list) watch({ list: main.dataset.list }, ({ digest }) => { more.hidden = digest === main.dataset.digest; });
+if (main.dataset.list) watch({ list: main.dataset.list }, ({ digest, read }) => {
+  if (read < Number(main.dataset.read)) return; // the page is newer
+  more.hidden = digest === main.dataset.digest;
+  document.getElementById("nothing")?.toggleAttribute("hidden", !more.hidden);
+});

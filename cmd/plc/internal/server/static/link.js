@@ -1,10 +1,10 @@
 // A link holds one stream of events for several listeners, and makes it anew when it breaks or
 // when other runs are listened to. A listener is told {run, seq, …} of what happens in its run,
-// {list, digest} of its list, and {lost} when the stream breaks or comes back.
+// {list, digest, read} of its list, and {lost} when the stream breaks or comes back.
 export class Link {
   #listeners = new Map();
   #seen = new Map(); // the number of the last event of each run
-  #digests = new Map(); // of the lists
+  #lists = new Map(); // what was told last of each
   #source;
   #timer;
   #delay = 500;
@@ -18,7 +18,7 @@ export class Link {
       this.#asked = "";
     }
     tell({ lost: this.#lost });
-    if (this.#digests.has(wants.list)) tell({ list: wants.list, digest: this.#digests.get(wants.list) });
+    if (this.#lists.has(wants.list)) tell(this.#lists.get(wants.list));
     this.#soon(20);
   }
 
@@ -61,7 +61,7 @@ export class Link {
     source.onmessage = m => {
       const message = JSON.parse(m.data);
       if (message.run) this.#seen.set(message.run, message.seq);
-      if (message.list) this.#digests.set(message.list, message.digest);
+      if (message.list) this.#lists.set(message.list, message);
       this.#tell(message);
     };
     source.onerror = () => { // the browser would ask again with the old numbers, or never

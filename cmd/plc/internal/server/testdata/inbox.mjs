@@ -1,6 +1,6 @@
 // Answers what waits by keyboard alone. Its arguments are three runs that wait: the first for the
 // approval of a call that destroys, the others for two more.
-import { args, ask, base, check, context, focus, link, main, page, press, shot } from "./drive.mjs";
+import { args, ask, base, check, context, focus, link, main, open, page, press, shot } from "./drive.mjs";
 
 const [first, second, third] = args;
 const article = run => page.locator(`article:has(a[href="/runs/${run}"])`);
@@ -11,7 +11,12 @@ await main(async () => {
   // The difference from what was approved last, and params that are checked as they are typed.
   await page.goto(`${base}/inbox?run=${first}`);
   check((await page.textContent("article")).includes("No call of wipe was approved in the newest 300 runs"), "there is something that was approved before");
+  const other = await open(); // whose worker knows the list as it was
+  await other.goto(base + "/inbox");
+  await other.waitForTimeout(1500);
   await press("Approve");
+  check(!await page.waitForSelector("#more", { state: "visible", timeout: 1500 }).catch(() => {}), "the page says that something has changed, and shows what waits now");
+  await other.close();
   await ask("finished " + first);
   await page.goto(`${base}/inbox?run=${second}`);
   check(/params differ.*"disk".*"cache"/s.test(await page.textContent("article")), "the inbox shows no difference: " + await page.textContent("article"));
