@@ -68,7 +68,7 @@ var layers = map[string]layer{
 	"internal/texttree":        {own: "internal/jsonscan", libraries: []string{yaml}},
 	"diag":                     {own: "internal/display"},
 	"dag":                      {},
-	"dag/draw":                 {own: "dag"},
+	"dag/draw":                 {own: "dag internal/display"},
 	"schemas":                  {own: "schemas/internal/prover schemas/internal/tree schemas/internal/pattern schemas/internal/value internal/jsonscan internal/spell", libraries: []string{gjson}},
 	"schemas/internal/prover":  {own: "schemas/internal/tree schemas/internal/pattern schemas/internal/value"},
 	"schemas/internal/tree":    {own: "schemas/internal/pattern schemas/internal/value internal/jsonscan", libraries: []string{jsonschema}},

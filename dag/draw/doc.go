@@ -13,7 +13,7 @@
 //
 // The same graph gives the same bytes, on every machine. Labels may hold anything: each writer
 // escapes them for its notation, and what would act on a terminal or turn the direction of text
-// shows as U+FFFD. A graph with cycles, as of a plan that does not compile, is drawn too: the edges
+// is an escape. A graph with cycles, as of a plan that does not compile, is drawn too: the edges
 // against the order of the list go back up, and those that are said to close a cycle are marked.
 //
 // Text, Mermaid, DOT and JSON are linear in the graph; SVG takes up to [MaxNodes]

@@ -4,21 +4,15 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/plc-lang/plc/internal/display"
 )
 
-// clean makes a label one line that does nothing but show: white space of any kind
-// is a space, what would act on a terminal or a reader's eye shows as U+FFFD.
-func clean(s string) string { return strings.Map(visible, s) }
+// clean makes a label one line that does nothing but show: white space of any kind is a space, and
+// what could draw or can't be seen is an escape, as in all that plc shows.
+func clean(s string) string { return display.Line(spaces.Replace(s)).String() }
 
-func visible(r rune) rune {
-	switch {
-	case r == '\n' || r == '\r' || r == '\t' || r == '\u2028' || r == '\u2029':
-		return ' '
-	case unicode.IsControl(r) || hidden(r):
-		return utf8.RuneError
-	}
-	return r
-}
+var spaces = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ", "\u2028", " ", "\u2029", " ")
 
 // escapeWith writes a cleaned label with some characters as something else; the
 // empty string leaves one as it is.
@@ -44,20 +38,6 @@ func quoted(r rune) string {
 		return `\"`
 	}
 	return ""
-}
-
-// hidden reports whether a character shows nothing or turns the direction of text.
-// The joiners that make up emoji and some scripts are not meant.
-func hidden(r rune) bool {
-	switch {
-	case r == 0xAD, r == 0x61C, r == 0x180E, r == 0x200B, r == 0x200E, r == 0x200F, r == 0xFEFF:
-		return true
-	case r >= 0x202A && r <= 0x202E, r >= 0x2060 && r <= 0x206F, r >= 0xFFF9 && r <= 0xFFFB:
-		return true
-	case r >= 0xE0000 && r <= 0xE0FFF, r&0xFFFE == 0xFFFE:
-		return true
-	}
-	return false
 }
 
 // columns returns how wide a label is in a font whose characters are all as wide.

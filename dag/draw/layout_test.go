@@ -220,7 +220,7 @@ func TestLabels(t *testing.T) {
 			t.Errorf("%q takes %d columns, want %d", s, got, want)
 		}
 	}
-	for s, want := range map[string]string{"a\nb": "a b", "\x1b[1m": "\uFFFD[1m", "\u202Ex": "\uFFFDx", "👩\u200D🚀": "👩\u200D🚀", "\xff": "\uFFFD"} {
+	for s, want := range map[string]string{"a\nb": "a b", "\x1b[1m": `\u001b[1m`, "\u202Ex": `\u202ex`, "👩\u200D🚀": "👩\u200D🚀", "\xff": `\xff`, "p\u200Clc": `p\u200clc`} {
 		if got := clean(s); got != want {
 			t.Errorf("%q is clean as %q, want %q", s, got, want)
 		}
