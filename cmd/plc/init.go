@@ -102,7 +102,7 @@ func (env *environment) initProject(ctx context.Context, start bool) error {
 	if err != nil {
 		return err
 	}
-	if err := writeTrust(name, p); err != nil {
+	if err := writeTrust(name, plc.ProjectFiles(name, p)); err != nil {
 		return err
 	}
 	for _, f := range left {

@@ -88,7 +88,8 @@ The other flags are those of plc mcp, with which the host then starts it.
 
 What changes is shown first, and a person is asked; --yes says yes, and --dry-run writes
 nothing. Comments, and all that has nothing to do with servers, stay as they are. The old
-configuration is kept beside the new one (.before-plc); plc mcp uninstall puts it back.`,
+configuration is kept beside the new one (.before-plc); plc mcp uninstall puts it back. A trusted
+plc.yaml that names the configuration names the new file then, and stays trusted.`,
 		Example: `  plc mcp install claude-code
   plc mcp install claude-code --approve all --dry-run
   plc mcp install cursor --tools tools.yaml --yes
@@ -354,7 +355,11 @@ func (env *environment) install(ctx context.Context, name string, f *installFlag
 			return fmt.Errorf("%s exists; move it away first", file)
 		}
 	}
-	env.showSetup(h, s)
+	var move *projectMove
+	if s.behind != nil {
+		move = env.moveInProject(h.file, h.moved, s.old.was, s.behind)
+	}
+	env.showSetup(h, s, move)
 	if f.dryRun {
 		show(env.stderr, display.Sprintf("nothing was written\n"))
 		return nil
@@ -371,34 +376,16 @@ func (env *environment) install(ctx context.Context, name string, f *installFlag
 		return err
 	}
 	show(env.stderr, display.Sprintf("done; restart the host. plc mcp uninstall %s undoes it\n", display.Line(h.named())))
-	env.tellMoved(h.file, h.moved)
-	return nil
-}
-
-// tellMoved asks for a change of the project file if that names the configuration from, whose
-// servers have moved to the configuration to.
-func (env *environment) tellMoved(from, to string) {
-	name, p, err := env.project()
-	if name == "" || err != nil {
-		return
+	if s.behind == nil {
+		env.tellAlone(h.file)
+		return nil
 	}
-	old, err := filepath.Abs(from)
-	if err != nil {
-		return
-	}
-	if !slices.ContainsFunc(p.MCP, func(file string) bool {
-		path, err := filepath.Abs(file)
-		return err == nil && path == old
-	}) {
-		return
-	}
-	show(env.stderr, display.Sprintf("%s names %s, whose servers are in %s now: name that file instead, and run plc trust; until then plc refuses to use the project file, also when the host starts it\n",
-		display.Name(name), display.Name(from), display.Name(to)))
+	return move.write(env, h.file, h.moved)
 }
 
 // showSetup shows what install changes, and which servers it leaves where they are. Secrets are not
 // shown.
-func (env *environment) showSetup(h host, s *setup) {
+func (env *environment) showSetup(h host, s *setup, move *projectMove) {
 	was, hidden := hideSecrets(s.old.was)
 	config, _ := hideSecrets(s.config)
 	show(env.stderr, display.Sprintf("%s:\n%s\n", display.Name(h.file), display.Block("  ", changed(was, config))))
@@ -406,6 +393,7 @@ func (env *environment) showSetup(h host, s *setup) {
 		behind, _ := hideSecrets(s.behind)
 		show(env.stderr, display.Sprintf("%s:\n%s\n", display.Name(h.moved), display.Block("  ", changed(nil, behind))))
 	}
+	move.show(env)
 	if hidden {
 		show(env.stderr, display.Sprintf("%s stands for a value that may be a secret; it is written as it is\n", display.Lit(hiddenSecret)))
 	}
@@ -504,11 +492,6 @@ func (env *environment) uninstall(name string, user bool) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err == nil {
-			env.tellMoved(h.moved, h.file)
-		}
-	}()
 	now, err := readHostConfig(h)
 	if err != nil {
 		return err
@@ -536,6 +519,7 @@ func (env *environment) uninstall(name string, user bool) (err error) {
 		return err
 	}
 	if s := before.behind(entry.Value); bytes.Equal(s.config, now.was) && bytes.Equal(s.behind, moved) {
+		move := env.moveInProject(h.moved, h.file, moved, was)
 		if was == nil { // there was no configuration before
 			err = os.Remove(h.file)
 		} else {
@@ -545,7 +529,7 @@ func (env *environment) uninstall(name string, user bool) (err error) {
 			return err
 		}
 		show(env.stderr, display.Sprintf("%s is as it was before\n", display.Name(h.file)))
-		return remove(h.moved, h.backup())
+		return errors.Join(move.write(env, h.moved, h.file), remove(h.moved, h.backup()))
 	}
 	// Something was changed since: that is kept, and the servers come back.
 	servers := before.servers
@@ -556,7 +540,9 @@ func (env *environment) uninstall(name string, user bool) (err error) {
 		}
 		servers = list.servers
 	}
-	if err := durable.WriteFile(h.file, now.withServers(joined(servers, now.servers))); err != nil {
+	text := now.withServers(joined(servers, now.servers))
+	move := env.moveInProject(h.moved, h.file, moved, text)
+	if err := durable.WriteFile(h.file, text); err != nil {
 		return err
 	}
 	show(env.stderr, display.Sprintf("%s has its servers back, and what was changed in it since\n", display.Name(h.file)))
@@ -567,7 +553,7 @@ func (env *environment) uninstall(name string, user bool) (err error) {
 		}
 		show(env.stderr, display.Sprintf("%s is what it was before\n", display.Name(kept)))
 	}
-	return remove(h.moved)
+	return errors.Join(move.write(env, h.moved, h.file), remove(h.moved))
 }
 
 // setAside renames a file, so that another one can have its name, and returns the new name.

@@ -51,7 +51,7 @@ func (env *environment) trustHere(revoke bool) error {
 		return fmt.Errorf("there is no %s in this folder or one above it; plc init makes one", plc.ProjectName)
 	case !revoke:
 		showf(env.stdout, "trusted: %s, which names %s\n", name, shownNames(p))
-		return writeTrust(name, p)
+		return writeTrust(name, plc.ProjectFiles(name, p))
 	}
 	path, err := trustFile(name)
 	if err == nil {
@@ -83,17 +83,13 @@ func (env *environment) checkTrust(ctx context.Context, name string, p *file.Pro
 	if env.trust || !p.Grants() {
 		return nil
 	}
-	path, err := trustFile(name)
-	if err != nil {
+	files := plc.ProjectFiles(name, p)
+	trusted, said, err := trustOf(name, files)
+	if trusted || err != nil {
 		return err
 	}
-	said, err := os.ReadFile(path)
-	files := plc.ProjectFiles(name, p)
-	if err == nil && strings.HasPrefix(string(said), trustHead(name, files)) {
-		return nil
-	}
 	why := fmt.Sprintf("%s was not trusted as it is now; it", name)
-	switch changed := changedSince(string(said), name, files); {
+	switch changed := changedSince(said, name, files); {
 	case len(changed) == 1 && changed[0] == name:
 		why = fmt.Sprintf("%s changed since it was trusted; it", name)
 	case len(changed) > 0:
@@ -102,10 +98,21 @@ func (env *environment) checkTrust(ctx context.Context, name string, p *file.Pro
 	if env.canAsk() {
 		yes, _ := env.ask(ctx, nil, display.Sprintf("%s names %s, which may start programs. Trust it?", display.Line(why), shownNames(p)))
 		if yes {
-			return writeTrust(name, p)
+			return writeTrust(name, files)
 		}
 	}
 	return fmt.Errorf("%s names %s, which may start programs: look at it, then plc trust (--trust trusts it once, --no-project uses none)", why, strings.Join(namesOf(p), ", "))
+}
+
+// trustOf reports whether somebody has trusted these files of a project as they are, and what is
+// kept about those that were trusted last; the error is that there is no folder for that.
+func trustOf(name string, files []plc.ProjectFile) (trusted bool, said string, err error) {
+	path, err := trustFile(name)
+	if err != nil {
+		return false, "", err
+	}
+	text, err := os.ReadFile(path)
+	return err == nil && strings.HasPrefix(string(text), trustHead(name, files)), string(text), nil
 }
 
 // namesOf returns the files that a project names, or else what it grants.
@@ -180,14 +187,14 @@ func trustFile(name string) (string, error) {
 	return filepath.Join(dir, "plc", "trusted", hex.EncodeToString(sum[:16])), nil
 }
 
-// writeTrust notes that a project file is trusted as it is.
-func writeTrust(name string, p *file.Project) error {
+// writeTrust notes that a project file is trusted with these files.
+func writeTrust(name string, files []plc.ProjectFile) error {
 	path, err := trustFile(name)
 	if err != nil {
 		return err
 	}
 	if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-		err = os.WriteFile(path, []byte(trustText(name, plc.ProjectFiles(name, p))), 0o600)
+		err = os.WriteFile(path, []byte(trustText(name, files)), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("can't note that it is trusted: %w", err)

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/internal/durable"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/texttree"
+	"github.com/plc-lang/plc/tool/file"
+)
+
+// A projectMove is the change of a trusted project file that names the servers of a host, which
+// move to another file. The project stays trusted: it starts what it started before.
+type projectMove struct {
+	name      string
+	was, text []byte
+	files     []plc.ProjectFile // that are trusted then
+}
+
+// moveInProject returns how the project file changes when servers move from one file, which has the
+// text was, to another one, which will have the given text. It returns nil if there is no project
+// file, if that does not name the file, if the project is not trusted as it is, or if the text has
+// other servers than were trusted.
+func (env *environment) moveInProject(from, to string, was, text []byte) *projectMove {
+	name, p, at := env.projectNaming(from)
+	if at < 0 || env.noProject || !sameServers(text, was) {
+		return nil
+	}
+	files := plc.ProjectFiles(name, p)
+	if trusted, _, _ := trustOf(name, files); !trusted {
+		return nil
+	}
+	i := slices.IndexFunc(files, func(f plc.ProjectFile) bool { return f.Name == p.MCP[at] && bytes.Equal(f.Text, was) })
+	whole, err := filepath.Abs(to)
+	if i < 0 || err != nil {
+		return nil
+	}
+	relative, err := filepath.Rel(filepath.Dir(name), whole)
+	if err != nil {
+		return nil
+	}
+	m := &projectMove{name: name, was: files[0].Text}
+	if m.text = renamed(m.was, at, filepath.ToSlash(relative)); m.text == nil {
+		return nil
+	}
+	m.files = slices.Clone(files)
+	m.files[0].Text = m.text
+	m.files[i] = plc.ProjectFile{Name: to, Text: text}
+	return m
+}
+
+// sameServers reports whether each server of a configuration is in another one with the same
+// settings.
+func sameServers(text, other []byte) bool {
+	servers, read := serversOf(text)
+	known, _ := serversOf(other)
+	return read && !slices.ContainsFunc(servers, func(e texttree.Entry) bool {
+		return !slices.ContainsFunc(known, func(k texttree.Entry) bool {
+			return k.Name == e.Name && bytes.Equal(k.Value.JSON(), e.Value.JSON())
+		})
+	})
+}
+
+// serversOf returns the servers that plc reads in a configuration, and whether that can be read.
+func serversOf(text []byte) (all []texttree.Entry, ok bool) {
+	root, fault := texttree.ParseJSON(text, maxConfigDepth)
+	if fault != nil {
+		return nil, false
+	}
+	for _, e := range root.Entries {
+		if e.Name == "mcpServers" || e.Name == "servers" {
+			all = append(all, e.Value.Entries...)
+		}
+	}
+	return all, true
+}
+
+// plainName matches names of files that YAML takes as a string without quotes.
+var plainName = regexp.MustCompile(`^[./]?[A-Za-z][A-Za-z0-9._/-]*$`)
+
+// renamed returns the text of a project file with another name for the element at an index of its
+// list mcp, and all else as it is written. It returns nil if the text is one that can't be changed
+// so.
+func renamed(text []byte, at int, to string) []byte {
+	root, fault := texttree.YAML{What: "project files", MaxDepth: maxConfigDepth}.Parse(text)
+	if fault != nil {
+		return nil
+	}
+	before, _ := file.ReadProject(diag.NewFile(plc.ProjectName, text))
+	e, ok := root.Get("mcp")
+	if !ok || at >= len(e.Value.Entries) || at >= len(before.MCP) {
+		return nil
+	}
+	old := e.Value.Entries[at].Value
+	by := string(jsonscan.Encode(to))
+	if string(text[old.Span.Start:old.Span.End]) == old.Str && plainName.MatchString(to) {
+		by = to
+	}
+	now := slices.Concat(text[:old.Span.Start], []byte(by), text[old.Span.End:])
+	after, findings := file.ReadProject(diag.NewFile(plc.ProjectName, now))
+	before.MCP[at] = to
+	if findings.HasErrors() || !slices.Equal(after.MCP, before.MCP) {
+		return nil
+	}
+	return now
+}
+
+// show shows the lines of the project file that change.
+func (m *projectMove) show(env *environment) {
+	if m != nil {
+		show(env.stderr, display.Sprintf("%s, which stays trusted:\n%s\n", display.Name(m.name), display.Block("  ", changed(m.was, m.text))))
+	}
+}
+
+// write changes the project file and notes that it is trusted as it is then. Without a change it
+// asks for one, if the project file names the file that the servers have left.
+func (m *projectMove) write(env *environment, from, to string) error {
+	if m == nil {
+		env.tellMoved(from, to)
+		return nil
+	}
+	if err := durable.WriteFile(m.name, m.text); err != nil {
+		env.tellMoved(from, to)
+		return err
+	}
+	show(env.stderr, display.Sprintf("%s names %s now, and not %s\n", display.Name(m.name), display.Name(to), display.Name(from)))
+	return writeTrust(m.name, m.files)
+}
+
+// tellMoved asks for a change of the project file if that names the configuration from, whose
+// servers have moved to the configuration to.
+func (env *environment) tellMoved(from, to string) {
+	name, _, at := env.projectNaming(from)
+	if at < 0 {
+		return
+	}
+	show(env.stderr, display.Sprintf("%s names %s, whose servers are in %s now: name that file instead, and run plc trust; until then plc refuses to use the project file, also when the host starts it\n",
+		display.Name(name), display.Name(from), display.Name(to)))
+}
+
+// tellAlone asks for a change of the project file if that names a configuration that has no servers
+// for plc, but plc itself.
+func (env *environment) tellAlone(config string) {
+	if name, _, at := env.projectNaming(config); at >= 0 {
+		show(env.stderr, display.Sprintf("%s names %s, which has plc itself and no other server for plc now: take it out of the list mcp, and run plc trust\n", display.Name(name), display.Name(config)))
+	}
+}
+
+// projectNaming returns the project file, and the index of a file in its list mcp; -1 if it does
+// not name the file, or there is no project file.
+func (env *environment) projectNaming(config string) (string, *file.Project, int) {
+	name, p, err := env.project()
+	if name == "" || err != nil {
+		return "", nil, -1
+	}
+	whole, err := filepath.Abs(config)
+	if err != nil {
+		return "", nil, -1
+	}
+	return name, p, slices.IndexFunc(p.MCP, func(file string) bool {
+		path, err := filepath.Abs(file)
+		return err == nil && path == whole
+	})
+}
