@@ -23,6 +23,7 @@ type answerFlags struct {
 	store    string
 	as       string
 	yes      bool // of approve: without asking
+	full     bool // of approve: all of a plan
 	key      string
 	all      bool
 	instance string
@@ -85,6 +86,9 @@ func (env *environment) answerRun(ctx context.Context, args []string, f *answerF
 			return errors.New("the run waits for its plan to be approved as a whole, and asks about no call; leave out CALL, --params, --result, --skip and --instance")
 		}
 		return env.answerPlan(ctx, e, sum.Run, f, approve)
+	}
+	if f.full {
+		return errors.New("--full is for a plan as a whole, and the run asks about calls; + at the question shows all of one")
 	}
 	open, err := f.meant(args, all, env.canAsk() && approve && !f.yes)
 	if err != nil {
@@ -289,7 +293,11 @@ func (env *environment) answerPlan(ctx context.Context, e *plc.Engine, run strin
 	if p.Checker().Policy.ApprovalKeys != nil {
 		return errors.New(plc.WantsSigned)
 	}
-	show(env.stderr, blueprint(p.Name, preview.DryRun, preview.Forecast, maxListed))
+	text := blueprint(p.Name, preview.DryRun, preview.Forecast, maxListed)
+	if f.full {
+		text = fullBlueprint(p.Name, preview.DryRun, preview.Forecast)
+	}
+	show(env.stderr, text)
 	if !f.yes {
 		if !env.canAsk() {
 			return env.nobody()

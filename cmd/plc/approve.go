@@ -22,8 +22,9 @@ func approveCommand(env *environment) *cobra.Command {
 		Use:   "approve APPROVAL | RUN [CALL]",
 		Short: "Approve a plan, or a call of a run that waits for somebody",
 		Long: `Approve a plan, or a call. APPROVAL is a file that plc plan -o wrote. What the plan would do is
-shown, and a person is asked; --yes approves at once. The file then says who approved it and
-when, and plc run --approval runs the plan, once, if nothing has changed.
+shown, with --full all that is covered, and a person is asked; --yes approves at once. The file
+then says who approved it and when, and plc run --approval runs the plan, once, if nothing has
+changed.
 
 RUN is a run of the record, by its id, the beginning of it, or last for the newest that waits. CALL
 is one of its calls that wait for somebody; of several it has to be named, or --all. What is asked
@@ -50,6 +51,7 @@ approved any more.`,
 	fl := c.Flags()
 	fl.StringVar(&f.as, "as", "", "who approves; the default is the name of the user")
 	fl.BoolVar(&f.yes, "yes", false, "approve without asking")
+	fl.BoolVar(&f.full, "full", false, "show all of a plan: long values, and of a file the definitions of tools that the approval covers")
 	fl.StringVar(&f.key, "key", "", "sign the approval of a file with this key (ed25519, PEM), for policies with approvalKeys")
 	fl.StringVar(&f.params, "params", "", "make the call with these params: a JSON object, or a file that holds one")
 	fl.StringVar(&f.result, "result", "", "take this for the result of the call: JSON, or a file that holds it")
@@ -151,7 +153,10 @@ func (env *environment) approveFile(ctx context.Context, name string, f *answerF
 		if err := draft.Approve(person(as), time.Now()); err != nil {
 			return err
 		}
-		text, whole := shownManifest(a.Plan, report.Manifest(a.Manifest))
+		text, whole := previewManifest(a.Plan, report.Manifest(a.Manifest)), false
+		if f.full {
+			text, whole = shownManifest(a.Plan, report.Manifest(a.Manifest))
+		}
 		show(env.stderr, text)
 		show(env.stderr, coveredText(a.Covers))
 		switch {

@@ -534,7 +534,7 @@ func TestApproveAtTheTerminal(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 		term := wideTerminal.on(t, dir, "", nil, "approve", "a.json", "--as", "ada")
-		term.until(t, `^lazy\.json: 1 call may run; SHA-256 [0-9a-f]{64}\n(.*\n)*approve this plan\? y is yes, anything else is no, and why:$`)
+		term.until(t, `^lazy\.json: 1 call may run; SHA-256 [0-9a-f]{64}\n(.*\n)*approve this plan\? \+ shows it as a whole \(page 1 of [0-9]+\), y is yes, anything else is no, and why:$`)
 		term.typeIn(t, typed)
 		code, shown := term.end(t)
 		if code != want.code {

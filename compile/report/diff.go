@@ -330,6 +330,29 @@ func effectsText(e tool.Effects) string {
 	return string(bytes.TrimSuffix(b.Bytes(), []byte(", ")))
 }
 
+// ReadEffects returns the effects that a manifest has as a text.
+func ReadEffects(text string) (e tool.Effects) {
+	hints := map[string]*tool.Hint{
+		"readOnly": &e.ReadOnly, "destructive": &e.Destructive, "idempotent": &e.Idempotent,
+		"openWorld": &e.OpenWorld, "pure": &e.Pure, "independent": &e.Independent,
+	}
+	for text != "" {
+		if domain, last := strings.CutPrefix(text, "domain: "); last {
+			e.Domain = domain
+			break
+		}
+		var hint string
+		hint, text, _ = strings.Cut(text, ", ")
+		if name, value, _ := strings.Cut(hint, ": "); hints[name] != nil {
+			*hints[name] = tool.No
+			if value == "true" {
+				*hints[name] = tool.Yes
+			}
+		}
+	}
+	return e
+}
+
 // changes returns the calls that change the world, in plan order.
 func changes(p *compile.Program) []string {
 	ids := []string{}

@@ -284,7 +284,7 @@ func (b *bounder) does(at spot, t *compile.Target, attempts Count, c *compile.Ca
 	if t == nil {
 		return // it is not known, which was reported
 	}
-	kind := effectOf(t.Effects)
+	kind := EffectOf(t.Effects)
 	if attempts == 0 || kind == Pure && isNowhere(t.Place) {
 		return
 	}

@@ -30,7 +30,8 @@ func (k EffectKind) Meaning() string {
 	return string(k)
 }
 
-func effectOf(e tool.Effects) EffectKind {
+// EffectOf returns the kind of declared effects.
+func EffectOf(e tool.Effects) EffectKind {
 	switch {
 	case e.Destructive == tool.Yes:
 		return Destructive
@@ -47,9 +48,9 @@ func effectOf(e tool.Effects) EffectKind {
 // effectOfCall returns the effect of a call without its fallback.
 func effectOfCall(c *compile.Call) EffectKind {
 	if c.Target == nil {
-		return effectOf(c.Effects)
+		return EffectOf(c.Effects)
 	}
-	return effectOf(c.Target.Effects)
+	return EffectOf(c.Target.Effects)
 }
 
 // Effect describes what the calls of one tool may do outside the run.

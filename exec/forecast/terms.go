@@ -57,7 +57,7 @@ func undoTerms(u *compile.Undoing, opts *Options) *UndoTerms {
 	if u.Call == nil {
 		return t
 	}
-	t.Effect, t.Words = effectOf(u.Call.Target.Effects), u.Call.Target.Words()
+	t.Effect, t.Words = EffectOf(u.Call.Target.Effects), u.Call.Target.Words()
 	t.Approval, _ = opts.Approve.Asks(u.Call)
 	t.Fallback = fallbackTerms(u.Call.Fallback, opts)
 	return t
@@ -69,7 +69,7 @@ func fallbackTerms(f *compile.Fallback, opts *Options) *FallbackTerms {
 		return nil
 	}
 	t := f.Target
-	return &FallbackTerms{Tool: t.Tool.Definition.Name, Effect: effectOf(t.Effects), Words: t.Words(), Undo: undoTerms(f.Undoing, opts)}
+	return &FallbackTerms{Tool: t.Tool.Definition.Name, Effect: EffectOf(t.Effects), Words: t.Words(), Undo: undoTerms(f.Undoing, opts)}
 }
 
 // termsOf returns the terms of a call.
