@@ -63,10 +63,10 @@ func (env *environment) answerRun(ctx context.Context, args []string, f *answerF
 	e := env.engine(func() (journal.Store, error) { return store, nil })
 	sum, err := e.FindWaiting(ctx, args[0])
 	if err != nil && args[0] == "last" {
-		return noSuchRun(err)
+		return env.noSuchRun(err)
 	}
 	if err != nil {
-		return fmt.Errorf("can't read %s: there is no such file, and %w", args[0], noSuchRun(err))
+		return fmt.Errorf("can't read %s: there is no such file, and %w", args[0], env.noSuchRun(err))
 	}
 	if args[0] == "last" {
 		showf(env.stderr, "run %s of %s, the newest that waits\n", sum.Run, planOf(ctx, e, sum))
@@ -224,9 +224,9 @@ func (env *environment) answerAll(ctx context.Context, e *plc.Engine, sum *journ
 		return env.nobody()
 	}
 	if sum.Holder == nil {
-		goOn := display.Sprintf("plc resume %s", env.runArgs(sum.Run))
+		goOn := display.Sprintf("plc resume %s", env.again(sum.Run))
 		if id := sum.Labels[plc.LoopLabel]; id != "" {
-			goOn = display.Sprintf("plc solve --resume %s", env.runArgs(id))
+			goOn = display.Sprintf("plc solve --resume %s", env.again(id))
 		}
 		if sum.Labels[runner.Label] != "" { // the server that began it looks after it
 			env.hintf("the run goes on by itself while plc mcp or plc serve, which began it, is running; otherwise %s goes on", goOn)
@@ -319,7 +319,7 @@ func (env *environment) answerPlan(ctx context.Context, e *plc.Engine, run strin
 	if err := e.ApprovePlan(ctx, run, preview.Digest()); err != nil {
 		return trimmed(err)
 	}
-	env.hintf("approved by %s; plc resume %s runs it, once", person(f.as), env.runArgs(run))
+	env.hintf("approved by %s; plc resume %s runs it, once", person(f.as), env.again(run))
 	return nil
 }
 

@@ -203,7 +203,7 @@ func (env *environment) changeApproval(name string, change func(*approval.File) 
 	case a.File.RejectedAt != nil:
 		env.hintf("rejected by %s", a.File.RejectedBy)
 	case id != "":
-		env.hintf("approved by %s; plc solve --resume %s goes on", a.File.ApprovedBy, id)
+		env.hintf("approved by %s; plc solve --resume %s goes on", a.File.ApprovedBy, env.again(id))
 	default:
 		env.hintf("approved by %s; plc run with the flags of plc plan and --approval %s runs it, once", a.File.ApprovedBy, name)
 	}

@@ -285,13 +285,25 @@ func wantsJSON(format string) (bool, error) {
 	return choice("format", format, map[string]bool{"text": false, "json": true})
 }
 
-// runArgs returns the arguments with which a suggested command names a run: its id, and --store if
-// this command was given it.
-func (env *environment) runArgs(run string) display.Text {
-	if env.store == "" {
-		return display.Name(run)
+// again returns the arguments of a suggested command: a run or a file, and the flags of sameFlags.
+func (env *environment) again(name string) display.Text {
+	return display.Sprintf("%s%s", display.Name(name), env.sameFlags())
+}
+
+// sameFlags returns the flags of this command about the store and the project file, which a
+// suggested command needs as well. Each follows a space.
+func (env *environment) sameFlags() display.Text {
+	var b display.Builder
+	if env.store != "" {
+		b.Add(display.Sprintf(" --store %s", display.Name(env.store)))
 	}
-	return display.Sprintf("%s --store %s", display.Name(run), display.Name(env.store))
+	if env.trust {
+		b.Add(display.Lit(" --trust"))
+	}
+	if env.noProject {
+		b.Add(display.Lit(" --no-project"))
+	}
+	return b.Text()
 }
 
 // hintf says on standard error what to do next.

@@ -34,7 +34,7 @@ func TestRunsOfGoPrograms(t *testing.T) {
 		{"completed", []string{"completed: 2 of 2 calls completed", "greet  greet  completed", `→ "Hello, world!"`, `"output": "Hello, world! Hello, Ada! Hello, Bob!"`}, exitDone},
 		{"failed", []string{"failed: ", "nobody of that name", `later  greet  `}, exitDone},
 		{"asks", []string{"paused", "1 question open", "wipe", `"what": "Hello, disk!"`}, exitDone},
-		{"lazy", []string{"paused: ", "plc approve " + made["lazy"] + " approves this:", "destructive"}, exitFailed},
+		{"lazy", []string{"paused: ", "plc approve " + made["lazy"] + " --store runs.db --no-project approves this:", "destructive"}, exitFailed},
 	} {
 		run := made[c.name]
 		shown := plc(exitDone, "show", run).stdout

@@ -74,7 +74,7 @@ func (env *environment) sessions(ctx context.Context, storeFlag string, args []s
 		}
 	}
 	if len(args) > 0 {
-		id, err := oneSession(ids, args[0])
+		id, err := env.oneSession(ids, args[0])
 		if err != nil {
 			return err
 		}
@@ -102,13 +102,13 @@ func (env *environment) sessions(ctx context.Context, storeFlag string, args []s
 }
 
 // oneSession returns the id that a person means.
-func oneSession(ids []string, name string) (string, error) {
+func (env *environment) oneSession(ids []string, name string) (string, error) {
 	found := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !strings.HasPrefix(id, strings.ToUpper(name)) })
 	switch {
 	case name == "last" && len(ids) > 0:
 		return ids[0], nil
 	case len(found) == 0:
-		return "", fmt.Errorf("there is no session %q; plc mcp sessions lists them", name)
+		return "", fmt.Errorf("there is no session %q; plc mcp sessions%s lists them", name, env.sameFlags())
 	case len(found) > 1:
 		return "", fmt.Errorf("%d sessions begin with %q; give more of the id", len(found), name)
 	}

@@ -114,7 +114,7 @@ func (env *environment) testPlans(ctx context.Context, args []string, f *testFla
 		return err
 	}
 	e := env.engine(nil)
-	run := &testRun{flags: f, coverage: map[string]*plantest.Coverage{}, programs: map[string]*compile.Program{}}
+	run := &testRun{flags: f, same: env.sameFlags(), coverage: map[string]*plantest.Coverage{}, programs: map[string]*compile.Program{}}
 	for _, name := range names {
 		t, err := e.PlanTests(ctx, name, plc.Spec{Toolset: f.tools.Toolset}, slices.Contains(args, name))
 		if err != nil {
@@ -218,6 +218,7 @@ func testFiles(args, suffixes []string, what string) (names []string, err error)
 // testRun are the tests of a command.
 type testRun struct {
 	flags    *testFlags
+	same     display.Text // sameFlags
 	files    []*testedFile
 	coverage map[string]*plantest.Coverage // by the plan's file
 	programs map[string]*compile.Program   // the same
@@ -477,7 +478,7 @@ func (r *testRun) again(t *testedFile, res *plc.PlanTestResult, faults []plantes
 	for i, w := range words {
 		words[i] = display.ShellWord(w)
 	}
-	return strings.Join(words, " ")
+	return strings.Join(words, " ") + r.same.String()
 }
 
 // showEnds shows how runs with at most one fault ended, those that ended in one way together.
@@ -572,7 +573,7 @@ func (env *environment) newPlanTest(ctx context.Context, args []string, f *testF
 		return err
 	}
 	defer store.Close()
-	sum, err := findRun(ctx, store, f.newFrom)
+	sum, err := env.findRun(ctx, store, f.newFrom)
 	if err != nil {
 		return err
 	}

@@ -132,7 +132,7 @@ func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) er
 	}
 	find := func(ctx context.Context, s journal.Store, name string) (*journal.Summary, error) {
 		run, err := plc.New(plc.Config{Store: s}).FindResumable(ctx, name, f.plan != "")
-		return run, noSuchRun(err)
+		return run, env.noSuchRun(err)
 	}
 	return env.withStore(c.Context(), name, f, find, func(e *plc.Engine, sum *journal.Summary) (*plc.Run, error) {
 		if f.format != "json" && sum.Status != exec.Rejected && (sum.Status != exec.Completed || f.plan != "") {
@@ -344,7 +344,7 @@ The calls that are made again have their effects again.`,
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		defer s.Close()
-		run, err := findRun(c.Context(), s, args[0])
+		run, err := env.findRun(c.Context(), s, args[0])
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -365,7 +365,7 @@ func (env *environment) fork(c *cobra.Command, name string, f *resumeFlags, how 
 	if how.Set, err = plc.ParseSet(set); err != nil {
 		return asFlag(c.Context(), err)
 	}
-	return env.withStore(c.Context(), name, f, findRun, func(e *plc.Engine, sum *journal.Summary) (*plc.Run, error) {
+	return env.withStore(c.Context(), name, f, env.findRun, func(e *plc.Engine, sum *journal.Summary) (*plc.Run, error) {
 		how.Run = sum.Run
 		if err := env.enterRun(c.Context(), e, sum.Run); err != nil {
 			return nil, err

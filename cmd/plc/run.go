@@ -317,7 +317,7 @@ func (env *environment) execute(ctx context.Context, p *prepared, r *plc.Run) er
 		for _, d := range all {
 			showf(env.stderr, "  %s\n", d)
 		}
-		env.hintf("plc plan %s -o FILE, with the same flags, and plc approve FILE make another approval", p.name)
+		env.hintf("plc plan %s -o FILE, with the same flags, and plc approve %s make another approval", p.name, env.again("FILE"))
 	}
 	lost, lostResults := log.close(), b.close()
 	if err != nil {
@@ -393,7 +393,7 @@ func (env *environment) askPlan(ctx context.Context, p *prepared, r *plc.Run, pr
 			return r.NotRun(exec.Rejected, "the plan is lazy, there is nobody to ask, and without a record it can't wait; --yes approves")
 		}
 		if !r.Recorded() {
-			env.hintf("plc plan %s -o FILE, with the same flags, writes a request; plc approve FILE approves it; --approval FILE then runs it", p.name)
+			env.hintf("plc plan %s -o FILE, with the same flags, writes a request; plc approve %s approves it; --approval FILE then runs it", p.name, env.again("FILE"))
 		}
 		return r.NotRun(exec.Paused, plc.WaitsForApproval)
 	case why == "e", why == "edit":
@@ -414,36 +414,36 @@ func (env *environment) hintNext(p *prepared, r *plc.Run, res *exec.Result, b *b
 	switch {
 	case errors.As(res.Err, &fault):
 	case res.Status == exec.Paused && res.Replan:
-		env.hintf("plc resume %s --plan NEW goes on with another plan; what is done stays done", env.runArgs(r.ID()))
+		env.hintf("plc resume %s --plan NEW goes on with another plan; what is done stays done", env.again(r.ID()))
 	case res.Status == exec.Paused && r.Undone != nil:
 		env.hintAnswerUndo(r.ID(), r.ID())
 	case res.Status == exec.Paused:
-		env.hintf("plc approve %s, or plc reject, answers; then plc resume %[1]s goes on", env.runArgs(r.ID()))
+		env.hintf("plc approve %s, or plc reject, answers; then plc resume %[1]s goes on", env.again(r.ID()))
 	case res.Status == exec.Undoing && r.Undone != nil && r.Undone.Err == nil:
 		env.hintAnswerUndo(r.Undone.Run, r.ID())
 	case res.Status == exec.Undoing:
-		env.hintf("plc resume %s continues the undo; plc undo %[1]s does so with the current tool files", env.runArgs(r.ID()))
+		env.hintf("plc resume %s continues the undo; plc undo %[1]s does so with the current tool files", env.again(r.ID()))
 	case res.Status == exec.Failed && anyUnsure(res, b):
-		env.hintf("plc resume %s --on-uncertain retry makes calls again that may have done their work, skip goes on without them; without it they stay failed", env.runArgs(r.ID()))
+		env.hintf("plc resume %s --on-uncertain retry makes calls again that may have done their work, skip goes on without them; without it they stay failed", env.again(r.ID()))
 	case res.Status == exec.Failed && failedByPlan(res):
-		env.hintf("plc resume %s --plan NEW goes on with a mended plan; without --plan it tries again what failed; what is done stays done", env.runArgs(r.ID()))
+		env.hintf("plc resume %s --plan NEW goes on with a mended plan; without --plan it tries again what failed; what is done stays done", env.again(r.ID()))
 	case res.Status == exec.Failed:
-		env.hintf("plc resume %s tries again what failed, with the tool files as they were; what is done stays done", env.runArgs(r.ID()))
+		env.hintf("plc resume %s tries again what failed, with the tool files as they were; what is done stays done", env.again(r.ID()))
 	case res.Status == exec.Cancelled && anyUnsure(res, b):
 		asks := "asks about calls that may have done their work"
 		if !env.canAsk() {
 			asks = "fails calls that may have done their work, unless somebody can be asked at a terminal"
 		}
-		env.hintf("plc resume %s goes on, and %s; --on-uncertain retry makes them again unasked, skip goes on without them", env.runArgs(r.ID()), asks)
+		env.hintf("plc resume %s goes on, and %s; --on-uncertain retry makes them again unasked, skip goes on without them", env.again(r.ID()), asks)
 	case res.Status == exec.Cancelled:
-		env.hintf("plc resume %s goes on; what is done stays done", env.runArgs(r.ID()))
+		env.hintf("plc resume %s goes on; what is done stays done", env.again(r.ID()))
 	}
 }
 
 // hintAnswerUndo says how to answer the questions of a run that undoes another, and how to
 // continue.
 func (env *environment) hintAnswerUndo(by, next string) {
-	env.hintf("plc approve %s runs the undo, plc approve %[1]s --skip leaves the effect in place; then plc resume %s continues", env.runArgs(by), env.runArgs(next))
+	env.hintf("plc approve %s runs the undo, plc approve %[1]s --skip leaves the effect in place; then plc resume %s continues", env.again(by), env.again(next))
 }
 
 // anyUnsure reports whether a call of a run has failed that may have done its work.

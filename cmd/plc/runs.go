@@ -246,7 +246,7 @@ has ended. With --format json each event is a line of JSON, as plc run --events 
 				return err
 			}
 			defer s.Close()
-			run, err := findRun(c.Context(), s, args[0])
+			run, err := env.findRun(c.Context(), s, args[0])
 			if err != nil {
 				return err
 			}

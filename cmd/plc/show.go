@@ -107,7 +107,7 @@ func (env *environment) showWaiting(ctx context.Context, out io.Writer, store jo
 	if err != nil {
 		return env.showFaulty(ctx, err)
 	}
-	show(out, display.Sprintf("\nplc approve %s approves this:\n%s", run, blueprint(preview.Plan.Name, preview.DryRun, preview.Forecast, maxListed)))
+	show(out, display.Sprintf("\nplc approve %s approves this:\n%s", env.again(run), blueprint(preview.Plan.Name, preview.DryRun, preview.Forecast, maxListed)))
 	return nil
 }
 

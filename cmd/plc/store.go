@@ -178,16 +178,16 @@ func writeStore(flag string) (journal.Store, error) {
 }
 
 // findRun finds a run by its id, the beginning of it, or "last".
-func findRun(ctx context.Context, s journal.Store, name string) (*journal.Summary, error) {
+func (env *environment) findRun(ctx context.Context, s journal.Store, name string) (*journal.Summary, error) {
 	run, err := plc.New(plc.Config{Store: s}).FindRun(ctx, name)
-	return run, noSuchRun(err)
+	return run, env.noSuchRun(err)
 }
 
 // noSuchRun says, of an error about a run that is not there, where to look.
-func noSuchRun(err error) error {
+func (env *environment) noSuchRun(err error) error {
 	var missing *journal.MissingError
 	if errors.As(err, &missing) {
-		return fmt.Errorf("there is no run %q; plc runs lists them", missing.Run)
+		return fmt.Errorf("there is no run %q; plc runs%s lists them", missing.Run, env.sameFlags())
 	}
 	return err
 }
@@ -205,7 +205,7 @@ func completeRuns(store *string, calls func(ctx context.Context, s journal.Store
 		}
 		defer s.Close()
 		if len(args) == 1 {
-			run, err := findRun(ctx, s, args[0])
+			run, err := plc.New(plc.Config{Store: s}).FindRun(ctx, args[0])
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}

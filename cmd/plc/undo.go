@@ -48,7 +48,7 @@ func (env *environment) undo(c *cobra.Command, name string, f *resumeFlags, dry 
 	if err := absolute(&f.events, &f.results); err != nil {
 		return err
 	}
-	err := env.withStore(c.Context(), name, f, findRun, func(e *plc.Engine, sum *journal.Summary) (*plc.Run, error) {
+	err := env.withStore(c.Context(), name, f, env.findRun, func(e *plc.Engine, sum *journal.Summary) (*plc.Run, error) {
 		run := sum.Run
 		if of := plc.Undoes(sum); of != "" && name == "last" {
 			run = of

@@ -49,7 +49,7 @@ func (env *environment) walk(ctx context.Context, name string, f *walkFlags, tel
 		return err
 	}
 	defer store.Close()
-	sum, err := findRun(ctx, store, name)
+	sum, err := env.findRun(ctx, store, name)
 	if err != nil {
 		return err
 	}
