@@ -208,16 +208,22 @@ func headline(res *exec.Result) string {
 
 // headlineOf counts what came to which end.
 func headlineOf(status exec.Status, n map[exec.Status]int, all int, what, reason string) string {
-	s := fmt.Sprintf("%s: %d of %s completed", status, n[exec.Completed], count(all, what))
-	for _, status := range []exec.Status{exec.Failed, exec.Skipped, exec.Blocked, exec.Cancelled, exec.Running, journal.Interrupted, exec.Awaiting, exec.Paused, exec.Rejected} {
-		if n[status] > 0 {
-			s += fmt.Sprintf(", %d %s", n[status], status)
-		}
-	}
+	s := fmt.Sprintf("%s: %s", status, strings.Join(endsOf(n, "of "+count(all, what)+" completed"), ", "))
 	if reason != "" {
 		s += "; " + reason
 	}
 	return s
+}
+
+// endsOf returns how many came to each end, those that completed first, in the given words.
+func endsOf(n map[exec.Status]int, completed string) []string {
+	ends := []string{fmt.Sprintf("%d %s", n[exec.Completed], completed)}
+	for _, status := range []exec.Status{exec.Failed, exec.Skipped, exec.Blocked, exec.Cancelled, exec.Running, journal.Interrupted, journal.Uncertain, journal.Delegating, exec.Awaiting, exec.Paused, exec.Rejected} {
+		if n[status] > 0 {
+			ends = append(ends, fmt.Sprintf("%d %s", n[status], status))
+		}
+	}
+	return ends
 }
 
 // Bounds of the table of calls.

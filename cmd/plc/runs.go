@@ -46,9 +46,11 @@ func runsCommand(env *environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "runs",
 		Short: "List the runs of the record",
-		Long: `List the runs that are recorded, the newest first: what became of each, how long it took, how
-many calls have come to their end, and how many questions wait for an answer. A run whose
-process is gone, and that did not end, is interrupted; plc resume goes on with it.`,
+		Long: `List the runs that are recorded, the newest first: what became of each, to which end came the
+calls that started or were skipped, with those in documents, and how many questions wait for an
+answer. ELAPSED is the time from its start to its end, or to its last event, with all waits: for
+a person, and for somebody to resume it. A run whose process is gone, and that did not end, is
+interrupted; plc resume goes on with it.`,
 		Example: `  plc runs
   plc runs --status paused,interrupted --limit 10
   plc runs --format json | jq -r '.[].run'`,
@@ -163,10 +165,10 @@ func (env *environment) runs(ctx context.Context, storeFlag, format string, f jo
 
 // runTable shows the runs as a table.
 func (env *environment) runTable(all []*journal.Summary, limit int) error {
-	rows := [][]string{{"RUN", "STATUS", "CALLS", "ASKS", "TOOK", "STARTED", "PLAN"}}
+	rows := [][]string{{"RUN", "STATUS", "CALLS", "ASKS", "ELAPSED", "STARTED", "PLAN"}}
 	for _, r := range all {
 		rows = append(rows, []string{
-			r.Run, string(r.Status), callsOf(r), strconv.Itoa(r.Questions), durationOf(r), r.Created.Local().Format(timeShown),
+			r.Run, string(r.Status), strings.Join(endsOf(r.Calls, "completed"), ", "), strconv.Itoa(r.Questions), elapsedOf(r), r.Created.Local().Format(timeShown),
 			display.Line(shownName(r.Plan)).Cut(maxIDs).String(),
 		})
 	}
@@ -198,16 +200,9 @@ func (env *environment) table(rows [][]string) error {
 	return out.Flush()
 }
 
-// callsOf returns how many calls of a run are done, of those that were started.
-func callsOf(r *journal.Summary) string {
-	all := 0
-	for _, n := range r.Calls {
-		all += n
-	}
-	return fmt.Sprintf("%d/%d", r.Calls[exec.Completed]+r.Calls[exec.Skipped], all)
-}
-
-func durationOf(r *journal.Summary) string {
+// elapsedOf returns the time from the start of a run to its end, or to its last event, with the
+// time in which nothing of it ran.
+func elapsedOf(r *journal.Summary) string {
 	end := r.Changed
 	if !r.Finished.IsZero() {
 		end = r.Finished

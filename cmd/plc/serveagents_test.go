@@ -178,7 +178,7 @@ func TestServeAgents(t *testing.T) {
 		t.Fatalf("exit %d, %v: %s", code, err, out)
 	}
 	for _, s := range sessions {
-		if code, out := plcHere(t, "runs", "--store", store, "--session", s.ID); code != exitDone || strings.Count(out, "completed") != 1 {
+		if code, out := plcHere(t, "runs", "--store", store, "--session", s.ID); code != exitDone || strings.Count(out, "  completed  ") != 1 {
 			t.Errorf("exit %d: %s", code, out)
 		}
 		if code, out := plcHere(t, "mcp", "sessions", s.ID, "--store", store); code != exitDone || !strings.Contains(out, "run: began run ") {

@@ -307,7 +307,7 @@ func showGiven(w io.Writer, sum *journal.Summary, g *journal.Given) {
 	if h := sum.Holder; h != nil {
 		line("held by", "process %d on %s since %s", h.PID, h.Host, h.Since.Format(time.RFC3339))
 	}
-	line("began", "%s, took %s", sum.Created.Local().Format(time.RFC3339), durationOf(sum))
+	line("began", "%s, elapsed %s, with all waits", sum.Created.Local().Format(time.RFC3339), elapsedOf(sum))
 	if g.Fork != nil {
 		line("fork of", "%s, from %s on", g.Fork.Run, g.Fork.At)
 		for _, path := range slices.Sorted(maps.Keys(g.Fork.Set)) {

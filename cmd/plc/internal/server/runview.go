@@ -163,17 +163,15 @@ func (v *runShown) whole() []byte {
 // head returns the top of the page, which says what the run is.
 func (v *runShown) head() html.Item {
 	r := &v.summary
-	took := ""
+	elapsed := ""
 	if !v.began.IsZero() {
-		if took = ", took " + duration(v.last.Sub(v.began)); v.status == string(exec.Running) || v.status == string(exec.Paused) {
-			took += " so far"
-		}
+		elapsed = ", elapsed " + duration(v.last.Sub(v.began)) + ", with all waits"
 	}
 	return el("section", attr("id", "head"), exactly("data-status", v.status), when(r.Finished != "", attr("data-ended", "yes")),
 		exactly("data-states", v.drawn()),
 		el("p", status(v.status), when(v.place.at == 0, text(" ", r.Reason))),
 		el("p", v.scope.counted()),
-		el("p", text("Plan "), a(path().With("plan", r.Plan), text(r.Plan)), text(". Started "), when(r.By != "", text("by ", r.By, " ")), moment(r.Created), text(took), text(", "), a(path("runs", r.Run, "events"), text(r.Events, " events")),
+		el("p", text("Plan "), a(path().With("plan", r.Plan), text(r.Plan)), text(". Started "), when(r.By != "", text("by ", r.By, " ")), moment(r.Created), text(elapsed), text(", "), a(path("runs", r.Run, "events"), text(r.Events, " events")),
 			when(r.Parent != "", text(". A fork of "), a(path("runs", r.Parent), text(r.Parent)))),
 		labels(r.Labels),
 		when(v.output != nil, html.Join(words("h2", "Output"), value(v.output, v.most(), v.place.url().With("whole", "yes")))),
