@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -61,9 +62,9 @@ func newCompiler(doc []byte) (*jsonschema.Compiler, error) {
 	return c, c.AddResource(baseURL, bytes.NewReader(doc))
 }
 
-// isOrdinary reports whether a schema is sure to meet the meta-schema of draft 2020-12: it
-// has no keywords but those that nearly all schemas of params are made of, and their values
-// are right. The meta-schema, which takes a millisecond for a few params, is asked about
+// isOrdinary reports whether a schema is sure to meet the meta-schema of draft 2020-12: of the
+// keywords of the draft it has only those that nearly all schemas of params are made of, and their
+// values are right. The meta-schema, which takes a millisecond for a few params, is asked about
 // all others.
 func isOrdinary(v *value.Value) bool {
 	if v.Kind == value.Boolean {
@@ -78,7 +79,7 @@ func isOrdinaryKeyword(m *value.Value) bool {
 		return m.Kind == value.String
 	case "default", "const":
 		return true
-	case "nullable", "readOnly", "writeOnly", "deprecated", "uniqueItems":
+	case "readOnly", "writeOnly", "deprecated", "uniqueItems":
 		return m.Kind == value.Boolean
 	case "enum", "examples":
 		return m.Kind == value.Array
@@ -101,7 +102,17 @@ func isOrdinaryKeyword(m *value.Value) bool {
 	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
 		return m.Kind == value.Number
 	}
-	return false
+	return !slices.Contains(otherKeywords, m.Name)
+}
+
+// otherKeywords are the keywords of the meta-schema that make a schema not ordinary. It takes any
+// value for names that it does not know.
+var otherKeywords = []string{
+	"$schema", "$id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$vocabulary", "$recursiveRef", "$recursiveAnchor",
+	"definitions", "dependencies", "dependentSchemas", "dependentRequired",
+	"prefixItems", "unevaluatedItems", "contains", "minContains", "maxContains",
+	"patternProperties", "propertyNames", "unevaluatedProperties",
+	"if", "then", "else", "not", "multipleOf", "contentEncoding", "contentMediaType", "contentSchema",
 }
 
 // isLocalPointer reports whether a reference is a plain pointer into the document. That it leads

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v5"
+
 	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
@@ -18,6 +20,7 @@ var ordinarySchemas = []string{
 	`{"type":["number","string"],"pattern":"[0-9]"}`,
 	`{"$ref":"#/$defs/a.B_c~1d-9","$defs":{"a.B_c/d-9":{"type":"string","pattern":"^a{1,3}$","minLength":0,"maxLength":10,"readOnly":true,"deprecated":false},"b":{"minItems":1,"maxItems":2,"uniqueItems":true,"items":{"$ref":"#/$defs/b"}}}}`,
 	`{"minProperties":0,"maxProperties":3,"properties":{"x":{"writeOnly":true}}}`,
+	`{"type":"object","properties":{"x":{"x-unit":3}},"effects":{"pure":true},"undo":[]}`,
 }
 
 // faultySchemas are nearly ordinary.
@@ -46,6 +49,38 @@ func TestOrdinary(t *testing.T) {
 	}
 	for _, text := range append(suiteSchemas(t), `{"pattern":"["}`, `{"pattern":"a{2,1}"}`, `{"$defs":{"a":{"pattern":"["}}}`) {
 		sameAsMeta(t, text)
+	}
+}
+
+// Each keyword of the meta-schema is known here: none passes with a value that it refuses.
+func TestOrdinaryKnowsAllKeywords(t *testing.T) {
+	meta, err := metaSchemas[2020]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, seen := map[string]bool{}, map[*jsonschema.Schema]bool{}
+	var walk func(*jsonschema.Schema)
+	walk = func(s *jsonschema.Schema) {
+		if s == nil || seen[s] {
+			return
+		}
+		seen[s] = true
+		for name := range s.Properties {
+			names[name] = true
+		}
+		walk(s.Ref)
+		for _, part := range s.AllOf {
+			walk(part)
+		}
+	}
+	walk(meta)
+	if len(names) < 50 {
+		t.Fatalf("the meta-schema has %d keywords", len(names))
+	}
+	for name := range names {
+		for _, v := range []string{`null`, `true`, `3`, `-1`, `0.5`, `""`, `"x"`, `"#"`, `[]`, `[3]`, `["x"]`, `["x","x"]`, `[{}]`, `{}`, `{"a":3}`, `{"a":[]}`, `{"a":{}}`} {
+			sameAsMeta(t, `{"`+name+`":`+v+`}`)
+		}
 	}
 }
 
