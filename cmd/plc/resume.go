@@ -93,7 +93,8 @@ Calls that are completed are not made again. Of a run that has completed the res
 by plc show, and nothing is recorded. A call that had started and has no answer may have done
 its work: if its tool may not be called twice, a person is asked, or --on-uncertain says what
 happens to it; where nobody can be asked, it fails. In a run that had failed, what failed is
-tried again. Flags that are given here hold from now on, for this process.
+tried again. Flags that are given here hold from now on, for this process. If last is not the
+newest run of all and waits for an answer, it has to be named for --yes to give that.
 
 With --plan the run goes on with another plan: what differs in meaning is shown; calls that did
 the same keep what they gave, the others are checked, and made.`,
@@ -135,6 +136,16 @@ func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) er
 		return run, env.noSuchRun(err)
 	}
 	return env.withStore(c.Context(), name, f, find, func(e *plc.Engine, sum *journal.Summary) (*plc.Run, error) {
+		if name == "last" && f.yes && (sum.Questions > 0 || plc.WaitsForPlan(sum)) {
+			newest, err := e.Runs(c.Context(), journal.Filter{Limit: 1})
+			if err != nil {
+				return nil, err
+			}
+			if newest[0].Run != sum.Run {
+				return nil, fmt.Errorf("the newest run can't go on, and the newest that can, %s of %s, waits for an answer; name that run if --yes is to give it, as in plc resume %s --yes",
+					sum.Run, planOf(c.Context(), e, sum), env.again(sum.Run))
+			}
+		}
 		if f.format != "json" && sum.Status != exec.Rejected && (sum.Status != exec.Completed || f.plan != "") {
 			showf(env.stderr, "resuming %s of %s\n", sum.Run, planOf(c.Context(), e, sum))
 			f.named = true
