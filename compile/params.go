@@ -32,7 +32,9 @@ func (c *templates) checkArgs(d *draft, t *tool.Tool, params []lang.Member, tool
 			if !f.kept() {
 				continue
 			}
-			if near, ok := f.nearest(name, undeclared(params, def)); ok {
+			if around := wrapping(params, def, name); around != "" {
+				f.Message += fmt.Sprintf("; it belongs in the call itself, and not inside %q", around)
+			} else if near, ok := f.nearest(name, undeclared(params, def)); ok {
 				f.Message += fmt.Sprintf("; is %q a misspelling of it?", near)
 				misspelt = append(misspelt, near)
 				i := slices.IndexFunc(params, func(m lang.Member) bool { return m.Name == near })
@@ -57,6 +59,19 @@ func (c *templates) checkArgs(d *draft, t *tool.Tool, params []lang.Member, tool
 		}
 	}
 	return sound
+}
+
+// wrapping returns the name of a param that a definition has no word of, and whose value has a
+// member of this name, as in {"arguments": {"path": …}}; "" if there is none.
+func wrapping(params []lang.Member, def *tool.Definition, name string) string {
+	for i := range params {
+		if m := &params[i]; def.Param[m.Name] == nil {
+			if _, ok := m.Value.Member(name); ok {
+				return m.Name
+			}
+		}
+	}
+	return ""
 }
 
 // undeclared returns the names of params that a definition has no word of but lets pass.
