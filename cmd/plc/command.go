@@ -119,6 +119,20 @@ func meant(word string, names iter.Seq[string], otherwise string) string {
 
 // flagError returns the error for flags that can't be read.
 func flagError(c *cobra.Command, err error) error {
+	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok && (errors.Is(err, strconv.ErrSyntax) || errors.Is(err, strconv.ErrRange)) {
+		what := "a whole number"
+		switch t := bad.GetFlag().Value.Type(); {
+		case errors.Is(err, strconv.ErrRange):
+			what = "a number closer to 0"
+		case t == "bool":
+			what = "true or false"
+		case t == "float64":
+			what = "a number"
+		case strings.HasPrefix(t, "uint"):
+			what += " of at least 0"
+		}
+		return fmt.Errorf("invalid argument %q for \"--%s\" flag: it takes %s; see %s --help", bad.GetValue(), bad.GetFlag().Name, what, c.CommandPath())
+	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
 		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
@@ -136,8 +150,7 @@ func flagError(c *cobra.Command, err error) error {
 	return fmt.Errorf("there is no flag --%s; see %s --help", name, c.CommandPath())
 }
 
-// wants checks the number of arguments of a command. A max of -1 is no limit. A max of -1 is no
-// bound.
+// wants checks the number of arguments of a command. A max of -1 is no limit.
 func wants(least, most int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		name := strings.TrimPrefix(c.CommandPath(), "plc ")
