@@ -93,8 +93,8 @@ Calls that are completed are not made again. Of a run that has completed the res
 by plc show, and nothing is recorded. A call that had started and has no answer may have done
 its work: if its tool may not be called twice, a person is asked, or --on-uncertain says what
 happens to it; where nobody can be asked, it fails. In a run that had failed, what failed is
-tried again. Flags that are given here hold from now on, for this process. If last is not the
-newest run of all and waits for an answer, it has to be named for --yes to give that.
+tried again. Flags that are given here hold from now on, for this process. If last waits for an
+answer and is not the newest run, or is one of another folder, --yes gives it only by its id.
 
 With --plan the run goes on with another plan: what differs in meaning is shown; calls that did
 the same keep what they gave, the others are checked, and made.`,
@@ -136,14 +136,9 @@ func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) er
 		return run, env.noSuchRun(err)
 	}
 	return env.withStore(c.Context(), name, f, find, func(e *plc.Engine, sum *journal.Summary) (*plc.Run, error) {
-		if name == "last" && f.yes && (sum.Questions > 0 || plc.WaitsForPlan(sum)) {
-			newest, err := e.Runs(c.Context(), journal.Filter{Limit: 1})
-			if err != nil {
+		if name == "last" && f.yes {
+			if err := env.meansLast(c.Context(), e, sum); err != nil {
 				return nil, err
-			}
-			if newest[0].Run != sum.Run {
-				return nil, fmt.Errorf("the newest run can't go on, and the newest that can, %s of %s, waits for an answer; name that run if --yes is to give it, as in plc resume %s --yes",
-					sum.Run, planOf(c.Context(), e, sum), env.again(sum.Run))
 			}
 		}
 		if f.format != "json" && sum.Status != exec.Rejected && (sum.Status != exec.Completed || f.plan != "") {
@@ -157,6 +152,20 @@ func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) er
 		}
 		return e.Continue(c.Context(), sum.Run, change)
 	})
+}
+
+// meansLast returns an error if the last run that can go on waits for an answer, and whoever says
+// --yes may not have this run in mind: it is not the newest, or belongs to another folder.
+func (env *environment) meansLast(ctx context.Context, e *plc.Engine, sum *journal.Summary) error {
+	if sum.Questions == 0 && !plc.WaitsForPlan(sum) {
+		return nil
+	}
+	newest, err := e.Runs(ctx, journal.Filter{Limit: 1})
+	if err != nil || newest[0].Run == sum.Run && otherFolder(ctx, e, sum.Run) == "" {
+		return err
+	}
+	return fmt.Errorf("the newest run that can go on, %s of %s, waits for an answer; name it if --yes is to give that, as in plc resume %s --yes",
+		sum.Run, planOf(ctx, e, sum), env.again(sum.Run))
 }
 
 // withStore continues the run that find returns for this name, or a fork of it, that begin holds.
@@ -242,11 +251,20 @@ func (env *environment) enterRun(ctx context.Context, e *plc.Engine, run string)
 // planOf names the plan of a run, and the folder in which it was begun if that is another one.
 func planOf(ctx context.Context, e *plc.Engine, sum *journal.Summary) display.Text {
 	name := display.Name(shownName(sum.Plan))
-	here, _ := os.Getwd()
-	if _, folder, err := e.Begun(ctx, sum.Run); err == nil && folder != "" && folder != here {
+	if folder := otherFolder(ctx, e, sum.Run); folder != "" {
 		return display.Sprintf("%s in %s", name, display.Name(folder))
 	}
 	return name
+}
+
+// otherFolder returns the folder in which a run was begun, unless that is the current one or not
+// known.
+func otherFolder(ctx context.Context, e *plc.Engine, run string) string {
+	here, _ := os.Getwd()
+	if _, folder, err := e.Begun(ctx, run); err == nil && folder != here {
+		return folder
+	}
+	return ""
 }
 
 // showRevision shows what differs in meaning.
