@@ -53,6 +53,9 @@ type span struct {
 	kind     spanKind
 	from, to time.Time // to is zero while it goes on
 	note     string
+	number   int  // of an attempt
+	fallback bool // the attempt is one of its fallback
+	cut      bool // of an attempt: its process ended, nobody knows when after to
 }
 
 type spanKind uint8
@@ -85,8 +88,11 @@ func (s *Server) follow(ctx context.Context, sum *journal.Summary, at int64) (*t
 	}
 	if at >= sum.Events {
 		t.status = string(sum.Status)
-		if sum.Status == exec.Running || sum.Status == exec.Paused {
+		switch sum.Status {
+		case exec.Running, exec.Paused:
 			t.last = time.Now()
+		case journal.Interrupted:
+			t.cut(t.last)
 		}
 	}
 	return t, nil
@@ -95,6 +101,7 @@ func (s *Server) follow(ctx context.Context, sum *journal.Summary, at int64) (*t
 // take takes an event in.
 func (t *told) take(seq int64, e *exec.Event) error {
 	copied := e.Run != "" && e.Run != t.sum.Run // a fork has events of another run
+	before := t.last
 	if !copied {
 		if t.began.IsZero() {
 			t.began = e.Time
@@ -113,6 +120,7 @@ func (t *told) take(seq int64, e *exec.Event) error {
 			t.stop(e.Time)
 		}
 	case exec.RunStarted, exec.RunResumed:
+		t.cut(before)
 		t.status, t.over = string(exec.Running), false
 		if n := len(t.pauses); n > 0 && t.pauses[n-1].to.IsZero() {
 			t.pauses[n-1].to = e.Time
@@ -139,6 +147,18 @@ func (t *told) take(seq int64, e *exec.Event) error {
 		t.writes = append(t.writes, written{c.Writes[len(c.Writes)-1], c, e.Time})
 	}
 	return nil
+}
+
+// cut ends the attempts that go on when nobody executes the run any more, with its last event. They
+// were cut off, unless the run has paused.
+func (t *told) cut(last time.Time) {
+	n := len(t.pauses)
+	off := n == 0 || !t.pauses[n-1].to.IsZero()
+	for _, c := range t.calls {
+		if n := len(c.spans); n > 0 && c.spans[n-1].kind == attempt && c.spans[n-1].to.IsZero() {
+			c.spans[n-1].to, c.spans[n-1].cut = last, off
+		}
+	}
 }
 
 // stop ends the calls that go on when the run ends: what was called, and has not answered, is
@@ -232,7 +252,7 @@ func (c *Call) note(e *exec.Event) {
 	}
 	switch e.Type {
 	case exec.CallStarted:
-		c.spans = append(c.spans, span{kind: attempt, from: e.Time})
+		c.spans = append(c.spans, span{kind: attempt, from: e.Time, number: e.Attempt, fallback: e.Fallback})
 	case exec.CallRetrying:
 		c.spans = append(c.spans, span{kind: forRetry, from: e.Time})
 	case exec.CallReturned:
@@ -307,7 +327,7 @@ func (t *told) before(c *Call) []span {
 		}
 	}
 	if names != "" {
-		all = append(all, span{forCalls, base, ready, names})
+		all = append(all, span{kind: forCalls, from: base, to: ready, note: names})
 	}
 	at := ready
 	for _, s := range t.pauses {
@@ -315,7 +335,7 @@ func (t *told) before(c *Call) []span {
 			continue
 		}
 		all = append(all, t.turn(at, s.from)...)
-		all = append(all, span{whilePaused, later(at, s.from), earlier(s.to, first), ""})
+		all = append(all, span{kind: whilePaused, from: later(at, s.from), to: earlier(s.to, first)})
 		at = earlier(s.to, first)
 	}
 	return append(all, t.turn(at, first)...)
@@ -331,7 +351,7 @@ func (t *told) turn(from, to time.Time) []span {
 	if i == len(t.full) || !t.full[i].from.Before(to) {
 		return nil
 	}
-	return []span{{forSlot, from, to, ""}}
+	return []span{{kind: forSlot, from: from, to: to}}
 }
 
 // crowded returns when as many calls ran as may, in order of time.
@@ -444,7 +464,7 @@ func (t *told) spent(c *Call) string {
 		return "taken over from the run " + c.from
 	}
 	var words []string
-	attempts := 0
+	last := 0 // attempt
 	for _, s := range slices.Concat(t.before(c), c.spans) {
 		end, goes := s.to, ""
 		if end.IsZero() {
@@ -470,8 +490,19 @@ func (t *told) spent(c *Call) string {
 		case forWrite:
 			say = fmt.Sprintf("waited for earlier writes (%s)", duration(took))
 		case attempt, failedAttempt:
-			attempts++
-			say = strings.TrimSuffix(fmt.Sprintf("attempt %d (%s)%s: %s", attempts, duration(took), goes, cmp.Or(s.note, map[bool]string{true: "failed"}[s.kind == failedAttempt])), ": ")
+			length := duration(took)
+			if s.cut {
+				length = "cut off when its process ended"
+			}
+			what := fmt.Sprintf("attempt %d", s.number)
+			switch {
+			case s.fallback:
+				what = "its fallback"
+			case s.number == last: // of a call that delegates
+				what = "went on with " + what
+			}
+			last = s.number
+			say = strings.TrimSuffix(fmt.Sprintf("%s (%s)%s: %s", what, length, goes, cmp.Or(s.note, map[bool]string{true: "failed"}[s.kind == failedAttempt])), ": ")
 		}
 		words = append(words, say)
 	}

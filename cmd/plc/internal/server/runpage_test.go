@@ -17,6 +17,7 @@ import (
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
 )
 
 // page returns a page as a person with all roles is shown it.
@@ -455,5 +456,36 @@ func TestCountsAreAlike(t *testing.T) {
 	close(g.gate)
 	if !strings.Contains(list, "Calls begun") {
 		t.Error("the list does not say what it counts")
+	}
+}
+
+// An attempt whose process was killed ended nobody knows when: its time does not go on until the run
+// is resumed. That of a call that delegates leaves out the pauses of the run.
+func TestTimeWithoutOutages(t *testing.T) {
+	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
+	events := []exec.Event{
+		{Type: exec.RunStarted, Time: at(0)}, {Type: exec.CallStarted, Call: "each", Attempt: 1, Time: at(1)}, {Type: exec.CallStarted, Call: "each[0]/a", Attempt: 1, Time: at(2)},
+		{Type: exec.CallReturned, Call: "other", Time: at(5)},
+		{Type: exec.RunResumed, Time: at(100)}, {Type: exec.CallStarted, Call: "each", Attempt: 1, Time: at(101)}, {Type: exec.CallStarted, Call: "each[0]/a", Attempt: 2, Time: at(102)},
+		{Type: exec.CallReturned, Call: "each[0]/a", Attempt: 2, Time: at(104)}, {Type: exec.CallCompleted, Call: "each[0]/a", Time: at(104)},
+		{Type: exec.RunPaused, Time: at(105)}, {Type: exec.RunResumed, Time: at(200)}, {Type: exec.CallStarted, Call: "each", Attempt: 1, Time: at(200)},
+		{Type: exec.CallReturned, Call: "each", Attempt: 1, Time: at(203)}, {Type: exec.CallCompleted, Call: "each", Time: at(203)}, {Type: exec.RunFinished, Status: exec.Completed, Time: at(203)},
+	}
+	told := &told{sum: &journal.Summary{}, known: map[callAt]*Call{}, entered: map[string]time.Time{}, ended: map[string]instanceEnd{}}
+	for i := range events {
+		if err := told.take(int64(i+1), &events[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for call, want := range map[string]string{
+		"each[0]/a": "attempt 1 (cut off when its process ended), then attempt 2 (2s)",
+		"each":      "attempt 1 (cut off when its process ended), then went on with attempt 1 (4s), then went on with attempt 1 (3s)",
+	} {
+		if got := told.spent(told.known[callAt{"", call}]); got != want {
+			t.Errorf("%s: %s, want %s", call, got, want)
+		}
+	}
+	if s := told.known[callAt{"", "each[0]/a"}].spans[0]; !s.to.Equal(at(5)) { // when the process lived still
+		t.Errorf("the attempt that was cut off ends %v", s.to)
 	}
 }
