@@ -3,7 +3,6 @@ package server
 import (
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/plc-lang/plc/cmd/plc/internal/server/html"
 	"github.com/plc-lang/plc/exec"
@@ -57,17 +56,18 @@ func (v view) events(run string, after int64, shown []eventShown, more bool) []b
 	pages := html.Join(
 		when(after > 0, a(from(after-eventsOnPage), text("Before"))), text(" "),
 		when(more, a(from(after+eventsOnPage), text("Next"))))
+	cols := columns{"Event", "Time", "Type", "Call", "Detail"}
 	rows := html.Each(shown, func(e eventShown) html.Item {
-		return el("tr", el("td", a(place{run: run, at: e.seq}.url(), text(e.seq))), el("td", moment(e.Time.UTC().Format(time.RFC3339Nano))), el("td", text(e.Type)),
-			el("td", when(e.Call != "", a(place{run: run}.callURL(e.Instance, e.Call), named(e.Call, e.Instance)))), el("td", e.detail(run)))
+		return cols.row(html.Item{}, a(place{run: run, at: e.seq}.url(), text(e.seq)), moment(stamp(e.Time)), text(e.Type),
+			when(e.Call != "", a(place{run: run}.callURL(e.Instance, e.Call), named(e.Call, e.Instance))), e.detail(run))
 	})
 	if len(shown) == 0 {
-		rows = el("tr", el("td", attr("colspan", "5"), text("There are no events here.")))
+		rows = cols.note(text("There are no events here."))
 	}
 	return v.whole(el("main",
 		el("h1", text("Events of run "), a(path("runs", run), text(run))),
 		words("p", "The number of an event leads to the run as it was after it."),
-		el("p", pages), table([]html.Name{"Event", "Time", "Type", "Call", "Detail"}, rows), el("p", pages)))
+		el("p", pages), cols.table(rows), el("p", pages)))
 }
 
 // detail shows what an event of a run says besides its type and its call.

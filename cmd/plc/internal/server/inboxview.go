@@ -110,17 +110,18 @@ func (q *asked) difference() html.Item {
 		}
 		return value(v, bytesInRow, of.With("whole", "yes"))
 	}
+	cols := columns{"Param", "Now", "Approved last"}
 	rows := html.Each(all, func(p changedParam) html.Item {
 		if p.same() {
 			return html.Item{}
 		}
-		return el("tr", el("td", el("code", text(p.name))), el("td", el("ins", cell(p.now, now))), el("td", el("del", cell(p.was, before))))
+		return cols.row(html.Item{}, el("code", text(p.name)), el("ins", cell(p.now, now)), el("del", cell(p.was, before)))
 	})
 	same := ". These params differ:"
 	if n := len(all) - changed; n > 0 {
 		same = fmt.Sprintf(". %d params are the same, and these differ:", n)
 	}
-	return html.Join(el("p", who, text(same)), table([]html.Name{"Param", "Now", "Approved last"}, rows))
+	return html.Join(el("p", who, text(same)), cols.table(rows))
 }
 
 // article shows what a plan would do that waits for approval as a whole.

@@ -351,9 +351,10 @@ func effects(all []forecast.Effect) html.Item {
 
 // planned shows the calls that a plan would make.
 func planned(calls []forecast.Call) html.Item {
-	return table([]html.Name{"Call", "Tool", "Effect", "Asks a person", "Params"}, html.Each(calls, func(c forecast.Call) html.Item {
-		return el("tr", el("td", named(c.Path, c.Instance)), el("td", text(c.Tool)), el("td", text(c.Effect.Meaning())), el("td", text(c.Approval)),
-			el("td", html.Each(slices.Sorted(maps.Keys(c.Marks)), func(name string) html.Item { return marked(name, c.Marks[name]) }),
+	cols := columns{"Call", "Tool", "Effect", "Asks a person", "Params"}
+	return cols.table(html.Each(calls, func(c forecast.Call) html.Item {
+		return cols.row(html.Item{}, named(c.Path, c.Instance), text(c.Tool), text(c.Effect.Meaning()), text(c.Approval),
+			html.Join(html.Each(slices.Sorted(maps.Keys(c.Marks)), func(name string) html.Item { return marked(name, c.Marks[name]) }),
 				when(c.Params != nil, value(c.Params, bytesShown, html.URL{})), when(c.LargeParams > 0, text("not shown: too large (", c.LargeParams, " bytes)"))))
 	}))
 }

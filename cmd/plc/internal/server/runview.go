@@ -259,7 +259,7 @@ func (v *runShown) table() html.Item {
 	shown := kids[first:min(first+rowsShown, len(kids))]
 	rows := html.Each(shown, func(g *group) html.Item { return v.row(g, true) })
 	if len(shown) == 0 {
-		rows = el("tr", el("td", attr("colspan", "7"), text("No call has begun.")))
+		rows = callColumns.note(text("No call has begun."))
 	}
 	up := v.place
 	up.in, up.under, up.page = "", "", 0
@@ -272,8 +272,10 @@ func (v *runShown) table() html.Item {
 		when(v.in != "" || v.under != "", el("p", a(up.url(), text("All calls")), when(v.in != "", text(" › instance ", v.in)), when(v.under != "", text(" › ", exec.CallID(v.under))), text(": "), v.scope.counted())),
 		when(pages > 1, el("p", text(first+1, " to ", first+len(shown), " of ", len(kids), " "),
 			when(v.page > 0, turn(v.page-1, "Before")), text(" "), when(v.page < pages-1, turn(v.page+1, "Next")))),
-		table([]html.Name{"Call", "Tool", "Status", "Time", "Attempts", "Result or error", "Writes"}, rows))
+		callColumns.table(rows))
 }
+
+var callColumns = columns{"Call", "Tool", "Status", "Time", "Attempts", "Result or error", "Writes"}
 
 // row shows a group as a row of a table, and what is in it as another one.
 func (v *runShown) row(g *group, top bool) html.Item {
@@ -289,11 +291,10 @@ func (v *runShown) row(g *group, top bool) html.Item {
 	if g.call != nil {
 		when_ = text(v.spent(c))
 	}
-	row := el("tr", exactly("data-call", g.path), exactly("data-instance", g.instance), exactly("data-node", nodeOf(g.path)),
-		el("td", name), el("td", text(g.tool)), el("td", status(g.status())), el("td", class("when"), v.bar(g), el("small", when_)),
-		el("td", when(c.Attempts > 0, text(c.Attempts))),
-		el("td", failure(c.Error), when(!isNull(c.Result), value(c.Result, bytesInRow, v.callURL(g.instance, g.path))), when(c.Reason != "", el("p", text(c.Reason))), when(g.end.reason != "", el("p", text(g.end.reason))), when(g.never != "", el("p", text(whyNever[g.never])))),
-		el("td", html.Each(c.Writes[:min(len(c.Writes), 5)], func(w Write) html.Item { return el("p", text(w.Path, " (", w.Method, ")")) })))
+	row := callColumns.row(html.Join(exactly("data-call", g.path), exactly("data-instance", g.instance), exactly("data-node", nodeOf(g.path))),
+		name, text(g.tool), status(g.status()), html.Join(class("when"), v.bar(g), el("small", when_)), when(c.Attempts > 0, text(c.Attempts)),
+		html.Join(failure(c.Error), when(!isNull(c.Result), value(c.Result, bytesInRow, v.callURL(g.instance, g.path))), when(c.Reason != "", el("p", text(c.Reason))), when(g.end.reason != "", el("p", text(g.end.reason))), when(g.never != "", el("p", text(whyNever[g.never])))),
+		html.Each(c.Writes[:min(len(c.Writes), 5)], func(w Write) html.Item { return el("p", text(w.Path, " (", w.Method, ")")) }))
 	if len(g.kids) == 0 {
 		return row
 	}
@@ -303,11 +304,10 @@ func (v *runShown) row(g *group, top bool) html.Item {
 	}
 	what := el("summary", text(g.shown(), ": ", g.size(), " ", calls, ", "), g.counted())
 	if g.size() > rowsWithin {
-		return html.Join(row, el("tr", class("within"), el("td", attr("colspan", "7"), a(v.within(g).url(), text(g.shown(), ": show its ", g.size(), " calls")), text(" "), g.counted())))
+		return html.Join(row, callColumns.note(a(v.within(g).url(), text(g.shown(), ": show its ", g.size(), " calls")), text(" "), g.counted()))
 	}
-	return html.Join(row, el("tr", class("within"), el("td", attr("colspan", "7"),
-		el("details", exactly("data-key", g.instance+"/"+g.path), when(!top, set("open")), what, table([]html.Name{"Call", "Tool", "Status", "Time", "Attempts", "Result or error", "Writes"},
-			html.Each(g.kids, func(k *group) html.Item { return v.row(k, false) }))))))
+	return html.Join(row, callColumns.note(el("details", exactly("data-key", g.instance+"/"+g.path), when(!top, set("open")), what,
+		callColumns.table(html.Each(g.kids, func(k *group) html.Item { return v.row(k, false) })))))
 }
 
 // value shows JSON of so many bytes at most. A longer one is cut, which is said outside of it, with
@@ -383,15 +383,15 @@ func (v *runShown) whiteboard() html.Item {
 		}
 	}
 	more := max(len(shown)-writesShown, 0)
+	cols := columns{"Event", "Path", "How", "Call", "Value"}
 	rows := html.Each(shown[more:], func(w written) html.Item {
-		return el("tr", el("td", text(w.Seq)), el("td", el("code", text(w.Path))), el("td", text(w.Method)),
-			el("td", a(v.callURL(w.call.Instance, w.call.Call), named(w.call.Call, w.call.Instance))),
-			el("td", value(w.Value, bytesInRow, v.callURL(w.call.Instance, w.call.Call))))
+		of := v.callURL(w.call.Instance, w.call.Call)
+		return cols.row(html.Item{}, text(w.Seq), el("code", text(w.Path)), text(w.Method), a(of, named(w.call.Call, w.call.Instance)), value(w.Value, bytesInRow, of))
 	})
 	return html.Join(
 		when(len(shown) == 0, words("p", "No call has written anything.")),
 		when(len(shown) > 0, words("h3", "Who wrote what"), when(more > 0, el("p", text("The last ", writesShown, " of ", len(shown), " writes."))),
-			table([]html.Name{"Event", "Path", "How", "Call", "Value"}, rows)),
+			cols.table(rows)),
 		when(v.in == "", html.Each(slices.Sorted(maps.Keys(v.board)), func(kind string) html.Item {
 			if string(v.board[kind]) == "{}" {
 				return html.Item{}

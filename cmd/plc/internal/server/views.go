@@ -30,10 +30,28 @@ func alert(why ...html.Item) html.Item {
 	return el("p", class("error"), attr("role", "alert"), focused(), html.Join(why...))
 }
 
-// table returns a table with a heading for each column.
-func table(columns []html.Name, rows html.Item) html.Item {
-	head := html.Each(columns, func(c html.Name) html.Item { return words("th", c) })
-	return el("div", class("wide"), attr("tabindex", "0"), el("table", el("thead", el("tr", head)), el("tbody", rows)))
+// columns are the headings of the columns of a table. Where there is no room for them side by side,
+// the cells of a row stand one below the other, each with its heading.
+type columns []html.Name
+
+// table returns a table with these columns.
+func (c columns) table(rows html.Item) html.Item {
+	return el("div", class("wide rows"), attr("tabindex", "0"), el("table",
+		el("thead", el("tr", html.Each(c, func(name html.Name) html.Item { return words("th", name) }))), el("tbody", rows)))
+}
+
+// row returns a row with attributes, and a cell for each column.
+func (c columns) row(attrs html.Item, cells ...html.Item) html.Item {
+	all := make([]html.Item, len(cells))
+	for i, cell := range cells {
+		all[i] = el("td", attr("data-of", c[i]), cell)
+	}
+	return el("tr", attrs, html.Join(all...))
+}
+
+// note returns a row with one cell, which is as wide as the table.
+func (c columns) note(items ...html.Item) html.Item {
+	return el("tr", class("within"), el("td", attr("colspan", len(c)), html.Join(items...)))
 }
 
 // button returns one that sends its form with a value.
@@ -97,18 +115,20 @@ func (q runsAsked) url(from string) html.URL {
 	return u
 }
 
+var runColumns = columns{"Run", "Status", "Started by", "Created", "Plan", "Calls begun", "Reason"}
+
 func (v view) runs(runs []Summary, q runsAsked, next, digest string) []byte {
 	rows := html.Each(runs, func(r Summary) html.Item {
-		return el("tr", exactly("data-run", r.Run), el("td", a(path("runs", r.Run), text(r.Run))), el("td", status(r.Status)), el("td", text(r.By)),
-			el("td", moment(r.Created)), el("td", text(r.Plan), labels(r.Labels)), el("td", counted(r.Calls)),
-			el("td", when(r.Questions > 0 || r.WaitsPlan, a(path("inbox").With("run", r.Run), text("waits for a person"))), text(" ", r.Reason)))
+		return runColumns.row(exactly("data-run", r.Run), a(path("runs", r.Run), text(r.Run)), status(r.Status), text(r.By), moment(r.Created),
+			html.Join(text(r.Plan), labels(r.Labels)), counted(r.Calls),
+			html.Join(when(r.Questions > 0 || r.WaitsPlan, a(path("inbox").With("run", r.Run), text("waits for a person")), text(" ")), text(r.Reason)))
 	})
 	if len(runs) == 0 {
 		none := "There are no runs yet. The playground starts one."
 		if q != (runsAsked{}) {
 			none = "No run matches the filter."
 		}
-		rows = el("tr", el("td", attr("colspan", "7"), text(none)))
+		rows = runColumns.note(text(none))
 	}
 	field := func(label, name html.Name, value string) html.Item {
 		return html.Join(el("label", text(label, " "), el("input", attr("name", name), attr("value", value), attr("size", "12"))), text(" "))
@@ -126,7 +146,7 @@ func (v view) runs(runs []Summary, q runsAsked, next, digest string) []byte {
 			el("form", attr("method", "get"), html.Action(path()), class("filters"),
 				el("label", text("Status "), el("select", attr("name", "status"), options)), text(" "),
 				field("Plan", "plan", q.Plan), field("Started by", "by", q.By), field("Label, as in team=a", "label", q.Label), words("button", "Filter")),
-			el("section", attr("id", "runs"), table([]html.Name{"Run", "Status", "Started by", "Created", "Plan", "Calls begun", "Reason"}, rows),
+			el("section", attr("id", "runs"), runColumns.table(rows),
 				when(next != "", el("p", a(q.url(next), text("Older runs")))))),
 		html.Module(path("static", "runs.js")))
 }

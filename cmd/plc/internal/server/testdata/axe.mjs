@@ -17,6 +17,12 @@ async function look(what) {
   for (const f of found ?? []) check(false, `${what}: ${f}`);
 }
 
+// whole reports tables that do not fit into their places.
+async function whole(what) {
+  const cut = await page.evaluate(() => [...document.querySelectorAll(".wide")].filter(w => w.querySelector("table") && w.offsetParent && w.scrollWidth > w.clientWidth).map(w => w.querySelector("tr").textContent));
+  check(cut.length === 0, `${what}: tables are cut: ${cut.join("; ")}`);
+}
+
 const states = [
   ["/", ""], ["/?status=undone", ""], ["/inbox", "article"], ["/inbox?run=none", ""],
   [`/runs/${waits}`, "#drawing svg"], [`/runs/${waits}/call?call=wipe-1`, "article"], [`/runs/${failed}`, "#drawing svg"], [`/runs/${failed}/call?call=wipe`, ".beside"],
@@ -38,6 +44,10 @@ await main(async () => {
         await look(`${path} at ${width}, ${colorScheme}`);
         const wide = await page.evaluate(() => document.documentElement.scrollWidth);
         check(wide <= width, `${path} is ${wide} pixels wide at ${width}`);
+        await whole(`${path} at ${width}`);
+        await page.setViewportSize({ width: 820, height: 900 });
+        await whole(`${path} at 820`);
+        await page.setViewportSize({ width, height: 900 });
         await shot(`axe-${colorScheme}-${width}${path.replace(/[^a-z?=]+/g, "-")}`);
       }
       await page.locator(".cm-content").fill('[{"_tool": "wype", "what": 1}, // a note\n {"_tool": "wipe", "what": "x"}]');
@@ -45,6 +55,16 @@ await main(async () => {
       await page.waitForSelector("button[name=fix]");
       await look(`a fault in the playground at ${width}, ${colorScheme}`);
       await shot(`axe-${colorScheme}-${width}-fault`);
+      await page.locator(".cm-content").focus(); // fill leaves inline styles where it joins lines
+      await page.keyboard.press("Control+A");
+      await page.keyboard.insertText('[{"_tool": "double", "n": 1, "_outputPath": "†state.n"}, {"_tool": "wipe", "what": "a text that is long enough to be cut when there is no room for it"}]');
+      await page.waitForSelector("#result .effect");
+      for (const w of [width, 1200]) {
+        await page.setViewportSize({ width: w, height: 900 });
+        await look(`a preview at ${w}, ${colorScheme}`);
+        await whole(`a preview at ${w}`);
+        await shot(`axe-${colorScheme}-${w}-preview`);
+      }
     }
   }
 });
