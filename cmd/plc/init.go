@@ -29,8 +29,9 @@ func initCommand(env *environment) *cobra.Command {
 configurations of MCP clients (.mcp.json, mcp.json, .vscode/mcp.json) and OpenAPI documents,
 for which services.yaml is written; and first-plan.json, a plan that runs. On a
 terminal it asks whether it may start the MCP servers that it finds, to see whether they run;
-elsewhere it starts none without --start. What the first plan does not run with is left out of
-the project file, with the reason. No file is overwritten. The new project file is
+elsewhere it starts none without --start. Their tools are named, and the first plan calls one
+that only reads and needs no params, if there is one. What the first plan does not run with is
+left out of the project file, with the reason. No file is overwritten. The new project file is
 trusted (plc trust).`,
 		Example: `  plc init
   plc run first-plan.json`,
@@ -46,16 +47,6 @@ const (
 	firstPlanName = "first-plan.json"
 	servicesName  = "services.yaml"
 )
-
-// firstPlan is a plan that runs with the tools that calculate.
-const firstPlan = `{
-  "calls": [
-    {"_tool": "add", "a": 2, "b": 3, "_outputPath": "†state.sum"},
-    {"_tool": "multiply", "a": "†state.sum", "b": 4, "_outputPath": "†state.product"}
-  ],
-  "output": "†state.product"
-}
-`
 
 // newFile is a file to be written.
 type newFile struct {
@@ -81,17 +72,18 @@ func (env *environment) initProject(ctx context.Context, start bool) error {
 		files = append(files, newFile{servicesName, services})
 		found.tools = append(found.tools, servicesName)
 	}
-	files = append(files, newFile{firstPlanName, []byte(firstPlan)}, newFile{name: plc.ProjectName})
+	files = append(files, newFile{name: firstPlanName}, newFile{name: plc.ProjectName})
 	for _, f := range files {
 		if _, err := os.Lstat(f.name); !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s is there already, and is not overwritten; move it away, or edit it", f.name)
 		}
 	}
-	used, left, err := env.tryFound(ctx, found, services, start)
+	used, left, checker, err := env.tryFound(ctx, found, services, start)
 	if err != nil {
 		return err
 	}
-	files[len(files)-1].text = projectText(used, left)
+	plan, served, called := firstPlanOf(checker)
+	files[len(files)-2].text, files[len(files)-1].text = []byte(plan), projectText(used, left)
 	for _, f := range files {
 		if err := createFile(f.name, f.text); err != nil {
 			return err
@@ -107,6 +99,13 @@ func (env *environment) initProject(ctx context.Context, start bool) error {
 	}
 	for _, f := range left {
 		env.hintf("%s leaves out %s: %s", plc.ProjectName, f.name, f.why)
+	}
+	if len(served) > 0 {
+		how := display.Sprintf("%s calls %s", firstPlanName, called)
+		if called == "" {
+			how = display.Sprintf("%s calls none, and begins with a call to put into it", firstPlanName)
+		}
+		env.hintf("the MCP servers have the tools %s; %s", display.Line(strings.Join(served, ", ")).Cut(maxReason), how)
 	}
 	env.hintf("plc run %s runs the first plan; plc tools lists the tools", firstPlanName)
 	return nil

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/tool"
 )
 
 // leftOut is a file that was found, and that the project file does not use, since the first plan
@@ -17,12 +19,15 @@ type leftOut struct{ name, why string }
 type trial struct {
 	env      *environment
 	services string // the text of servicesName, which is not written yet
+
+	// checker has the tools of the last files with which the first plan ran; nil if there are none.
+	checker *plc.Checker
 }
 
-// tryFound returns the files with which the first plan runs, and the others with the reason why
-// not. It starts MCP servers, which are programs that the folder names, only if start is set or
-// somebody at the terminal says yes.
-func (env *environment) tryFound(ctx context.Context, found inFolder, services []byte, start bool) (inFolder, []leftOut, error) {
+// tryFound returns the files with which the first plan runs, the others with the reason why not,
+// and what checks plans with the tools of the former. It starts MCP servers, which are programs
+// that the folder names, only if start is set or somebody at the terminal says yes.
+func (env *environment) tryFound(ctx context.Context, found inFolder, services []byte, start bool) (good inFolder, left []leftOut, with *plc.Checker, err error) {
 	t := &trial{env: env, services: string(services)}
 	var serving []string
 	for name, isMCP := range found.uses() {
@@ -36,14 +41,15 @@ func (env *environment) tryFound(ctx context.Context, found inFolder, services [
 	} else if len(serving) > 0 && start {
 		showf(env.stderr, "starting the MCP servers of %s to see whether they run\n", names)
 	}
-	if !start && len(serving) > 0 {
-		return t.oneByOne(ctx, found, serving)
+	if start || len(serving) == 0 {
+		serving = nil
+		why, err := t.fails(ctx, found)
+		if why == "" {
+			return found, nil, t.checker, err
+		}
 	}
-	why, err := t.fails(ctx, found)
-	if why == "" {
-		return found, nil, err
-	}
-	return t.oneByOne(ctx, found, nil)
+	good, left, err = t.oneByOne(ctx, found, serving)
+	return good, left, t.checker, err
 }
 
 // oneByOne adds one file after the other. It leaves out the files in unstarted, and those with
@@ -91,7 +97,7 @@ func (t *trial) fails(ctx context.Context, files inFolder) (why string, err erro
 	for _, name := range files.tools {
 		set.Files = append(set.Files, t.source(name))
 	}
-	p, err := t.env.engine(nil).Prepare(ctx, plc.Spec{Plan: plc.Text(firstPlan), Toolset: set})
+	p, err := t.env.engine(nil).Prepare(ctx, plc.Spec{Plan: plc.Text(simplePlan), Toolset: set})
 	if err == nil {
 		err = p.Err()
 	}
@@ -101,5 +107,65 @@ func (t *trial) fails(ctx context.Context, files inFolder) (why string, err erro
 	case err != nil:
 		return err.Error(), nil
 	}
+	t.checker = p.Checker()
 	return "", nil
+}
+
+// firstPlan is a plan that runs with the tools that calculate. What is added to its calls and its
+// output is put in for the verbs, and what is said before it for the first.
+const firstPlan = `%s{
+  "calls": [
+    {"_tool": "add", "a": 2, "b": 3, "_outputPath": "†state.sum"},
+    {"_tool": "multiply", "a": "†state.sum", "b": 4, "_outputPath": "†state.product"}%s
+  ],
+  "output": %s
+}
+`
+
+// simplePlan is the first plan where there are no tools of MCP servers.
+var simplePlan = fmt.Sprintf(firstPlan, "", "", `"†state.product"`)
+
+// firstPlanOf returns a plan that runs, the names of the tools of MCP servers that the checker has,
+// and the one of these that the plan calls: one that only reads, by what its server says, and needs
+// no params. Without such a tool the plan begins with a call in a comment.
+func firstPlanOf(c *plc.Checker) (text string, served []string, called string) {
+	if c == nil {
+		return simplePlan, nil, ""
+	}
+	var all []*tool.Tool
+	for t := range c.Catalogue.Tools() {
+		if saidEffects(t) != nil {
+			all, served = append(all, t), append(served, t.Definition.Name)
+		}
+	}
+	if len(all) == 0 {
+		return simplePlan, nil, ""
+	}
+	ask := func(t *tool.Tool) int { // how much a call asks of the user
+		switch {
+		case saidEffects(t).ReadOnly != tool.Yes:
+			return 2
+		case len(t.Definition.Required) > 0:
+			return 1
+		}
+		return 0
+	}
+	t := slices.MinFunc(all, func(a, b *tool.Tool) int { return ask(a) - ask(b) })
+	if name := quote(t.Definition.Name); ask(t) == 0 {
+		call := fmt.Sprintf(",\n    {\"_tool\": %s, \"_outputPath\": \"†state.served\"}", name)
+		text = fmt.Sprintf(firstPlan, "", call, fmt.Sprintf(`{"product": "†state.product", %s: "†state.served"}`, name))
+		if p, err := c.Check(plc.Text(text)); err == nil && p.Err() == nil {
+			return text, served, t.Definition.Name
+		}
+	}
+	return fmt.Sprintf(firstPlan, "// A call of a tool of an MCP server, to put into the list: "+exampleOf(t)+"\n", "", `"†state.product"`), served, ""
+}
+
+// exampleOf returns a call of a tool on one line, with … for what it requires.
+func exampleOf(t *tool.Tool) string {
+	members := map[string]string{"_tool": t.Definition.Name}
+	for _, name := range t.Definition.Required {
+		members[name] = "…"
+	}
+	return string(encoded(members))
 }

@@ -147,14 +147,10 @@ func (env *environment) toolsText(cat *tool.Catalogue) error {
 // that are ignored because the server is not trusted. It returns "" for a tool that has none, or is
 // not of an MCP server.
 func annotationsText(t *tool.Tool) string {
-	if t.Driver != mcp.Driver {
+	said, counts := saidEffects(t), t.Definition.Effects
+	if said == nil {
 		return ""
 	}
-	def, _ := tool.ParseDefinition(t.Definition.Raw, "", diag.Loc{})
-	if def == nil {
-		return ""
-	}
-	said, counts := def.Effects, t.Definition.Effects
 	var all, ignored []string
 	for _, h := range []struct {
 		name         string
@@ -175,10 +171,23 @@ func annotationsText(t *tool.Tool) string {
 		return ""
 	}
 	text := "its server declares " + strings.Join(all, ", ")
-	if len(ignored) > 0 && counts == (tool.Effects{}).MoreCareful(said) { // else the tool file says otherwise
+	if len(ignored) > 0 && counts == (tool.Effects{}).MoreCareful(*said) { // else the tool file says otherwise
 		text += "; ignored unless the server is trusted: " + strings.Join(ignored, ", ")
 	}
 	return text
+}
+
+// saidEffects returns the effects that an MCP server declares of its tool, whether they count or
+// not; nil for other tools.
+func saidEffects(t *tool.Tool) *tool.Effects {
+	if t.Driver != mcp.Driver {
+		return nil
+	}
+	def, _ := tool.ParseDefinition(t.Definition.Raw, "", diag.Loc{})
+	if def == nil {
+		return nil
+	}
+	return &def.Effects
 }
 
 // Who tools come from.
