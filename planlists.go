@@ -22,6 +22,9 @@ type ListedPlan struct {
 	Warnings int             `json:"warnings"`
 	Findings diag.List       `json:"findings"`
 
+	Unmade  []string `json:"-"` // of a plan without errors, see Plan
+	Ungiven []string `json:"-"` // the same
+
 	File *diag.File `json:"-"` // its text; nil when its line can't be read, and after it was checked
 	Name string     `json:"-"` // of the file that it stands in
 	Err  error      `json:"-"` // why it can't be read, nor the rest of the file
@@ -101,7 +104,10 @@ func (c *Checker) CheckAll(plans iter.Seq[*ListedPlan]) iter.Seq[*ListedPlan] {
 // checkListed checks a plan.
 func (c *Checker) checkListed(p *ListedPlan) {
 	if p.Err == nil && p.File != nil {
-		p.Findings = append(p.Findings, c.CheckFile(p.File, p.Name).Findings...)
+		plan := c.CheckFile(p.File, p.Name)
+		if p.Findings = append(p.Findings, plan.Findings...); !p.Findings.HasErrors() {
+			p.Unmade, p.Ungiven = plan.Unmade(), plan.Ungiven()
+		}
 	}
 	p.Errors, p.Warnings = p.Findings.Count(diag.Error), p.Findings.Count(diag.Warning)
 	p.File = nil

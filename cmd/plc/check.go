@@ -116,14 +116,17 @@ func (env *environment) checkEach(names []string, f *checkFlags, s *settings) er
 	if err != nil {
 		return err
 	}
-	all, unread := s.Findings, 0
+	all, unread, open := s.Findings, 0, newTally(nil)
 	for _, name := range names {
-		findings, err := env.checkFile(name, f, s)
+		l, err := env.checkFile(name, f, s)
 		if err != nil {
 			env.complain(err)
 			unread++
 		}
-		all = append(all, findings...)
+		all = append(all, l.found()...)
+		if l != nil && !l.findings.HasErrors() {
+			open.open(l.Unmade(), l.Ungiven())
+		}
 	}
 	if err := write(all); err != nil {
 		return err
@@ -131,6 +134,7 @@ func (env *environment) checkEach(names []string, f *checkFlags, s *settings) er
 	if f.format == "text" {
 		env.summary(all.Count(diag.Error), all.Count(diag.Warning), len(names)-unread)
 		env.hintTools(s, all, names[0])
+		env.hintOpen(s, open)
 	}
 	if unread > 0 {
 		return exit(exitUsage)
@@ -139,7 +143,7 @@ func (env *environment) checkEach(names []string, f *checkFlags, s *settings) er
 }
 
 // checkFile checks one plan and, when that is wanted, applies the fixes.
-func (env *environment) checkFile(name string, f *checkFlags, s *settings) (diag.List, error) {
+func (env *environment) checkFile(name string, f *checkFlags, s *settings) (*loaded, error) {
 	if f.fix && name == "-" {
 		return nil, errors.New("--fix changes files, and standard input is none")
 	}
@@ -150,7 +154,7 @@ func (env *environment) checkFile(name string, f *checkFlags, s *settings) (diag
 	if err == nil && f.types {
 		env.types(l.prog)
 	}
-	return l.found(), err
+	return l, err
 }
 
 // types prints the type of every reference of a plan.

@@ -44,6 +44,7 @@ func (env *environment) checkMany(names []string, f *checkFlags, s *settings) er
 	if f.format == "text" {
 		env.summary(total.errors, total.warnings, total.plans)
 		env.hintTools(s, total.tools, names[0])
+		env.hintOpen(s, total)
 	}
 	if unread {
 		return exit(exitUsage)
@@ -60,6 +61,7 @@ type tally struct {
 	errors, warnings int
 	codes            map[diag.Code]*codeTally
 	tools            diag.List // the first finding about an unknown tool
+	unmade, ungiven  []string  // of plc.Plan
 }
 
 // codeTally counts the findings of a code.
@@ -83,6 +85,18 @@ func (t *tally) add(p *plc.ListedPlan) {
 	}
 	for _, c := range t.count(p.Findings) {
 		c.Plans++
+	}
+	t.open(p.Unmade, p.Ungiven)
+}
+
+// open notes what a plan without errors still lacks to be run; of many plans the first names.
+func (t *tally) open(unmade, ungiven []string) {
+	for to, names := range map[*[]string][]string{&t.unmade: unmade, &t.ungiven: ungiven} {
+		for _, name := range names {
+			if len(*to) < maxRows && !slices.Contains(*to, name) {
+				*to = append(*to, name)
+			}
+		}
 	}
 }
 

@@ -261,6 +261,16 @@ func (env *environment) hintTools(s *settings, l diag.List, plan string) {
 	}
 }
 
+// hintOpen says what was not checked, since only a run has it: what makes calls, and the input.
+func (env *environment) hintOpen(s *settings, t *tally) {
+	if len(t.unmade) > 0 && !s.Untold() {
+		env.hintf("nothing makes the calls of %s, so that plc run refuses the plan (PLC606), until a tool file has an activity or a model for them, or the plan their results in _output", strings.Join(t.unmade, ", "))
+	}
+	if len(t.ungiven) > 0 {
+		env.hintf("no --input was given, so that what the plan reads of it was not checked: %s", strings.Join(t.ungiven, ", "))
+	}
+}
+
 // toolFileBeside returns the name of a tool file in the folder of a plan, or FILE.
 func toolFileBeside(plan string) string {
 	for _, name := range []string{"tools.yaml", "tools.yml", "tools.json"} {

@@ -1,0 +1,62 @@
+package plc
+
+import (
+	"cmp"
+	"iter"
+	"strings"
+
+	"github.com/plc-lang/plc/tool/file"
+)
+
+// Unmade returns the names of the tools whose calls nothing makes: they have no implementation, the
+// plan does not hold the results, and the tool files declare no model for them. A check has no
+// finding about that, since a result may still come; a run is refused (PLC606). It names at most
+// 20, and none of a plan in another notation than plc's own.
+func (p *Plan) Unmade() []string {
+	if p.checker.reader.foreign != nil {
+		return nil
+	}
+	models := file.Models(p.checker.Files...)
+	return distinct(func(yield func(string) bool) {
+		for c, t := range p.Program.Targets() {
+			if t != c.Target || c.Runner() != nil || c.Choose != nil || c.Delegates() || c.Result != nil {
+				continue
+			}
+			if _, made := models[cmp.Or(t.Place.Model, file.DefaultModel)]; !made && !yield(t.Tool.Definition.Name) {
+				return
+			}
+		}
+	})
+}
+
+// Ungiven returns the paths of the input that the plan reads, if it has neither an input nor a
+// schema for it. A check has no finding about them; a run without them may be refused (PLC302). It
+// names at most 20, and none of a plan in another notation than plc's own.
+func (p *Plan) Ungiven() []string {
+	if p.checker.reader.foreign != nil || p.Program.Given("input") != nil || len(p.Program.Initial["input"]) > len("{}") || len(p.Program.Schemas["input"]) > 0 || !p.checker.spec.Instances.isZero() {
+		return nil
+	}
+	return distinct(func(yield func(string) bool) {
+		for r := range p.Program.Reads() {
+			if path := r.Path.String(); r.Since == 0 && strings.HasPrefix(path, "†input") && !yield(path) {
+				return
+			}
+		}
+	})
+}
+
+// distinct returns each of the first names once.
+func distinct(names iter.Seq[string]) (all []string) {
+	const most = 20
+	seen := map[string]bool{}
+	for name := range names {
+		if !seen[name] {
+			seen[name] = true
+			all = append(all, name)
+		}
+		if len(all) == most {
+			break
+		}
+	}
+	return all
+}
