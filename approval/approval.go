@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -94,7 +93,7 @@ func isID(id string) bool {
 // one without a key. A nil key refuses those that have one.
 func Read(text, key []byte) (*File, error) {
 	if err := jsonscan.Check(text, jsonscan.Limits{MaxDepth: 2 * jsonscan.DefaultMaxDepth}); err != nil {
-		return nil, fmt.Errorf("not an approval: %w", err)
+		return nil, notApproval(err.Error())
 	}
 	// What it is comes first: a field that can't be read ends the reading of those behind it.
 	var head struct {
@@ -109,7 +108,7 @@ func Read(text, key []byte) (*File, error) {
 	err := d.Decode(f)
 	switch {
 	case head.Kind != "approval":
-		return nil, errors.New(`not an approval: it has no "plc": "approval"; plc plan FILE -o APPROVAL writes one`)
+		return nil, notApproval(`it has no "plc": "approval"`)
 	case head.Version != version:
 		return nil, fmt.Errorf("an approval of version %d, and this plc reads version %d; make a new one with plc plan", head.Version, version)
 	case err != nil:
@@ -135,6 +134,11 @@ func Read(text, key []byte) (*File, error) {
 	}
 	f.Manifest = json.RawMessage(m)
 	return f, nil
+}
+
+// notApproval returns the error for another file.
+func notApproval(why string) error {
+	return fmt.Errorf("not an approval: %s; for a plan, plc plan PLAN -o APPROVAL writes one, which plc approve APPROVAL then approves", why)
 }
 
 // macPrefix begins a seal that is made with a key.
