@@ -46,6 +46,13 @@ type asked struct {
 	Here    bool          // an answer leads back to the run
 	Last    *approvedCall // that of the tool that was approved last; nil if there is none
 	Refusal *exec.Event   // the latest answer, if it refused the call; nil otherwise
+	Tried   tried
+}
+
+// tried is an answer to a question that was not taken, as a person gave it. The zero value is none.
+type tried struct {
+	fault         string // why it was not taken
+	value, reason string // as typed
 }
 
 // asked returns a question as a person is shown it.
@@ -204,7 +211,7 @@ func (s *Server) decideForm(w http.ResponseWriter, r *http.Request) {
 		err = s.decide(r, &d)
 	}
 	if err != nil {
-		fail(w, r, err)
+		s.askAgain(w, r, &d, err)
 		return
 	}
 	run, to := r.PathValue("run"), "/inbox"
@@ -214,6 +221,25 @@ func (s *Server) decideForm(w http.ResponseWriter, r *http.Request) {
 		s.confirmations.Store(callerOf(r).name, d.confirmation(callerOf(r), run))
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// askAgain answers a decision that was not taken. If another one would be, the question is shown
+// again, as it is now, with what the person typed.
+func (s *Server) askAgain(w http.ResponseWriter, r *http.Request, d *Decision, err error) {
+	status, told := statusOf(err)
+	if sum, err := s.find(r); err == nil && d.Call != "" && status < http.StatusInternalServerError && status != http.StatusForbidden {
+		open, _ := s.opts.Engine.Questions(r.Context(), sum.Run)
+		for _, q := range open {
+			if q.Path == d.Call && q.Instance == d.Instance {
+				one := s.asked(r.Context(), sum, q)
+				one.Here = r.PostFormValue("then") == "run"
+				one.Tried = tried{told.Error(), typed(r, "value"), typed(r, "reason")}
+				show(w, status, viewOf(r, "Not answered").questionAgain(&one))
+				return
+			}
+		}
+	}
+	fail(w, r, err)
 }
 
 // confirmation returns the text that confirms a decision about a run to its caller.

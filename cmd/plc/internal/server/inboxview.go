@@ -19,10 +19,15 @@ func (v view) inbox(questions []asked, plans []waiting, outcome []string, more i
 			html.Each(plans, func(p waiting) html.Item { return p.article(may) }),
 			when(more > 0, el("p", text(more, " more wait. These are the riskiest; the others come when these are answered."))),
 			when(several, el("form", attr("method", "post"), attr("id", "several"), html.Action(path("inbox")), words("h2", "Several at once"),
-				words("p", "This answers the questions that are marked above. Each can be marked once it was shown from its beginning to its end."), reason(button("decision", "refuse", "Refuse the marked ones")),
+				words("p", "This answers the questions that are marked above. Each can be marked once it was shown from its beginning to its end."), reason(button("decision", "refuse", "Refuse the marked ones"), ""),
 				button("decision", "approve", "Approve the marked ones"))),
 			when(len(questions)+len(plans) == 0, el("p", attr("id", "nothing"), text("Nothing waits.")))),
 		html.Module(path("static", "inbox.js")))
+}
+
+// questionAgain shows a question whose answer was not taken.
+func (v view) questionAgain(q *asked) []byte {
+	return v.whole(el("main", words("h1", "The question is still open"), q.article(true, false)), html.Module(path("static", "inbox.js")))
 }
 
 // risks say how much a tool may change, by Server.risk.
@@ -43,6 +48,10 @@ func (q *asked) verbs() (yes, edited, no html.Name) {
 func (q *asked) article(may, several bool) html.Item {
 	name, _ := json.Marshal([]string{q.Run, q.Instance, q.Call, q.Digest})
 	yes, edited, no := q.verbs()
+	value := html.JSON(q.Params)
+	if q.Tried.value != "" {
+		yes, value = yes+" without this change", html.Lines(q.Tried.value)
+	}
 	return el("article", class("question"), exactly("data-key", string(name)),
 		el("h2", class("effect risk", q.Risk), text(q.Tool, " ", risks[q.Risk])),
 		when(q.Does != "", el("p", text(q.Does))),
@@ -55,9 +64,10 @@ func (q *asked) article(may, several bool) html.Item {
 		q.difference(),
 		el("p", el("small", text("Digest "), el("code", text(q.Digest)))),
 		when(may && !q.Unknown, el("form", attr("method", "post"), html.Action(path("runs", q.Run, "decide")), class("decide"),
-			hidden("call", q.Call), hidden("instance", q.Instance), hidden("digest", q.Digest), when(q.Here, hidden("then", "run")), reason(button("decision", "refuse", no)),
-			el("details", words("summary", "Change the params, or give a result instead of calling it"),
-				el("label", text("JSON "), el("textarea", attr("name", "value"), attr("rows", "6"), attr("spellcheck", "false"), html.JSON(q.Params))),
+			hidden("call", q.Call), hidden("instance", q.Instance), hidden("digest", q.Digest), when(q.Here, hidden("then", "run")), when(q.Tried.fault != "", alert(text(q.Tried.fault))),
+			reason(button("decision", "refuse", no), q.Tried.reason),
+			el("details", when(q.Tried.value != "", set("open")), words("summary", "Change the params, or give a result instead of calling it"),
+				el("label", text("JSON "), el("textarea", attr("name", "value"), attr("rows", "6"), attr("spellcheck", "false"), when(q.Tried.value != "", attr("data-changed", "yes")), value)),
 				el("p", class("tried"), attr("role", "status")),
 				button("decision", "edit", edited), text(" "), button("decision", "answer", "Give this result")),
 			el("p", class("actions"), button("decision", "approve", yes), text(" "), button("decision", "skip", "Skip the call")),
@@ -146,12 +156,12 @@ func (p *waiting) article(may bool) html.Item {
 				return line
 			}))),
 		when(p.Digest != "", el("p", el("small", text("Digest "), el("code", text(p.Digest))))),
-		when(may && p.Digest != "", el("form", attr("method", "post"), html.Action(path("runs", p.Run, "decide")), class("decide"), hidden("digest", p.Digest), reason(button("decision", "refuse", "Refuse")),
+		when(may && p.Digest != "", el("form", attr("method", "post"), html.Action(path("runs", p.Run, "decide")), class("decide"), hidden("digest", p.Digest), reason(button("decision", "refuse", "Refuse"), ""),
 			el("p", class("actions"), button("decision", "approve", "Approve the plan")))))
 }
 
-// reason returns a field for the reason of a refusal, and the button that refuses. It is the first
-// button of its form, which the key Enter in the field presses.
-func reason(refuse html.Item) html.Item {
-	return el("p", class("reason"), el("label", text("Reason for a refusal "), el("input", attr("type", "text"), attr("name", "reason"))), text(" "), refuse)
+// reason returns a field for the reason of a refusal, with what was typed there before, and the
+// button that refuses. It is the first button of its form, which the key Enter in the field presses.
+func reason(refuse html.Item, before string) html.Item {
+	return el("p", class("reason"), el("label", text("Reason for a refusal "), el("input", attr("type", "text"), attr("name", "reason"), when(before != "", exactly("value", before)))), text(" "), refuse)
 }

@@ -71,14 +71,25 @@ func TestWhatWasTypedStays(t *testing.T) {
 	g := newRig(t, Options{})
 	run := g.runTo("approvalAsked", object{"plan": []object{{"_id": "w", "_tool": "wipe", "what": "x"}}})
 	q := g.want(200, "GET", "/v1/runs/"+run+"/questions", nil)["questions"].([]any)[0].(object)
-	status, _, page := g.form("/runs/"+run+"/decide", url.Values{"call": {"w"}, "digest": {q["digest"].(string)}, "decision": {"edit"}, "value": {`{"what": 5, "why":` + "\r\n" + `"a long text"}`}})
-	if status != http.StatusUnprocessableEntity || !strings.Contains(wordsOf(page), `What you typed JSON {"what": 5, "why": "a long text"} Approve the call w with these params`) {
+	status, _, page := g.form("/runs/"+run+"/decide", url.Values{"call": {"w"}, "digest": {q["digest"].(string)}, "decision": {"edit"}, "reason": {"per<haps"}, "value": {`{"what": 5, "why":` + "\r\n" + `"a long text"}`}})
+	if status != http.StatusUnprocessableEntity {
 		t.Errorf("status %d: %s", status, page)
 	}
-	for _, want := range []string{`action="/runs/` + run + `/decide"`, `name="digest" value="` + q["digest"].(string), `name="call" value="w"`, `name="decision" value="edit"`} {
+	// The question is shown again, with all that it is about and each way to answer it.
+	for _, want := range []string{"wipe destroys", `"what": "x"`, "the params do not fit", `JSON {"what": 5, "why": "a long text"} Approve with these params Give this result Approve without this change Skip the call`} {
+		if !strings.Contains(wordsOf(page), want) {
+			t.Errorf("no %s in %s", want, wordsOf(page))
+		}
+	}
+	for _, want := range []string{`action="/runs/` + run + `/decide"`, `name="digest" value="` + q["digest"].(string), `name="call" value="w"`, `name="decision" value="edit"`, `name="decision" value="refuse"`, `value="per&lt;haps"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s in %s", want, page)
 		}
+	}
+	// One that has changed is shown as it is now.
+	status, _, page = g.form("/runs/"+run+"/decide", url.Values{"call": {"w"}, "digest": {"old"}, "decision": {"edit"}, "value": {`{"what": "y"}`}})
+	if status != http.StatusConflict || !strings.Contains(page, q["digest"].(string)) || !strings.Contains(wordsOf(page), `{"what": "y"}`) {
+		t.Errorf("status %d: %s", status, page)
 	}
 	status, _, page = g.form("/login", url.Values{"token": {"plc_secret"}, "reason": {}})
 	if status != http.StatusForbidden && status != http.StatusUnauthorized || strings.Contains(page, "plc_secret") {

@@ -16,7 +16,6 @@ import (
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
 	"github.com/plc-lang/plc/cmd/plc/internal/server/html"
 	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
@@ -74,7 +73,7 @@ func formAgain(r *http.Request, status int) html.Item {
 	decision := r.PostFormValue("decision")
 	return html.Join(words("h2", "What you typed"),
 		el("form", attr("method", "post"), html.Action(path(strings.Split(strings.Trim(r.URL.Path, "/"), "/")...)), html.Join(fields...),
-			el("button", when(decision != "", attr("name", "decision"), exactly("value", decision)), text(resendLabel(r)))))
+			el("button", when(decision != "", attr("name", "decision"), exactly("value", decision)), text("Send it again"))))
 }
 
 // known passes requests on to the routes of a mux, and answers those that it has no route for with
@@ -264,21 +263,4 @@ func decode(text []byte, into any) error {
 		return badf(http.StatusBadRequest, "the body has more than one JSON value")
 	}
 	return nil
-}
-
-// resendLabel returns the label of the button that sends a refused form again.
-func resendLabel(r *http.Request) string {
-	what := "the plan"
-	if call := r.PostFormValue("call"); call != "" {
-		what = "the call " + exec.CallID(call)
-	}
-	switch r.PostFormValue("decision") {
-	case "edit":
-		return "Approve " + what + " with these params"
-	case "answer":
-		return "Give this result to " + what
-	case "refuse":
-		return "Refuse " + what
-	}
-	return "Send it again"
 }

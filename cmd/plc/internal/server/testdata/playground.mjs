@@ -93,7 +93,8 @@ await main(async () => {
   await led("params that do not fit", await tab.textContent("[role=alert]"));
   check(await tab.inputValue("textarea[name=value]") === '{"what": 5}', "what was typed is lost");
   await tab.fill("textarea[name=value]", '{"what": "loft"}');
-  await tab.click("text=Approve the call");
+  check((await tab.textContent("article")).includes("destroys"), "it does not say what is approved");
+  await tab.click("text=Approve with these params");
   await tab.waitForURL(/runs\/[^/]*$/);
   await plain.close();
 });
