@@ -1,6 +1,6 @@
 // Helps with questions: marks count once a question was shown to its end, and params are checked as
 // they are typed. The server checks both again.
-import { watch } from "./page.js";
+import { load, localTimes, throttled, watch } from "./page.js";
 
 const main = document.querySelector("main");
 // A question was shown when its beginning and its end were on the screen for a moment each.
@@ -17,42 +17,58 @@ const seen = new IntersectionObserver(entries => {
     }, 300));
   }
 });
-for (const mark of main.querySelectorAll("input[name=question]")) {
-  mark.disabled = true;
-  for (const part of [mark.closest("article").querySelector("h2"), mark]) {
-    part.classList.add("seen");
-    seen.observe(part);
+
+// begin helps with the questions that are on the page.
+function begin() {
+  for (const mark of main.querySelectorAll("input[name=question]")) {
+    mark.disabled = true;
+    for (const part of [mark.closest("article").querySelector("h2"), mark]) {
+      part.classList.add("seen");
+      seen.observe(part);
+    }
+  }
+
+  for (const area of main.querySelectorAll("form.decide textarea[name=value]")) {
+    const said = area.form.querySelector(".tried"), plain = area.form.querySelector(".actions button[value=approve]"), label = plain.textContent;
+    let timer, asked = 0;
+    area.addEventListener("input", () => {
+      plain.textContent = area.value === area.defaultValue && !area.dataset.changed ? label : `${label} without this change`;
+      clearTimeout(timer);
+      timer = setTimeout(async () => {
+        const mine = ++asked;
+        const ask = async (decision, name) => {
+          const fields = new URLSearchParams(new FormData(area.form));
+          fields.set("decision", decision);
+          const answer = await (await fetch(area.form.getAttribute("action").replace(/decide$/, "try"), { method: "POST", body: fields })).json();
+          const span = document.createElement("span");
+          span.textContent = answer.ok ? `As ${name}, this fits${answer.message ? `, but ${answer.message}` : ""}. ` : `As ${name}, it can't be given: ${answer.message}. `;
+          span.classList.toggle("error", !answer.ok);
+          return span;
+        };
+        try {
+          const both = await Promise.all([ask("edit", "params"), ask("answer", "the result")]);
+          if (mine === asked) said.replaceChildren(...both);
+        } catch { said.textContent = ""; }
+      }, 200);
+    });
   }
 }
 
-for (const area of main.querySelectorAll("form.decide textarea[name=value]")) {
-  const said = area.form.querySelector(".tried"), plain = area.form.querySelector(".actions button[value=approve]"), label = plain.textContent;
-  let timer, asked = 0;
-  area.addEventListener("input", () => {
-    plain.textContent = area.value === area.defaultValue ? label : `${label} without this change`;
-    clearTimeout(timer);
-    timer = setTimeout(async () => {
-      const mine = ++asked;
-      const ask = async (decision, name) => {
-        const fields = new URLSearchParams(new FormData(area.form));
-        fields.set("decision", decision);
-        const answer = await (await fetch(area.form.getAttribute("action").replace(/decide$/, "try"), { method: "POST", body: fields })).json();
-        const span = document.createElement("span");
-        span.textContent = answer.ok ? `As ${name}, this fits${answer.message ? `, but ${answer.message}` : ""}. ` : `As ${name}, it can't be given: ${answer.message}. `;
-        span.classList.toggle("error", !answer.ok);
-        return span;
-      };
-      try {
-        const both = await Promise.all([ask("edit", "params"), ask("answer", "the result")]);
-        if (mine === asked) said.replaceChildren(...both);
-      } catch { said.textContent = ""; }
-    }, 200);
-  });
-}
+// renew shows what waits now on a page on which nothing did. What it confirms stays.
+const renew = throttled(async () => {
+  const now = (await load(location.href)).querySelector("main");
+  const said = main.querySelector("ul[role=status]");
+  Object.assign(main.dataset, now.dataset);
+  main.replaceChildren(...document.adoptNode(now).childNodes);
+  if (said) main.querySelector("h1").nextElementSibling.after(said);
+  localTimes(main);
+  begin();
+}, 200);
 
-const more = document.getElementById("more");
+begin();
 if (main.dataset.list) watch({ list: main.dataset.list }, ({ digest, read }) => {
   if (read < Number(main.dataset.read)) return; // the page is newer
-  more.hidden = digest === main.dataset.digest;
-  document.getElementById("nothing")?.toggleAttribute("hidden", !more.hidden);
+  const more = document.getElementById("more"), changed = digest !== main.dataset.digest;
+  if (changed && !main.querySelector("article")) renew();
+  else more.hidden = !changed;
 });

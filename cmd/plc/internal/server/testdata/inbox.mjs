@@ -66,4 +66,19 @@ await main(async () => {
   const [late] = (await ask("one")).split(" ");
   await page.waitForSelector("#more", { state: "visible" });
   check(await article(late).count() === 0, "the page has moved under the reader's hands");
+
+  // Where nothing waits, it comes by itself, and what was answered is still said.
+  for (const run of [second, late]) {
+    await page.goto(base + "/inbox");
+    await article(run).locator("input[name=reason]").focus();
+    await Promise.all([page.waitForNavigation(), page.keyboard.press("Enter")]);
+    await ask("finished " + run);
+  }
+  await page.waitForSelector("text=Nothing waits.");
+  const [next] = (await ask("one")).split(" ");
+  await article(next).waitFor();
+  check((await page.textContent("[role=status] li")).includes(late), "the page does not say any more what was answered");
+  await article(next).locator("summary").first().click();
+  await article(next).locator("textarea").fill('{"what": 1}');
+  await page.waitForFunction(() => /do not fit/.test(document.querySelector(".tried").textContent));
 });
