@@ -25,6 +25,9 @@ const (
 
 	// checkToken is the longest time for which a stream sends events after its token was revoked.
 	checkToken = 100 * time.Millisecond
+
+	// soon is how often a stream looks whether a run that had finished has gone on.
+	soon = 50 * time.Millisecond
 )
 
 // events streams the events of a run (SSE). The id of each is its number in the record, so that a
@@ -45,7 +48,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, err)
 		return
 	}
-	if !sum.Finished.IsZero() && after >= sum.Events && !runner.Left(sum) {
+	if !sum.Finished.IsZero() && after >= sum.Events && !runner.Left(sum) && s.runs.Job(sum.Run) == nil {
 		w.WriteHeader(http.StatusNoContent) // which tells a browser not to ask again
 		return
 	}
@@ -68,17 +71,29 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run string, afte
 	lines := make(chan []byte)
 	go func() {
 		defer close(lines)
-		for entry, err := range s.opts.Engine.Events(ctx, run, after) {
-			if err != nil {
-				return // the client asks again
+		for {
+			job := s.runs.Job(run)
+			for entry, err := range s.opts.Engine.Events(ctx, run, after) {
+				if err != nil {
+					return // the client asks again
+				}
+				text, last := show(entry)
+				select {
+				case lines <- bytes.Clone(text): // show may use it again
+				case <-ctx.Done():
+					return
+				}
+				if after = entry.Seq; last {
+					return
+				}
 			}
-			text, last := show(entry)
-			select {
-			case lines <- bytes.Clone(text): // show may use it again
-			case <-ctx.Done():
+			if job == nil {
 				return
 			}
-			if last {
+			select { // a run that had finished is about to go on
+			case <-time.After(soon):
+			case <-job.Done:
+			case <-ctx.Done():
 				return
 			}
 		}
