@@ -287,12 +287,9 @@ func (v *runShown) row(g *group, top bool) html.Item {
 	if g.isCall() {
 		name = a(v.callURL(g.instance, g.path), text(g.shown()), when(g.instance != "" && v.in == "", text(" of ", g.instance)))
 	}
-	when_ := html.Item{}
-	if g.call != nil {
-		when_ = text(v.spent(c))
-	}
-	row := callColumns.row(html.Join(exactly("data-call", g.path), exactly("data-instance", g.instance), exactly("data-node", nodeOf(g.path))),
-		name, text(g.tool), status(g.status()), html.Join(class("when"), v.bar(g), el("small", when_)), when(c.Attempts > 0, text(c.Attempts)),
+	node := nodeOf(g.path) // in the graph
+	row := callColumns.row(html.Join(exactly("data-call", g.path), exactly("data-instance", g.instance), when(node != g.path, exactly("data-node", node))),
+		name, text(g.tool), status(g.status()), html.Join(class("when"), v.bar(g), when(g.call != nil, el("small", text(v.spent(c))))), when(c.Attempts > 0, text(c.Attempts)),
 		html.Join(failure(c.Error), when(!isNull(c.Result), value(c.Result, bytesInRow, v.callURL(g.instance, g.path))), when(c.Reason != "", el("p", text(c.Reason))), when(g.end.reason != "", el("p", text(g.end.reason))), when(g.never != "", el("p", text(whyNever[g.never])))),
 		html.Each(c.Writes[:min(len(c.Writes), 5)], func(w Write) html.Item { return el("p", text(w.Path, " (", w.Method, ")")) }))
 	if len(g.kids) == 0 {

@@ -44,7 +44,7 @@ func (c columns) table(rows html.Item) html.Item {
 func (c columns) row(attrs html.Item, cells ...html.Item) html.Item {
 	all := make([]html.Item, len(cells))
 	for i, cell := range cells {
-		all[i] = el("td", attr("data-of", c[i]), cell)
+		all[i] = el("td", when(cell != html.Item{}, attr("data-of", c[i]), cell))
 	}
 	return el("tr", attrs, html.Join(all...))
 }

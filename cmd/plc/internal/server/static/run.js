@@ -37,7 +37,7 @@ async function drawHere() {
   markAll();
   drawing.addEventListener("click", e => {
     const id = e.target.closest("g[data-id]")?.dataset.id;
-    const row = id && [...document.querySelectorAll("tr[data-call]")].find(r => r.dataset.node === id);
+    const row = id && [...document.querySelectorAll("tr[data-call]")].find(r => (r.dataset.node ?? r.dataset.call) === id);
     row?.scrollIntoView({ block: "center" });
     row?.querySelector("a")?.focus({ preventScroll: true });
   });
