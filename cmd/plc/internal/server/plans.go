@@ -106,8 +106,19 @@ const maxName = 100
 
 // checkName refuses a name that a list can't show as it is.
 func checkName(name string) error {
-	if utf8.RuneCountInString(name) > maxName || strings.ContainsAny(name, "<>") || strings.TrimSpace(name) != name || display.Line(name).String() != name {
-		return badf(http.StatusUnprocessableEntity, "the name %q can't be shown as it is; give a line of at most %d characters, without < and > and spaces around it", name, maxName)
+	wrong := ""
+	switch n := utf8.RuneCountInString(name); {
+	case n > maxName:
+		return badf(http.StatusUnprocessableEntity, "the name has %d characters, and %d are the most", n, maxName)
+	case strings.ContainsAny(name, "<>"):
+		wrong = "has < or >, which stand around the names of plans that are in no file; leave them out"
+	case strings.TrimSpace(name) != name:
+		wrong = "begins or ends with a space; leave it out"
+	case display.Line(name).String() != name:
+		wrong = "has characters that can't be seen, or that change how others are shown; leave them out"
+	}
+	if wrong != "" {
+		return badf(http.StatusUnprocessableEntity, `the name "%s" %s`, display.Line(name), wrong)
 	}
 	return nil
 }

@@ -103,6 +103,9 @@ func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
 			v.Refused = err.Error()
 		}
 		s.play(r, v)
+		if v.Problem == v.Refused { // it is said already
+			v.Problem = ""
+		}
 		if n, err := strconv.Atoi(r.PostFormValue("fix")); err == nil && n >= 0 && n < len(v.Findings) && v.Findings[n].Fix != nil {
 			v.Plan = v.Findings[n].Fix.apply(v.Plan)
 			s.play(r, v)

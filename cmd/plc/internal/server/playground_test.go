@@ -303,3 +303,21 @@ func TestNothingIsMarked(t *testing.T) {
 		t.Errorf("%d %s", status, page)
 	}
 }
+
+// A name that a list can't show is refused once, with what is wrong with it.
+func TestRefusedNames(t *testing.T) {
+	g := newRig(t, Options{})
+	for name, want := range map[string]string{
+		"<text>":                 `the name "<text>" has < or >, which stand around the names of plans that are in no file; leave them out`,
+		"a\u202eb":               `the name "a\u202eb" has characters that can't be seen, or that change how others are shown; leave them out`,
+		strings.Repeat("x", 101): "the name has 101 characters, and 100 are the most",
+	} {
+		_, _, page := g.form("/playground", url.Values{"plan": {`[{"_tool": "double", "n": 1}]`}, "name": {name}, "do": {"run"}})
+		if n := strings.Count(wordsOf(page), want); n != 1 {
+			t.Errorf("%q: %d times %s in %s", name, n, want, wordsOf(page))
+		}
+	}
+	if _, _, text := g.send(g.admin, "POST", "/v1/check", object{"plan": "[]", "name": " x"}); !strings.Contains(string(text), "begins or ends with a space") {
+		t.Errorf("%s", text)
+	}
+}
