@@ -321,3 +321,20 @@ func TestRefusedNames(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// The heading of a page that refuses something is in words for people, not those of HTTP.
+func TestHeadingsOfProblems(t *testing.T) {
+	g := newRig(t, Options{})
+	run := g.runTo("runFinished", object{"plan": []object{{"_tool": "double", "n": 1}}})
+	for path, want := range map[string]string{"/runs/none": "There is nothing here", "/runs/" + run + "?at=x": "This was not understood"} {
+		_, _, page := g.send(g.admin, "GET", path, nil)
+		if h1 := wordsOf(regexp.MustCompile(`<h1>.*?</h1>`).FindString(string(page))); h1 != want {
+			t.Errorf("%s: %s", path, h1)
+		}
+	}
+	for path, want := range map[string]string{"/runs/" + run + "/decide": "This can't be done now", "/runs/" + run + "/fork": "This was not done"} {
+		if _, _, page := g.form(path, url.Values{"at": {"none"}, "call": {"double"}, "digest": {"x"}, "decision": {"approve"}}); !strings.Contains(page, "<h1>"+strings.ReplaceAll(want, "'", "&#39;")+"</h1>") {
+			t.Errorf("%s: %s", path, wordsOf(page))
+		}
+	}
+}

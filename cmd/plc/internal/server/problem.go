@@ -38,7 +38,7 @@ func problem(w http.ResponseWriter, r *http.Request, status int, detail string, 
 func tellProblem(w http.ResponseWriter, r *http.Request, page bool, status int, detail string, findings ...json.RawMessage) {
 	p := Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: display.Line(strings.TrimPrefix(detail, "journal: ")).String(), Findings: findings}
 	if page {
-		show(w, status, viewOf(r, p.Title).problem(&p, r.PathValue("run"), formAgain(r, status)))
+		show(w, status, viewOf(r, string(headingOf(status))).problem(&p, r.PathValue("run"), formAgain(r, status)))
 		return
 	}
 	writeJSON(w, status, "application/problem+json", p)

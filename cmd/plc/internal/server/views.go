@@ -91,11 +91,32 @@ func (v view) login(issuer bool, to string) []byte {
 // problem returns a page that says what was wrong with a request, with the form that a person
 // sent, so that nothing is lost. The page of a request about a run leads back to the run.
 func (v view) problem(p *Problem, run string, form html.Item) []byte {
-	return v.whole(el("main", el("h1", text(p.Title)), alert(text(p.Detail)),
+	return v.whole(el("main", el("h1", text(headingOf(p.Status))), alert(text(p.Detail)),
 		when(p.Status == http.StatusUnauthorized || p.Status == http.StatusForbidden, el("p", a(path("login"), text("Log in")))),
 		when(run != "" && p.Status != http.StatusNotFound, el("p", a(path("runs", run), text("Back to the run")))),
 		html.Each(p.Findings, func(f json.RawMessage) html.Item { return el("pre", html.JSON(f)) }),
 		form))
+}
+
+// headingOf returns what is said in large letters of a request that was answered with a status.
+func headingOf(status int) html.Name {
+	switch status {
+	case http.StatusBadRequest:
+		return "This was not understood"
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return "You may not do this"
+	case http.StatusNotFound:
+		return "There is nothing here"
+	case http.StatusConflict:
+		return "This can't be done now"
+	case http.StatusRequestEntityTooLarge:
+		return "This is too large"
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return "The server is busy"
+	case http.StatusInternalServerError:
+		return "The server has failed"
+	}
+	return "This was not done"
 }
 
 // runsAsked says which runs a list has.
