@@ -17,6 +17,7 @@ import (
 	"github.com/plc-lang/plc/dag/draw"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec/forecast"
+	"github.com/plc-lang/plc/journal"
 )
 
 // played holds the content of the playground.
@@ -86,6 +87,12 @@ func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
 		d := t.Whole().Definition
 		v.Tools = append(v.Tools, Tool{Signature: d.Signature(), Description: d.Description})
 	}
+	if run := r.URL.Query().Get("run"); run != "" {
+		if err := s.fill(r, v, run); err != nil {
+			fail(w, r, err)
+			return
+		}
+	}
 	if r.Method == http.MethodPost {
 		if r.PostFormValue("do") == "run" && v.MayRun && !v.Bad {
 			var run string
@@ -112,6 +119,59 @@ func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	show(w, http.StatusOK, v.page())
+}
+
+// fill fills the form with what a run was given: all that a form can have.
+func (s *Server) fill(r *http.Request, v *played, run string) error {
+	sum, err := s.opts.Engine.Summary(r.Context(), run)
+	if err != nil {
+		return err
+	}
+	given, err := s.opts.Engine.Given(r.Context(), sum.Run)
+	if err != nil {
+		return err
+	}
+	spec, _, err := plc.ReadSettings(given)
+	if err != nil {
+		return err
+	}
+	v.Plan, v.Notation, v.Instances = string(given.Plan.Bytes), spec.Plan.Notation, spec.Instances.Text
+	if name := strings.Trim(sum.Plan, "<>"); name != sum.Plan && checkName(name) == nil {
+		v.Name = name
+	}
+	if p, err := s.opts.Engine.PlanOf(r.Context(), sum.Run); err == nil && !isNull(p.Program.Initial["input"]) {
+		v.Input = indented(p.Program.Initial["input"])
+	}
+	documents := map[string]json.RawMessage{}
+	for _, t := range given.Texts {
+		if t.Role != journal.Document {
+			continue
+		}
+		if documents[t.Name] = t.Bytes; !json.Valid(t.Bytes) {
+			documents[t.Name], _ = json.Marshal(string(t.Bytes)) // a text in another notation
+		}
+	}
+	if text, err := json.Marshal(documents); err == nil {
+		v.Documents = indented(text)
+	}
+	var labels []string
+	for name, value := range s.summary(sum).Labels {
+		if !reserved(name) {
+			labels = append(labels, name+"="+value)
+		}
+	}
+	slices.Sort(labels)
+	v.Labels = strings.Join(labels, "\n")
+	return nil
+}
+
+// indented returns JSON over several lines, and nothing for an object without members.
+func indented(value json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, value, "", "  ") != nil || b.String() == "{}" {
+		return ""
+	}
+	return b.String()
 }
 
 // read takes the lines of a file of instances, if a person chose one, and reports whether all that

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"html"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -337,4 +338,32 @@ func TestHeadingsOfProblems(t *testing.T) {
 			t.Errorf("%s: %s", path, wordsOf(page))
 		}
 	}
+}
+
+// The page of a run leads to the playground, with all that the run was given and a form can have.
+func TestFromRunToPlayground(t *testing.T) {
+	g := newRig(t, Options{})
+	run := g.runTo("runFinished", object{
+		"name": "nightly", "plan": "Plan: x #E1 = put[a]", "notation": "rewoo", "input": object{"n": 5}, "labels": object{"team": "blue"},
+	})
+	if page := g.page("/runs/" + run); !strings.Contains(page, `<a href="/playground?run=`+run+`">`) {
+		t.Errorf("no link in %s", page)
+	}
+	form := html.UnescapeString(g.page("/playground?run=" + run))
+	for _, want := range []string{`name="name" value="nightly"`, "Plan: x #E1 = put[a]</textarea>", `<option value="rewoo" selected`, `"n": 5`, "team=blue</textarea>"} {
+		if !strings.Contains(form, want) {
+			t.Errorf("no %s in %s", want, form)
+		}
+	}
+	many := g.runTo("runFinished", object{
+		"plan":      []object{{"_tool": "forEach", "items": []string{"†input.what"}, "_delegate": "once"}},
+		"instances": `{"what": "a"}`, "documents": object{"once": []object{{"_tool": "double", "n": 7}}},
+	})
+	form = html.UnescapeString(g.page("/playground?run=" + many))
+	for _, want := range []string{`{"what": "a"}</textarea>`, `"once": [`, `"n": 7`} {
+		if !strings.Contains(form, want) {
+			t.Errorf("no %s in %s", want, form)
+		}
+	}
+	g.want(404, "GET", "/playground?run=none", nil)
 }

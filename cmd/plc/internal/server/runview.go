@@ -156,7 +156,7 @@ func (v *runShown) whole() []byte {
 			el("section", attr("id", "graphs"), words("h2", "Graph"), v.graph()),
 			el("section", attr("id", "calls"), v.table()),
 			el("section", attr("id", "board"), words("h2", "Whiteboard"), v.whiteboard()),
-			words("h2", "Plan"), long(html.Lines(v.plan))),
+			words("h2", "Plan"), el("p", a(path("playground").With("run", v.run), text("Open it in the playground"))), long(html.Lines(v.plan))),
 		html.Module(path("static", "run.js")))
 }
 
