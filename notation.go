@@ -22,6 +22,20 @@ const answerNotation = "llm"
 // a model, "llm", and those of other systems.
 func Notations() []string { return append([]string{"plan", answerNotation}, notations.Names()...) }
 
+// NotationWords says in words what a plan in a notation is: "a ReWOO plan". It returns "" for a
+// name that is none of Notations.
+func NotationWords(name string) string {
+	switch n, ok := notations.Lookup(name); {
+	case ok:
+		return n.What
+	case name == "plan":
+		return "a plan of plc"
+	case name == answerNotation:
+		return "a model's raw answer, with a plan in it"
+	}
+	return ""
+}
+
 // planReader reads plans in one notation.
 type planReader struct {
 	name    string

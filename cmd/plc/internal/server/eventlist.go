@@ -67,7 +67,7 @@ func (v view) events(run string, after int64, shown []eventShown, more bool) []b
 	return v.whole(el("main",
 		el("h1", text("Events of run "), a(path("runs", run), text(run))),
 		words("p", "The number of an event leads to the run as it was after it."),
-		el("p", pages), cols.table(rows), el("p", pages)))
+		el("p", pages), cols.table(rows), el("p", pages)), html.Module(path("static", "page.js")))
 }
 
 // detail shows what an event of a run says besides its type and its call.

@@ -314,9 +314,9 @@ func (v *played) page() []byte {
 		return el("p", el("label", text(label, " "), el("textarea", attr("name", name), attr("rows", rows), attr("spellcheck", "false"), html.Join(more...), html.Lines(value))))
 	}
 	notations := html.Each(plc.Notations(), func(n string) html.Item {
-		label := n
+		label := n + ": " + plc.NotationWords(n)
 		if n == "plan" {
-			n, label = "", "plc's own"
+			n, label = "", plc.NotationWords(n)
 		}
 		return el("option", attr("value", n), when(n == v.Notation, set("selected")), text(label))
 	})

@@ -367,3 +367,26 @@ func TestFromRunToPlayground(t *testing.T) {
 	}
 	g.want(404, "GET", "/playground?run=none", nil)
 }
+
+// Statuses, notations and the way in are told in words, and times in one form.
+func TestWordsOfPages(t *testing.T) {
+	g := newRig(t, Options{})
+	if page := g.page("/"); !strings.Contains(page, `<option value="undoneInPart">undone in part</option>`) || strings.Contains(page, ">undoneInPart") {
+		t.Error(page)
+	}
+	if page := wordsOf(g.page("/playground")); !strings.Contains(page, "rewoo: a ReWOO plan") || !strings.Contains(page, "llm: a model's raw answer, with a plan in it") {
+		t.Error(page)
+	}
+	_, _, login := g.send("", "GET", "/login", nil)
+	for _, want := range []string{"Without a token, ask who runs the server.", "plc token create NAME", "plc serve prints a link"} {
+		if !strings.Contains(wordsOf(string(login)), want) {
+			t.Errorf("no %s in %s", want, wordsOf(string(login)))
+		}
+	}
+	run := g.runTo("runFinished", object{"plan": []object{{"_tool": "double", "n": 1}}})
+	for _, path := range []string{"/", "/inbox", "/runs/" + run, "/runs/" + run + "/call?call=double", "/runs/" + run + "/events"} { // it shows times as those of the reader
+		if page := g.page(path); !regexp.MustCompile(`<script type="module" src="/static/(page|run|runs|inbox).js">`).MatchString(page) {
+			t.Errorf("%s has no script for times", path)
+		}
+	}
+}

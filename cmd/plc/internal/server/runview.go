@@ -31,13 +31,16 @@ var signs = map[string]html.Name{
 	"skipped": "–", "blocked": "–", "cancelled": "–", "retrying": "↻", "undoing": "↶", "undone": "↶", "undoneInPart": "↶",
 }
 
+// statusWords has the words for statuses that are none.
+var statusWords = map[string]string{string(exec.UndoneInPart): "undone in part"}
+
 // status shows a status by a sign, a word and a colour.
 func status(word string) html.Item {
 	sign := signs[word]
 	if sign == "" {
 		sign = "○"
 	}
-	return el("span", class("status ", word), text(sign, " ", word))
+	return el("span", class("status ", word), text(sign, " ", cmp.Or(statusWords[word], word)))
 }
 
 // alike are statuses of calls that only lists of runs have, and how the pages of runs call them.

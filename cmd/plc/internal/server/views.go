@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -85,7 +86,7 @@ func (v view) login(issuer bool, to string) []byte {
 		el("form", attr("method", "post"), html.Action(path("login")), when(to != "", hidden("to", to)),
 			el("p", el("label", text("Token "), el("input", attr("type", "password"), attr("name", "token"), attr("autocomplete", "off"), set("autofocus"), set("required")))),
 			words("button", "Log in")),
-		words("p", "plc token create makes one; plc serve prints a link that can be used once.")))
+		el("p", text("Without a token, ask who runs the server. "), words("code", "plc token create NAME"), text(" makes one, and "), words("code", "plc serve"), text(" prints a link when it starts, which logs one browser in, once and within 10 minutes. Logging out ends that login."))))
 }
 
 // problem returns a page that says what was wrong with a request, with the form that a person
@@ -155,10 +156,7 @@ func (v view) runs(runs []Summary, q runsAsked, next, digest string) []byte {
 		return html.Join(el("label", text(label, " "), el("input", attr("name", name), attr("value", value), attr("size", "12"))), text(" "))
 	}
 	options := html.Each(append([]string{""}, runStatuses...), func(s string) html.Item {
-		label := s
-		if s == "" {
-			label = "any"
-		}
+		label := cmp.Or(statusWords[s], s, "any")
 		return el("option", attr("value", s), when(s == q.Status, set("selected")), text(label))
 	})
 	return v.whole(
