@@ -156,7 +156,7 @@ func (g *group) sum() {
 		for status, n := range k.rest {
 			g.rest[status] += n
 		}
-		if status := k.status(); k.isCall() && k.call != nil && status != string(exec.Pending) {
+		if status := k.status(); k.isCall() && k.call.begun() {
 			g.counts[status]++
 		} else if k.isCall() {
 			g.rest[status]++

@@ -208,6 +208,11 @@ func (c *Call) failed() bool {
 	return c != nil && c.Status == string(exec.Failed) && len(c.Writes) == 0
 }
 
+// begun reports whether the call was made, has come to an end, or waits for a person.
+func (c *Call) begun() bool {
+	return c != nil && (c.Attempts > 0 || c.Ended != "" || c.Status == string(exec.Awaiting))
+}
+
 // fate returns the status of a call that has not begun.
 func (t *told) fate(instance, call string) string {
 	if !t.hasEnded(instance) {

@@ -454,6 +454,10 @@ func TestCountsAreAlike(t *testing.T) {
 		}
 	}
 	close(g.gate)
+	g.want(200, "POST", "/v1/runs/"+waits+"/cancel", object{}) // its call was asked about and never made
+	if page := wordsOf(g.page("/runs/" + waits)); !regexp.MustCompile(`cancelled by ada not begun: 2 – cancelled`).MatchString(page) {
+		t.Error(page)
+	}
 	if !strings.Contains(list, "Calls begun") {
 		t.Error("the list does not say what it counts")
 	}
