@@ -57,13 +57,16 @@ func (p *parser) noTool(c *Call) {
 		if c.Rest != nil && !c.Rest.DelegateNode.IsZero() && m.Name == "name" {
 			continue // the document may take a name
 		}
-		if (m.Name == "tool" || m.Name == "name") && m.Value.is(String) {
+		if isToolName(m) {
 			f.Message += fmt.Sprintf("; is %q a misspelling of it?", m.Name)
 			f.fix("replace the name by \"_tool\"", diag.Edit{Span: m.Key, Text: `"_tool"`})
 			return
 		}
 	}
 }
+
+// isToolName reports whether a member of a call that has no tool may name it.
+func isToolName(m Member) bool { return (m.Name == "tool" || m.Name == "name") && m.Value.is(String) }
 
 // member reads an underscore member.
 func (p *parser) member(c *Call, m Member) {
@@ -153,9 +156,26 @@ func (p *parser) unknownMember(in Node, m Member) {
 	f := p.faultAt(m.Value, m.Key, diag.UnknownMember, "there is no member %q", m.Name)
 	near, _ := spell.Nearest(m.Name, slices.Values(known()))
 	p.misses = p.misses || near == "_tool"
+	if other := elsewhere(m.Name); other != "" && f.suggestName(in, m, other) {
+		return
+	}
 	if !f.suggestMember(in, m, known()) && f.Loc.File != nil {
 		f.Message += "; the name of a param has no leading underscore"
 	}
+}
+
+// elsewhere returns the member of a call for what other systems call by a name; "" if there is
+// none.
+func elsewhere(name string) string {
+	switch name {
+	case "_after", "_needs", "_requires", "_waitFor":
+		return "_dependsOn"
+	case "_if", "_condition":
+		return "_when"
+	case "_onError":
+		return "_onFailure"
+	}
+	return ""
 }
 
 // explicitIDs reports names that two calls have, and then names the calls that have

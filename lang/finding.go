@@ -77,7 +77,13 @@ func (n *finding) fix(message string, edits ...diag.Edit) {
 // offers to name it so, unless it is there as well. It reports whether there is one.
 func (n *finding) suggestMember(in Node, m Member, known []string) bool {
 	near, ok := spell.Nearest(m.Name, slices.Values(known))
-	if !ok || n.Loc.File == nil {
+	return ok && n.suggestName(in, m, near)
+}
+
+// suggestName asks whether a member of an object was meant by another name, and can replace it if
+// the object does not have that member.
+func (n *finding) suggestName(in Node, m Member, near string) bool {
+	if n.Loc.File == nil {
 		return false
 	}
 	n.Message += fmt.Sprintf("; did you mean %q?", near)

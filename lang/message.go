@@ -118,8 +118,36 @@ func (p *parser) notAPlan(root Node) {
 	case root.get("type").is(String) && !root.has(bad):
 		p.noPlan(root, "this is one message of the type %q, and no plan; %s", root.get("type").Str(), shapes)
 	default:
-		p.noPlan(root, "found %s; %s", found(root), shapes)
+		f := p.noPlan(root, "found %s; %s", found(root), shapes)
+		list := root
+		if plan := root.get("plan"); plan.is(Array) {
+			list = plan
+		}
+		if edits := misnamedTools(list); len(edits) > 0 {
+			f.Message += `; the tool of a call is its "_tool"`
+			f.fix(`name the tools by "_tool"`, edits...)
+		}
 	}
+}
+
+// misnamedTools returns the edits that make a list a list of calls, if all its elements name a tool
+// by another name.
+func misnamedTools(list Node) (edits []diag.Edit) {
+	if !list.is(Array) {
+		return nil
+	}
+	for _, e := range list.Elements() {
+		had := len(edits)
+		for m := range e.Members() {
+			if isToolName(m) && had == len(edits) {
+				edits = append(edits, diag.Edit{Span: m.Key, Text: `"_tool"`})
+			}
+		}
+		if had == len(edits) {
+			return nil
+		}
+	}
+	return edits
 }
 
 // found says what a document that is no plan holds.

@@ -181,6 +181,9 @@ var findingTable = []struct {
 	{`{}`, []string{`PLC105 {}: found an empty object; ` + shapes}},
 	{`7`, []string{`PLC105 7: found the number 7; ` + shapes}},
 	{`[1, 2]`, []string{`PLC105 [1, 2]: found a list without "_tool", of the number 1 first; ` + shapes}},
+	{`[{"tool": "a"}, {"name": "b", "x": 1}]`, []string{`PLC105 [{"tool": "a"}, {"name": "b", "x": 1}]: found a list without "_tool", of an object first; ` + shapes + `; the tool of a call is its "_tool"`}},
+	{`{"plan": [{"tool": "a"}]}`, []string{`PLC105 {"plan": [{"tool": "a"}]}: found an object with "plan"; ` + shapes + `; the tool of a call is its "_tool"`}},
+	{`[{"tool": "a"}, {"x": 1}]`, []string{`PLC105 [{"tool": "a"}, {"x": 1}]: found a list without "_tool", of an object first; ` + shapes}},
 	{`[{"type":"input"}, {"typ":"plan"}]`, []string{`PLC105 [{"type":"input"}, {"typ":"plan"}]: found a list of messages, but its element 1 has no "type"; ` + shapes}},
 	{`{"type": "input", "x": 1}`, []string{`PLC105 {"type": "input", "x": 1}: this is one message of the type "input", and no plan; ` + shapes}},
 	{`{"_tool": "a"}`, []string{`PLC105 {"_tool": "a"}: this is one call, and a plan is a list of calls`}},
@@ -220,6 +223,8 @@ var findingTable = []struct {
 	{`[{"_tool": "a", "_outputpath": "†state.x", "_foo": 1}]`, []string{
 		`PLC203 "_outputpath": there is no member "_outputpath"; did you mean "_outputPath"?`,
 		`PLC203 "_foo": there is no member "_foo"; the name of a param has no leading underscore`}},
+	{`[{"_tool": "a"}, {"_tool": "b", "_after": ["a"], "_if": "†a"}]`, []string{
+		`PLC203 "_after": there is no member "_after"; did you mean "_dependsOn"?`, `PLC203 "_if": there is no member "_if"; did you mean "_when"?`}},
 	{`[{"_tool": ""}, {"_tool": null}]`, []string{
 		`PLC207 "": "_tool" wants a string that is not empty, not the string ""`, `PLC207 null: "_tool" wants a string that is not empty, not null`}},
 	{`[{"_tool": "a", "_id": "x"}, {"_tool": "b", "_id": "x"}, {"_tool": "c", "_id": ""}]`, []string{
