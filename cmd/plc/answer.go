@@ -22,7 +22,7 @@ import (
 type answerFlags struct {
 	store    string
 	as       string
-	yes      bool // of approve: without asking
+	yes      bool // without asking
 	full     bool // of approve: all of a plan
 	key      string
 	all      bool
@@ -37,6 +37,7 @@ type answerFlags struct {
 func (f *answerFlags) addTo(c *cobra.Command) {
 	fl := c.Flags()
 	addStore(c, &f.store, "the store that has the run")
+	fl.BoolVar(&f.yes, "yes", false, "without asking; plc reject never asks")
 	fl.BoolVar(&f.all, "all", false, "answer all questions of the run that are open")
 	fl.StringVar(&f.instance, "instance", "", "the instance that the call works on")
 	fl.StringVar(&f.reason, "reason", "", "why")

@@ -50,7 +50,6 @@ approved any more.`,
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.as, "as", "", "who approves; the default is the name of the user")
-	fl.BoolVar(&f.yes, "yes", false, "approve without asking")
 	fl.BoolVar(&f.full, "full", false, "show all of a plan: long values, and of a file the definitions of tools that the approval covers")
 	fl.StringVar(&f.key, "key", "", "sign the approval of a file with this key (ed25519, PEM), for policies with approvalKeys")
 	fl.StringVar(&f.params, "params", "", "make the call with these params: a JSON object, or a file that holds one")

@@ -115,7 +115,7 @@ func (t *tally) count(l diag.List) (codes []*codeTally) {
 		if !slices.Contains(codes, c) {
 			codes = append(codes, c)
 		}
-		if c.Code == diag.UnknownTool && t.tools == nil {
+		if c.Code == diag.UnknownTool && (t.tools == nil || l[i].Fix == nil) {
 			t.tools = l[i : i+1]
 		}
 	}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -48,8 +50,13 @@ func (env *environment) listCodes() {
 func (env *environment) explain(word string) error {
 	code, ok := diag.ParseCode(word)
 	if !ok {
+		number := digits(word)
 		names := func(yield func(string) bool) {
 			for _, c := range diag.Codes() {
+				// A code with other digits is about something else.
+				if number != "" && digits(c.String()) != number {
+					continue
+				}
 				if !yield(c.String()) {
 					return
 				}
@@ -60,4 +67,11 @@ func (env *environment) explain(word string) error {
 	page, _ := diag.Explain(code)
 	show(env.stdout, display.Block("", page.Text()))
 	return nil
+}
+
+// digits returns the digits of a code in the order of their size.
+func digits(code string) string {
+	all := []byte(strings.Trim(strings.ToUpper(code), "PLC"))
+	slices.Sort(all)
+	return string(all)
 }

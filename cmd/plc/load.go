@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec/forecast"
+	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
 )
 
@@ -247,6 +249,13 @@ func (env *environment) hintUnused(s *settings, verbose bool) {
 // and no tool file was given.
 func (env *environment) hintTools(s *settings, l diag.List, plan string) {
 	if !s.NoTools() {
+		if slices.ContainsFunc(l, func(f diag.Finding) bool { return f.Code == diag.UnknownTool && f.Fix == nil }) {
+			args := (&toolFiles{Toolset: s.Spec().Toolset}).args()
+			for i, a := range args {
+				args[i] = display.ShellWord(a)
+			}
+			env.hintf("plc tools %s%s lists the tools that there are", strings.Join(args, " "), env.sameFlags())
+		}
 		return
 	}
 	if s.Untold() {

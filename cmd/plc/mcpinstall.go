@@ -168,6 +168,7 @@ func mcpUninstallCommand(env *environment) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return env.uninstall(args[0], user) },
 	}
 	addUser(c, &user)
+	c.Flags().Bool("yes", false, "without asking, as of plc mcp install; plc mcp uninstall never asks")
 	return c
 }
 

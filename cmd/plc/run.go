@@ -428,7 +428,7 @@ func (env *environment) hintNext(p *prepared, r *plc.Run, res *exec.Result, b *b
 	case res.Status == exec.Failed && failedByPlan(res):
 		env.hintf("plc resume %s --plan NEW goes on with a mended plan; without --plan it tries again what failed; what is done stays done", env.again(r.ID()))
 	case res.Status == exec.Failed:
-		env.hintf("plc resume %s tries again what failed, with the tool files as they were; what is done stays done", env.again(r.ID()))
+		env.hintf("plc resume %s tries again what failed, with the tool files as they were; --plan NEW goes on with a mended plan; what is done stays done", env.again(r.ID()))
 	case res.Status == exec.Cancelled && anyUnsure(res, b):
 		asks := "asks about calls that may have done their work"
 		if !env.canAsk() {

@@ -245,7 +245,18 @@ func (c *Client) because(l *link, err error) error {
 			text += "; it had said: " + said
 		}
 	}
-	return &safeError{c.redact(text), err}
+	return &safeError{onOneLine(c.redact(text)), err}
+}
+
+// onOneLine returns the lines of a text, without those that are empty, on one.
+func onOneLine(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, " | ")
 }
 
 // safeError is an error whose text was made safe.
