@@ -463,7 +463,8 @@ func (t *told) parallel() int {
 	}
 }
 
-// spent says in words how the time of a call was spent until now.
+// spent says in words how the time of a call was spent. What goes on has no length: it would be old
+// by the time that somebody reads it.
 func (t *told) spent(c *Call) string {
 	if c.from != "" && len(c.spans) == 0 {
 		return "taken over from the run " + c.from
@@ -471,33 +472,35 @@ func (t *told) spent(c *Call) string {
 	var words []string
 	last := 0 // attempt
 	for _, s := range slices.Concat(t.before(c), c.spans) {
-		end, goes := s.to, ""
-		if end.IsZero() {
-			end, goes = t.last, ", and goes on"
-		}
-		took := end.Sub(s.from)
-		if took < time.Millisecond && s.kind != attempt && s.kind != failedAttempt && s.kind != forPerson {
-			continue
+		waited, length := "waits", ""
+		if !s.to.IsZero() {
+			took := s.to.Sub(s.from)
+			if took < time.Millisecond && s.kind != attempt && s.kind != failedAttempt && s.kind != forPerson {
+				continue
+			}
+			waited, length = "waited", " ("+duration(took)+")"
 		}
 		var say string
 		switch s.kind {
 		case forCalls:
-			say = fmt.Sprintf("waited for %s (%s)", exec.CallID(s.note), duration(took))
+			say = fmt.Sprintf("%s for %s%s", waited, exec.CallID(s.note), length)
 		case forSlot:
 			n := t.parallel()
-			say = fmt.Sprintf("waited for its turn (%s; at most %d %s at once)", duration(took), n, map[bool]string{true: "call runs", false: "calls run"}[n == 1])
+			say = fmt.Sprintf("%s for its turn%s, as at most %d %s at once", waited, length, n, map[bool]string{true: "call runs", false: "calls run"}[n == 1])
 		case whilePaused:
-			say = fmt.Sprintf("waited while the run was paused (%s)", duration(took))
+			say = waited + " while the run was paused" + length
 		case forPerson:
-			say = strings.TrimSuffix(fmt.Sprintf("waited for a person (%s)%s: %s", duration(took), goes, s.note), ": ")
+			say = strings.TrimSuffix(waited+" for a person"+length+": "+s.note, ": ")
 		case forRetry:
-			say = fmt.Sprintf("waited before the next attempt (%s)", duration(took))
+			say = waited + " before the next attempt" + length
 		case forWrite:
-			say = fmt.Sprintf("waited for earlier writes (%s)", duration(took))
+			say = waited + " for earlier writes" + length
 		case attempt, failedAttempt:
-			length := duration(took)
-			if s.cut {
-				length = "cut off when its process ended"
+			switch {
+			case s.cut:
+				length = " (cut off when its process ended)"
+			case length == "":
+				length = " goes on"
 			}
 			what := fmt.Sprintf("attempt %d", s.number)
 			switch {
@@ -507,7 +510,7 @@ func (t *told) spent(c *Call) string {
 				what = "went on with " + what
 			}
 			last = s.number
-			say = strings.TrimSuffix(fmt.Sprintf("%s (%s)%s: %s", what, length, goes, cmp.Or(s.note, map[bool]string{true: "failed"}[s.kind == failedAttempt])), ": ")
+			say = strings.TrimSuffix(what+length+": "+cmp.Or(s.note, map[bool]string{true: "failed"}[s.kind == failedAttempt]), ": ")
 		}
 		words = append(words, say)
 	}

@@ -53,7 +53,7 @@ func TestTimeIsExplained(t *testing.T) {
 	}})
 	page := wordsOf(g.page("/runs/" + run))
 	for _, want := range []string{
-		`b nap ✓ completed waited for its turn \(\d+(\.\d+)?ms; at most 1 call runs at once\), then attempt 1 \(\d+(\.\d+)?ms\) 1`,
+		`b nap ✓ completed waited for its turn \(\d+(\.\d+)?ms\), as at most 1 call runs at once, then attempt 1 \(\d+(\.\d+)?ms\) 1`,
 		`c nap ✓ completed waited for b \(\d+(\.\d+)?ms\), then`,
 		`f flaky ✓ completed waited for c \(.*?\), then.* attempt 1 \(.*?\): busy, then waited before the next attempt \(.*?\), then attempt 2 \(`,
 		`†state.c set c 30`,
@@ -491,5 +491,23 @@ func TestTimeWithoutOutages(t *testing.T) {
 	}
 	if s := told.known[callAt{"", "each[0]/a"}].spans[0]; !s.to.Equal(at(5)) { // when the process lived still
 		t.Errorf("the attempt that was cut off ends %v", s.to)
+	}
+}
+
+// What goes on is shown without a time, which would be old when it is read.
+func TestNoTimeOfWhatGoesOn(t *testing.T) {
+	told := &told{sum: &journal.Summary{}, known: map[callAt]*Call{}, entered: map[string]time.Time{}, ended: map[string]instanceEnd{}}
+	for i, e := range []exec.Event{
+		{Type: exec.RunStarted, Time: time.Unix(0, 0)}, {Type: exec.CallStarted, Call: "a", Attempt: 1, Time: time.Unix(1, 0)},
+		{Type: exec.ApprovalAsked, Call: "b", Question: exec.ApprovalQuestion, Time: time.Unix(2, 0)},
+	} {
+		if err := told.take(int64(i+1), &e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for call, want := range map[string]string{"a": "attempt 1 goes on", "b": "waits for a person"} {
+		if got := told.spent(told.known[callAt{"", call}]); got != want {
+			t.Errorf("%s: %s, want %s", call, got, want)
+		}
 	}
 }

@@ -167,7 +167,7 @@ func (v *runShown) whole() []byte {
 func (v *runShown) head() html.Item {
 	r := &v.summary
 	elapsed := ""
-	if !v.began.IsZero() {
+	if !v.began.IsZero() && (r.Finished != "" || v.place.at > 0) { // else it would be old when it is read
 		elapsed = ", elapsed " + duration(v.last.Sub(v.began)) + ", with all waits"
 	}
 	return el("section", attr("id", "head"), exactly("data-status", v.status), when(r.Finished != "", attr("data-ended", "yes")),
