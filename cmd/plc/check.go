@@ -86,6 +86,16 @@ func (env *environment) check(c *cobra.Command, names []string, f *checkFlags) e
 	return env.checkEach(names, f, s)
 }
 
+// fixable counts the findings that have a fix.
+func fixable(l diag.List) (n int) {
+	for i := range l {
+		if l[i].Fix != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // noneCanBeRead reports whether there are plans and none can be read. Then it says so, and the
 // error is the exit code.
 func (env *environment) noneCanBeRead(names []string, f *checkFlags) (bool, error) {
@@ -130,6 +140,9 @@ func (env *environment) checkEach(names []string, f *checkFlags, s *settings) er
 	}
 	if err := write(all); err != nil {
 		return err
+	}
+	if n := fixable(s.Findings); f.fix && n > 0 {
+		showf(env.stderr, "--fix changes plans only, and leaves %s of other files to you\n", count(n, "fix"))
 	}
 	if f.format == "text" {
 		env.summary(all.Count(diag.Error), all.Count(diag.Warning), len(names)-unread)

@@ -90,7 +90,7 @@ func (b *builder) unknownParam(a Activity, of, name string, declared []string) {
 		f.Loc.Span.End = f.Loc.Span.Start + int32(len(name)+len("{}"))
 		if near {
 			f.Fix = &diag.Fix{
-				Message: fmt.Sprintf("replace it by %q", best),
+				Message: fmt.Sprintf("replace it by {%s}", best),
 				Edits:   []diag.Edit{{Span: f.Loc.Span, Text: "{" + best + "}"}},
 			}
 		}

@@ -389,7 +389,7 @@ func (v *played) result() html.Item {
 		all = append(all, part("Graph", el("div", class("wide"), attr("tabindex", "0"), html.Picture(v.Graph, "Graph of the plan"))))
 	}
 	if v.OK {
-		all = append(all, part("What would happen", effects(v.Effects), planned(v.Calls), el("p", text("At most ", v.Most, " calls of tools would be made."), when(v.More, text(" Only the first ", len(v.Calls), " rows are shown."))),
+		all = append(all, part("What would happen", effects(v.Effects), planned(v.Calls), el("p", text("At most ", v.Most, map[bool]string{true: " call", false: " calls"}[v.Most == 1], " of tools would be made."), when(v.More, text(" Only the first ", len(v.Calls), " rows are shown."))),
 			html.Each(v.Asks, func(s string) html.Item { return el("p", class("warning"), text(s)) })))
 	}
 	return html.Join(all...)
