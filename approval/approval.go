@@ -222,6 +222,9 @@ func (f *File) open(now time.Time) error {
 	return nil
 }
 
+// Waits reports whether the file can still be approved, and nobody has.
+func (f *File) Waits(now time.Time) bool { return f.ApprovedAt == nil && f.open(now) == nil }
+
 // Allows returns nil when a plan of this manifest may run now, and else a *Refusal.
 func (f *File) Allows(m report.Manifest, now time.Time) error {
 	if err := f.open(now); err != nil {

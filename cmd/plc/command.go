@@ -144,7 +144,7 @@ func flagError(c *cobra.Command, err error) error {
 	if near, ok := spell.Nearest(name, names); ok {
 		return fmt.Errorf("there is no flag --%s; did you mean --%s?", name, near)
 	}
-	if name == "dry-run" {
+	if name == "dry-run" && slices.Contains([]string{"plc run", "plc resume", "plc fork", "plc check"}, c.CommandPath()) {
 		return fmt.Errorf("there is no flag --dry-run; plc plan shows what a plan would do, and calls nothing")
 	}
 	return fmt.Errorf("there is no flag --%s; see %s --help", name, c.CommandPath())

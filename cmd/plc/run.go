@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -317,7 +318,11 @@ func (env *environment) execute(ctx context.Context, p *prepared, r *plc.Run) er
 		for _, d := range all {
 			showf(env.stderr, "  %s\n", d)
 		}
-		env.hintf("plc plan %s -o FILE, with the same flags, and plc approve %s make another approval", p.name, env.again("FILE"))
+		if a := p.approval; a != nil && a.File != nil && a.File.Waits(time.Now()) {
+			env.hintf("plc approve %s approves it", env.again(a.Name))
+		} else {
+			env.hintf("plc plan %s -o FILE, with the same flags, and plc approve %s make another approval", p.name, env.again("FILE"))
+		}
 	}
 	lost, lostResults := log.close(), b.close()
 	if err != nil {
@@ -428,7 +433,7 @@ func (env *environment) hintNext(p *prepared, r *plc.Run, res *exec.Result, b *b
 	case res.Status == exec.Failed && failedByPlan(res):
 		env.hintf("plc resume %s --plan NEW goes on with a mended plan; without --plan it tries again what failed; what is done stays done", env.again(r.ID()))
 	case res.Status == exec.Failed:
-		env.hintf("plc resume %s tries again what failed, with the tool files as they were; --plan NEW goes on with a mended plan; what is done stays done", env.again(r.ID()))
+		env.hintf("plc resume %s tries again what failed, with the tool files as they were; --plan NEW goes on with a mended plan, and a new plc run uses mended tool files; what is done stays done", env.again(r.ID()))
 	case res.Status == exec.Cancelled && anyUnsure(res, b):
 		asks := "asks about calls that may have done their work"
 		if !env.canAsk() {
