@@ -26,7 +26,7 @@ const (
 	// checkToken is the longest time for which a stream sends events after its token was revoked.
 	checkToken = 100 * time.Millisecond
 
-	// soon is how often a stream looks whether a run that had finished has gone on.
+	// soon is the interval in which a stream looks whether a finished run has gone on.
 	soon = 50 * time.Millisecond
 )
 

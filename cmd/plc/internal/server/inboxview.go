@@ -161,7 +161,7 @@ func (p *waiting) article(may bool) html.Item {
 }
 
 // reason returns a field for the reason of a refusal, with what was typed there before, and the
-// button that refuses. It is the first button of its form, which the key Enter in the field presses.
+// button that refuses. That is the first button of its form, which Enter in the field presses.
 func reason(refuse html.Item, before string) html.Item {
 	return el("p", class("reason"), el("label", text("Reason for a refusal "), el("input", attr("type", "text"), attr("name", "reason"), when(before != "", exactly("value", before)))), text(" "), refuse)
 }
