@@ -23,21 +23,26 @@ import (
 // played holds the content of the playground.
 type played struct {
 	view
-	Plan, Notation, Input, Problem string
-	Name, Documents                string
-	Refused                        string            // why the run was not started
-	Instances, Labels              string            // one a line
-	Asked                          bool              // a person has sent the form, and is led to what is said of it
-	Graph                          []byte            // SVG
-	MayRun, OK, Bad                bool              // Bad: what is given beside the plan can't be read
-	Tools                          []Tool            // the first mostTools
-	Raw                            []json.RawMessage // findings
-	Findings                       []finding
-	Effects                        []forecast.Effect
-	Calls                          []forecast.Call
-	More                           bool           // there are more calls than these
-	Asks                           []string       // who else is asked, a line each
-	Most                           forecast.Count // the calls that are made at most
+	planForm
+	Problem         string
+	Refused         string            // why the run was not started
+	Asked           bool              // a person has sent the form, and is led to what is said of it
+	Graph           []byte            // SVG
+	MayRun, OK, Bad bool              // Bad: what is given beside the plan can't be read
+	Tools           []Tool            // the first mostTools
+	Raw             []json.RawMessage // findings
+	Findings        []finding
+	Effects         []forecast.Effect
+	Calls           []forecast.Call
+	More            bool           // there are more calls than these
+	Asks            []string       // who else is asked, a line each
+	Most            forecast.Count // the calls that are made at most
+}
+
+// planForm holds what a person typed into the form of the playground.
+type planForm struct {
+	Plan, Notation, Input, Name, Documents string
+	Instances, Labels                      string // one a line
 }
 
 // finding is a finding as the page shows it.
@@ -75,8 +80,11 @@ func (f *fix) apply(text string) string {
 // playground checks a plan that a person types, shows what it would do, makes fixes, and runs it.
 func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
 	v := &played{
-		view: viewOf(r, "Playground"), MayRun: callerOf(r).may(Run), Plan: typed(r, "plan"), Notation: r.PostFormValue("notation"), Input: typed(r, "input"),
-		Name: strings.TrimSpace(r.PostFormValue("name")), Documents: typed(r, "documents"), Instances: typed(r, "instances"), Labels: typed(r, "labels"),
+		view: viewOf(r, "Playground"), MayRun: callerOf(r).may(Run),
+		planForm: planForm{
+			Plan: typed(r, "plan"), Notation: r.PostFormValue("notation"), Input: typed(r, "input"),
+			Name: strings.TrimSpace(r.PostFormValue("name")), Documents: typed(r, "documents"), Instances: typed(r, "instances"), Labels: typed(r, "labels"),
+		},
 		Asked: r.PostFormValue("do")+r.PostFormValue("fix") != "",
 	}
 	v.Bad = !v.read(r)
