@@ -97,7 +97,7 @@ func failures() []string { return []string{"abort", "skip", "continue", "replan"
 // restMember reads an underscore member that few calls have.
 func (p *parser) restMember(c *Call, m Member) {
 	if !slices.Contains(known(), m.Name) {
-		p.unknownMember(c.Node, m)
+		p.unknownMember(c.Node, m, known())
 		return
 	}
 	if c.Rest == nil {
@@ -151,15 +151,16 @@ func (p *parser) restMember(c *Call, m Member) {
 	}
 }
 
-// unknownMember reports an underscore member of an object that the language does not have.
-func (p *parser) unknownMember(in Node, m Member) {
+// unknownMember reports an underscore member of an object that the language does not have. The
+// object may have the known ones.
+func (p *parser) unknownMember(in Node, m Member, known []string) {
 	f := p.faultAt(m.Value, m.Key, diag.UnknownMember, "there is no member %q", m.Name)
-	near, _ := spell.Nearest(m.Name, slices.Values(known()))
+	near, _ := spell.Nearest(m.Name, slices.Values(known))
 	p.misses = p.misses || near == "_tool"
-	if other := elsewhere(m.Name); other != "" && f.suggestName(in, m, other) {
+	if other := elsewhere(m.Name); slices.Contains(known, other) && f.suggestName(in, m, other) {
 		return
 	}
-	if !f.suggestMember(in, m, known()) && f.Loc.File != nil {
+	if !f.suggestMember(in, m, known) && f.Loc.File != nil {
 		f.Message += "; the name of a param has no leading underscore"
 	}
 }

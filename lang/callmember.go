@@ -329,7 +329,7 @@ func (p *parser) notInFallback(in Node, m Member) {
 		p.faultAt(m.Value, m.Key, diag.BadMember, "a \"_fallback\" has no %q; it has that of its call", m.Name)
 		return
 	}
-	p.unknownMember(in, m)
+	p.unknownMember(in, m, inFallback())
 }
 
 // undo reads an _undo: null or an object. Its references are to the call itself, so they are not

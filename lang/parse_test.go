@@ -258,7 +258,7 @@ var findingTable = []struct {
 	{`[{"_tool": "a", "_fallback": {"x": 1, "_id": "y", "_retri": 1}}, {"_tool": "a", "_fallback": 1}]`, []string{
 		`PLC202 {"x": 1, "_id": "y", "_retri": 1}: the fallback has no "_tool"`,
 		`PLC207 "_id": a "_fallback" has no "_id"; it has that of its call`,
-		`PLC203 "_retri": there is no member "_retri"; did you mean "_retry"?`,
+		`PLC203 "_retri": there is no member "_retri"; the name of a param has no leading underscore`,
 		`PLC207 1: "_fallback" wants a string that is not empty, not the number 1`}},
 }
 
