@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -93,7 +94,7 @@ func isID(id string) bool {
 // one without a key. A nil key refuses those that have one.
 func Read(text, key []byte) (*File, error) {
 	if err := jsonscan.Check(text, jsonscan.Limits{MaxDepth: 2 * jsonscan.DefaultMaxDepth}); err != nil {
-		return nil, notApproval(err.Error())
+		return nil, notApproval(err)
 	}
 	// What it is comes first: a field that can't be read ends the reading of those behind it.
 	var head struct {
@@ -108,7 +109,7 @@ func Read(text, key []byte) (*File, error) {
 	err := d.Decode(f)
 	switch {
 	case head.Kind != "approval":
-		return nil, notApproval(`it has no "plc": "approval"`)
+		return nil, notApproval(errors.New(`it has no "plc": "approval"`))
 	case head.Version != version:
 		return nil, fmt.Errorf("an approval of version %d, and this plc reads version %d; make a new one with plc plan", head.Version, version)
 	case err != nil:
@@ -137,8 +138,8 @@ func Read(text, key []byte) (*File, error) {
 }
 
 // notApproval returns the error for another file.
-func notApproval(why string) error {
-	return fmt.Errorf("not an approval: %s; for a plan, plc plan PLAN -o APPROVAL writes one, which plc approve APPROVAL then approves", why)
+func notApproval(why error) error {
+	return fmt.Errorf("not an approval: %w; for a plan, plc plan PLAN -o APPROVAL writes one, which plc approve APPROVAL then approves", why)
 }
 
 // macPrefix begins a seal that is made with a key.
