@@ -298,11 +298,19 @@ func addNeverBegun(p *compile.Program, prefix string, states map[string]string, 
 	for i := range p.Calls {
 		c := &p.Calls[i]
 		at := prefix + exec.PathOf(c.ID)
-		if states[at] == "" {
+		begun := states[at] != ""
+		if !begun {
 			states[at] = never[i]
 		}
-		if depth > 0 && c.Rare != nil && c.Delegate != nil && c.Delegate.Program != nil {
+		if depth == 0 || c.Rare == nil || c.Delegate == nil || c.Delegate.Program == nil {
+			continue
+		}
+		if begun {
 			addNeverBegun(c.Delegate.Program, at+"/", states, failed, depth-1)
+			continue
+		}
+		for k := range c.Delegate.Program.Calls {
+			states[at+"/"+exec.PathOf(c.Delegate.Program.Calls[k].ID)] = never[i]
 		}
 	}
 }

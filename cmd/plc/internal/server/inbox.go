@@ -223,12 +223,16 @@ func (s *Server) decideForm(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// askAgain answers a decision that was not taken. If another one would be, the question is shown
-// again, as it is now, with what the person typed.
+// askAgain responds to a decision that was refused with an error. If the question is still open, it
+// shows the question again, as it is now, with what the person typed.
 func (s *Server) askAgain(w http.ResponseWriter, r *http.Request, d *Decision, err error) {
 	status, told := statusOf(err)
-	if sum, err := s.find(r); err == nil && d.Call != "" && status < http.StatusInternalServerError && status != http.StatusForbidden {
-		open, _ := s.opts.Engine.Questions(r.Context(), sum.Run)
+	if sum, missing := s.find(r); missing == nil && d.Call != "" && status < http.StatusInternalServerError && status != http.StatusForbidden {
+		open, err := s.opts.Engine.Questions(r.Context(), sum.Run)
+		if err != nil {
+			fail(w, r, err)
+			return
+		}
 		for _, q := range open {
 			if q.Path == d.Call && q.Instance == d.Instance {
 				one := s.asked(r.Context(), sum, q)
