@@ -10,8 +10,8 @@ import (
 
 // Unmade returns the names of the tools whose calls nothing makes: they have no implementation, the
 // plan does not hold the results, and the tool files declare no model for them. A check has no
-// finding about that, since a result may still come; a run is refused (PLC606). It names at most
-// 20, and none of a plan in another notation than plc's own.
+// finding about that, since a result may still come; a run is refused (PLC606).
+// A plan in another notation than plc's own has none.
 func (p *Plan) Unmade() []string {
 	if p.checker.reader.foreign != nil {
 		return nil
@@ -30,8 +30,8 @@ func (p *Plan) Unmade() []string {
 }
 
 // Ungiven returns the paths of the input that the plan reads, if it has neither an input nor a
-// schema for it. A check has no finding about them; a run without them may be refused (PLC302). It
-// names at most 20, and none of a plan in another notation than plc's own.
+// schema for it. A check has no finding about them; a run without them may be refused (PLC302). A
+// plan in another notation than plc's own has none.
 func (p *Plan) Ungiven() []string {
 	if p.checker.reader.foreign != nil || p.Program.Given("input") != nil || len(p.Program.Initial["input"]) > len("{}") || len(p.Program.Schemas["input"]) > 0 || !p.checker.spec.Instances.isZero() {
 		return nil
@@ -45,17 +45,13 @@ func (p *Plan) Ungiven() []string {
 	})
 }
 
-// distinct returns each of the first names once.
+// distinct returns the names, each once, in the order in which they came first.
 func distinct(names iter.Seq[string]) (all []string) {
-	const most = 20
 	seen := map[string]bool{}
 	for name := range names {
 		if !seen[name] {
 			seen[name] = true
 			all = append(all, name)
-		}
-		if len(all) == most {
-			break
 		}
 	}
 	return all

@@ -126,7 +126,7 @@ func (env *environment) checkEach(names []string, f *checkFlags, s *settings) er
 	if err != nil {
 		return err
 	}
-	all, unread, open := s.Findings, 0, newTally(nil)
+	all, unread, left := s.Findings, 0, newTally(nil)
 	for _, name := range names {
 		l, err := env.checkFile(name, f, s)
 		if err != nil {
@@ -135,7 +135,7 @@ func (env *environment) checkEach(names []string, f *checkFlags, s *settings) er
 		}
 		all = append(all, l.found()...)
 		if l != nil && !l.findings.HasErrors() {
-			open.open(l.Unmade(), l.Ungiven())
+			left.noteUnchecked(l.Unmade(), l.Ungiven())
 		}
 	}
 	if err := write(all); err != nil {
@@ -147,7 +147,7 @@ func (env *environment) checkEach(names []string, f *checkFlags, s *settings) er
 	if f.format == "text" {
 		env.summary(all.Count(diag.Error), all.Count(diag.Warning), len(names)-unread)
 		env.hintTools(s, all, names[0])
-		env.hintOpen(s, open)
+		env.hintOpen(s, left)
 	}
 	if unread > 0 {
 		return exit(exitUsage)

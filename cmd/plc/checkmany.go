@@ -60,8 +60,8 @@ type tally struct {
 	plans, faulty    int
 	errors, warnings int
 	codes            map[diag.Code]*codeTally
-	tools            diag.List // the first finding about an unknown tool
-	unmade, ungiven  []string  // of plc.Plan
+	tools            diag.List // a finding about an unknown tool, if possible one without a fix
+	unmade, ungiven  nameSet   // of plc.Plan
 }
 
 // codeTally counts the findings of a code.
@@ -86,16 +86,29 @@ func (t *tally) add(p *plc.ListedPlan) {
 	for _, c := range t.count(p.Findings) {
 		c.Plans++
 	}
-	t.open(p.Unmade, p.Ungiven)
+	t.noteUnchecked(p.Unmade, p.Ungiven)
 }
 
-// open notes what a plan without errors still lacks to be run; of many plans the first names.
-func (t *tally) open(unmade, ungiven []string) {
-	for to, names := range map[*[]string][]string{&t.unmade: unmade, &t.ungiven: ungiven} {
-		for _, name := range names {
-			if len(*to) < maxRows && !slices.Contains(*to, name) {
-				*to = append(*to, name)
-			}
+// noteUnchecked notes what a plan without errors still lacks to be run.
+func (t *tally) noteUnchecked(unmade, ungiven []string) {
+	t.unmade.add(unmade)
+	t.ungiven.add(ungiven)
+}
+
+// nameSet is a set of names in the order in which they were added. The zero value is empty.
+type nameSet struct {
+	names []string
+	known map[string]bool
+}
+
+func (s *nameSet) add(names []string) {
+	if s.known == nil {
+		s.known = map[string]bool{}
+	}
+	for _, name := range names {
+		if !s.known[name] {
+			s.known[name] = true
+			s.names = append(s.names, name)
 		}
 	}
 }

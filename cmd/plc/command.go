@@ -300,7 +300,7 @@ func wantsJSON(format string) (bool, error) {
 
 // again returns the arguments of a suggested command: a run or a file, and the flags of sameFlags.
 func (env *environment) again(name string) display.Text {
-	return display.Sprintf("%s%s", display.Name(name), env.sameFlags())
+	return display.Sprintf("%s%s", display.ShellWord(name), env.sameFlags())
 }
 
 // sameFlags returns the flags of this command about the store and the project file, which a
@@ -308,7 +308,7 @@ func (env *environment) again(name string) display.Text {
 func (env *environment) sameFlags() display.Text {
 	var b display.Builder
 	if env.store != "" {
-		b.Add(display.Sprintf(" --store %s", display.Name(env.store)))
+		b.Add(display.Sprintf(" --store %s", display.ShellWord(env.store)))
 	}
 	if env.trust {
 		b.Add(display.Lit(" --trust"))

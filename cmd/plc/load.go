@@ -251,10 +251,11 @@ func (env *environment) hintTools(s *settings, l diag.List, plan string) {
 	if !s.NoTools() {
 		if slices.ContainsFunc(l, func(f diag.Finding) bool { return f.Code == diag.UnknownTool && f.Fix == nil }) {
 			args := (&toolFiles{Toolset: s.Spec().Toolset}).args()
-			for i, a := range args {
-				args[i] = display.ShellWord(a)
+			given := ""
+			for _, a := range args {
+				given += " " + display.ShellWord(a)
 			}
-			env.hintf("plc tools %s%s lists the tools that there are", strings.Join(args, " "), env.sameFlags())
+			env.hintf("plc tools%s%s lists the tools that there are", given, env.sameFlags())
 		}
 		return
 	}
@@ -272,11 +273,11 @@ func (env *environment) hintTools(s *settings, l diag.List, plan string) {
 
 // hintOpen says what was not checked, since only a run has it: what makes calls, and the input.
 func (env *environment) hintOpen(s *settings, t *tally) {
-	if len(t.unmade) > 0 && !s.Untold() {
-		env.hintf("nothing makes the calls of %s, so that plc run refuses the plan (PLC606), until a tool file has an activity or a model for them, or the plan their results in _output", strings.Join(t.unmade, ", "))
+	if len(t.unmade.names) > 0 && !s.Untold() {
+		env.hintf("nothing makes the calls of %s, so that plc run refuses the plan (PLC606), until a tool file has an activity or a model for them, or the plan their results in _output", someOf(t.unmade.names))
 	}
-	if len(t.ungiven) > 0 {
-		env.hintf("no --input was given, so that what the plan reads of it was not checked: %s", strings.Join(t.ungiven, ", "))
+	if len(t.ungiven.names) > 0 {
+		env.hintf("no --input was given, so that what the plan reads of it was not checked: %s", someOf(t.ungiven.names))
 	}
 }
 

@@ -94,7 +94,7 @@ func withoutZeros(value json.RawMessage) json.RawMessage {
 		return value
 	}
 	maps.DeleteFunc(members, func(_ string, v json.RawMessage) bool {
-		return slices.Contains([]string{"null", `""`, "false", "0", `"0"`, `"0s"`, "{}", "[]"}, string(v))
+		return slices.Contains([]string{"null", `""`, "false", "0", `"0"`, `"0s"`, "{}"}, string(v))
 	})
 	return encoded(members)
 }

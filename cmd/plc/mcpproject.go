@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -125,7 +127,14 @@ func (m *projectMove) write(env *environment, from, to string) error {
 		env.tellMoved(from, to)
 		return nil
 	}
-	if err := durable.WriteFile(m.name, m.text); err != nil {
+	now, err := os.ReadFile(m.name)
+	if err == nil && !bytes.Equal(now, m.was) {
+		err = fmt.Errorf("%s has changed meanwhile, and was left as it is", m.name)
+	}
+	if err == nil {
+		err = durable.WriteFile(m.name, m.text)
+	}
+	if err != nil {
 		env.tellMoved(from, to)
 		return err
 	}

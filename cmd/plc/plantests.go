@@ -497,17 +497,21 @@ func (env *environment) showEnds(single []*plantest.Faulty) {
 			showf(env.stdout, "        and %d other ends\n", len(ends)-maxEnds)
 			break
 		}
-		names := faults[e]
-		more := ""
-		if len(names) > maxNamed {
-			names, more = names[:maxNamed], fmt.Sprintf(" and %d more", len(names)-maxNamed)
-		}
-		showf(env.stdout, "        %s\n          with %s%s\n", e, strings.Join(names, ", "), more)
+		showf(env.stdout, "        %s\n          with %s\n", e, someOf(faults[e]))
 	}
 }
 
-// maxNamed is the maximum number of faults with one end that are named.
+// maxNamed is the maximum number of names that someOf returns.
 const maxNamed = 6
+
+// someOf returns the first names of a list, and how many more there are.
+func someOf(names []string) string {
+	more := ""
+	if len(names) > maxNamed {
+		names, more = names[:maxNamed], fmt.Sprintf(" and %d more", len(names)-maxNamed)
+	}
+	return strings.Join(names, ", ") + more
+}
 
 // endOf returns how a run ended, in words.
 func endOf(out *plantest.Outcome) string {

@@ -218,7 +218,7 @@ func headlineOf(status exec.Status, n map[exec.Status]int, all int, what, reason
 // endsOf returns how many came to each end, those that completed first, in the given words.
 func endsOf(n map[exec.Status]int, completed string) []string {
 	ends := []string{fmt.Sprintf("%d %s", n[exec.Completed], completed)}
-	for _, status := range []exec.Status{exec.Failed, exec.Skipped, exec.Blocked, exec.Cancelled, exec.Running, journal.Interrupted, journal.Uncertain, journal.Delegating, exec.Awaiting, exec.Paused, exec.Rejected} {
+	for _, status := range []exec.Status{exec.Failed, exec.Skipped, exec.Blocked, exec.Cancelled, exec.Running, exec.Ready, journal.Interrupted, journal.Uncertain, journal.Delegating, exec.Awaiting, exec.Paused, exec.Rejected} {
 		if n[status] > 0 {
 			ends = append(ends, fmt.Sprintf("%d %s", n[status], status))
 		}

@@ -161,8 +161,19 @@ func (env *environment) meansLast(ctx context.Context, e *plc.Engine, sum *journ
 		return nil
 	}
 	newest, err := e.Runs(ctx, journal.Filter{Limit: 1})
-	if err != nil || newest[0].Run == sum.Run && otherFolder(ctx, e, sum.Run) == "" {
+	if err != nil {
 		return err
+	}
+	_, folder, err := e.Begun(ctx, sum.Run)
+	if err != nil {
+		return err
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	if newest[0].Run == sum.Run && (folder == "" || folder == here) {
+		return nil
 	}
 	return fmt.Errorf("the newest run that can go on, %s of %s, waits for an answer; name it if --yes is to give that, as in plc resume %s --yes",
 		sum.Run, planOf(ctx, e, sum), env.again(sum.Run))
