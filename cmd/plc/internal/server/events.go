@@ -26,8 +26,8 @@ const (
 	// checkToken is the longest time for which a stream sends events after its token was revoked.
 	checkToken = 100 * time.Millisecond
 
-	// soon is the interval in which a stream looks whether a finished run has gone on.
-	soon = 50 * time.Millisecond
+	// pollFinished is the interval at which a stream checks whether a finished run has gone on.
+	pollFinished = 50 * time.Millisecond
 )
 
 // events streams the events of a run (SSE). The id of each is its number in the record, so that a
@@ -91,7 +91,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run string, afte
 				return
 			}
 			select { // a run that had finished is about to go on
-			case <-time.After(soon):
+			case <-time.After(pollFinished):
 			case <-job.Done:
 			case <-ctx.Done():
 				return

@@ -24,9 +24,9 @@ type group struct {
 	place    int // in the plan; 0 is that of its first event
 	kids     []*group
 	byName   map[string]*group
-	counts   map[string]int // of the calls in it that have begun, by status
-	rest     map[string]int // and of those that have not
-	never    string         // its status, if it never begins
+	counts   map[string]int // calls in it that have begun, by status
+	rest     map[string]int // calls in it that have not begun, by status
+	never    string         // status of a call that will never begin; "" for others
 	from, to time.Time
 	end      instanceEnd // of an instance that has ended
 }
@@ -89,19 +89,19 @@ func (t *told) groups() *group {
 			levels = root.kids
 		}
 		for _, level := range levels {
-			t.end(level)
+			t.noteNeverBegun(level)
 		}
 	}
 	root.sum()
 	return root
 }
 
-// end notes what became of the calls of the plan that have not begun, and never will.
-func (t *told) end(level *group) {
+// noteNeverBegun sets the status of the calls of a level that will never begin.
+func (t *told) noteNeverBegun(level *group) {
 	if !t.hasEnded(level.instance) {
 		return
 	}
-	never := neverBegun(t.plan.Program, func(c *compile.Call) bool { return t.of(c, level.instance, "").failed() })
+	never := neverBegun(t.plan.Program, func(c *compile.Call) bool { return t.callOf(c, level.instance, "").failed() })
 	for _, k := range level.kids {
 		if k.place > 0 && k.call == nil {
 			k.never = never[k.place-1]
@@ -290,9 +290,8 @@ func (t *told) states(instance string) map[string]string {
 	return states
 }
 
-// addNeverBegun adds the statuses of the calls of a program, and of the documents that it delegates
-// to down to a depth, which never began. failed has the paths of those whose failure nothing
-// handled.
+// addNeverBegun adds to states the calls of a program, and of documents down to the given depth,
+// that never began. failed holds the paths of calls whose failure was not handled.
 func addNeverBegun(p *compile.Program, prefix string, states map[string]string, failed map[string]bool, depth int) {
 	never := neverBegun(p, func(c *compile.Call) bool { return failed[prefix+exec.PathOf(c.ID)] })
 	for i := range p.Calls {
@@ -315,9 +314,9 @@ func addNeverBegun(p *compile.Program, prefix string, states map[string]string, 
 	}
 }
 
-// neverBegun returns what became of each call of a program, if it had not begun when what it is a
-// part of ended, as package exec has it: what waits for a call that failed is blocked, and all else
-// was cancelled. failed reports whether a call failed and the plan did not handle that.
+// neverBegun returns, for each call of a program, the status that it has if it had not begun when
+// the run ended: blocked if it depends on a call that failed, and cancelled otherwise, as package
+// exec has it. failed reports whether a call failed and the plan did not handle that.
 func neverBegun(p *compile.Program, failed func(*compile.Call) bool) []string {
 	all := slices.Repeat([]string{string(exec.Cancelled)}, len(p.Calls))
 	var todo []int32
@@ -342,4 +341,4 @@ func neverBegun(p *compile.Program, failed func(*compile.Call) bool) []string {
 }
 
 // whyNever says why calls never began, by their status.
-var whyNever = map[string]html.Name{string(exec.Blocked): "what it needs failed", string(exec.Cancelled): "it had not started when the run ended"}
+var whyNever = map[string]html.Name{string(exec.Blocked): "what it needs failed", string(exec.Cancelled): "it had not started before the end"}

@@ -98,11 +98,11 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// A listed is what a page is told of a list of runs.
-type listed struct {
+// A listUpdate tells a page about a list of runs.
+type listUpdate struct {
 	List   string `json:"list"`
 	Digest string `json:"digest"`
-	Read   int64  `json:"read"` // when it was read, in microseconds: a page that was read later has newer news
+	Read   int64  `json:"read"` // when the list was read, in Unix microseconds; a page that is newer ignores the update
 }
 
 // liveLists sends the digests of lists of runs when they change: of the newest runs, or of those
@@ -121,7 +121,7 @@ func (s *Server) liveLists(ctx context.Context, lists []string, send func(any) b
 				continue // a store that can't be read now is asked again
 			}
 			now := s.listDigest(ctx, list, runs)
-			if was[list] != now && !send(&listed{list, now, read}) {
+			if was[list] != now && !send(&listUpdate{list, now, read}) {
 				return
 			}
 			was[list] = now
@@ -151,7 +151,7 @@ func (s *Server) listDigest(ctx context.Context, list string, runs []*journal.Su
 }
 
 // waitsForPerson reports whether a run has a question that is open, or waits for its plan to be
-// approved as a whole. One that is about to go on does not.
+// approved as a whole. A run whose plan has been approved does not.
 func (s *Server) waitsForPerson(ctx context.Context, sum *journal.Summary) bool {
 	if plc.WaitsForPlan(sum) {
 		return !s.opts.Engine.PlanApproved(ctx, sum)

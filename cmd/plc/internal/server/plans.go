@@ -109,9 +109,9 @@ func checkName(name string) error {
 	wrong := ""
 	switch n := utf8.RuneCountInString(name); {
 	case n > maxName:
-		return badf(http.StatusUnprocessableEntity, "the name has %d characters, and %d are the most", n, maxName)
+		return badf(http.StatusUnprocessableEntity, "the name has %d characters, and the maximum is %d", n, maxName)
 	case strings.ContainsAny(name, "<>"):
-		wrong = "has < or >, which stand around the names of plans that are in no file; leave them out"
+		wrong = "contains < or >, which mark the names of plans that have no file; leave them out"
 	case strings.TrimSpace(name) != name:
 		wrong = "begins or ends with a space; leave it out"
 	case display.Line(name).String() != name:

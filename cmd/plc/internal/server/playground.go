@@ -39,7 +39,7 @@ type played struct {
 	Most            forecast.Count // the calls that are made at most
 }
 
-// planForm holds what a person typed into the form of the playground.
+// planForm holds the fields of the form of the playground.
 type planForm struct {
 	Plan, Notation, Input, Name, Documents string
 	Instances, Labels                      string // one a line
@@ -129,7 +129,7 @@ func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
 	show(w, http.StatusOK, v.page())
 }
 
-// fill fills the form with what a run was given: all that a form can have.
+// fill fills the form with the plan, input and settings of a run, as far as it has fields for them.
 func (s *Server) fill(r *http.Request, v *played, run string) error {
 	sum, err := s.opts.Engine.Summary(r.Context(), run)
 	if err != nil {
@@ -397,7 +397,7 @@ func (v *played) result() html.Item {
 		all = append(all, part("Graph", el("div", class("wide"), attr("tabindex", "0"), html.Picture(v.Graph, "Graph of the plan"))))
 	}
 	if v.OK {
-		all = append(all, part("What would happen", effects(v.Effects), planned(v.Calls), el("p", text("At most ", v.Most, map[bool]string{true: " call", false: " calls"}[v.Most == 1], " of tools would be made."), when(v.More, text(" Only the first ", len(v.Calls), " rows are shown."))),
+		all = append(all, part("What would happen", effects(v.Effects), planned(v.Calls), el("p", text("At most ", v.Most, " ", plural("tool call", int(v.Most)), " would be made."), when(v.More, text(" Only the first ", len(v.Calls), " rows are shown."))),
 			html.Each(v.Asks, func(s string) html.Item { return el("p", class("warning"), text(s)) })))
 	}
 	return html.Join(all...)

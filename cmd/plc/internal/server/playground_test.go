@@ -163,7 +163,7 @@ func TestWhoElseIsAsked(t *testing.T) {
 	policy := plc.Text(`{"flow": {"tools": {"put": {"leaves": false, "takes": {"what": {"trust": "user"}}}, "double": {"leaves": false, "gives": {"trust": "untrusted"}}, "wipe": {"leaves": false}}, "rules": ["count(put) <= 1"], "violation": "approve"}}`)
 	g := newRig(t, Options{Spec: plc.Spec{Toolset: plc.Toolset{Files: []plc.Source{policy}}}})
 	_, _, page := g.form("/playground", url.Values{"do": {"check"}, "plan": {`[{"_id": "d", "_tool": "double", "n": 1, "_outputPath": "†state.n"}, {"_id": "p", "_tool": "put", "what": "†{state.n}", "_onFailure": "ask"}, {"_id": "q", "_tool": "put", "what": "x"}]`}})
-	for _, want := range []string{`p may ask a person, since a policy wants that for its param "what".`, `A person may be asked because of the rule "count(put) <= 1".`, "p asks a person if it fails.", "At most 3 calls of tools would be made."} {
+	for _, want := range []string{`p may ask a person, since a policy wants that for its param "what".`, `A person may be asked because of the rule "count(put) <= 1".`, "p asks a person if it fails.", "At most 3 tool calls would be made."} {
 		if !strings.Contains(wordsOf(page), want) {
 			t.Errorf("no %s in %s", want, wordsOf(page))
 		}
@@ -309,9 +309,9 @@ func TestNothingIsMarked(t *testing.T) {
 func TestRefusedNames(t *testing.T) {
 	g := newRig(t, Options{})
 	for name, want := range map[string]string{
-		"<text>":                 `the name "<text>" has < or >, which stand around the names of plans that are in no file; leave them out`,
+		"<text>":                 `the name "<text>" contains < or >, which mark the names of plans that have no file; leave them out`,
 		"a\u202eb":               `the name "a\u202eb" has characters that can't be seen, or that change how others are shown; leave them out`,
-		strings.Repeat("x", 101): "the name has 101 characters, and 100 are the most",
+		strings.Repeat("x", 101): "the name has 101 characters, and the maximum is 100",
 	} {
 		_, _, page := g.form("/playground", url.Values{"plan": {`[{"_tool": "double", "n": 1}]`}, "name": {name}, "do": {"run"}})
 		if n := strings.Count(wordsOf(page), want); n != 1 {
@@ -378,7 +378,7 @@ func TestWordsOfPages(t *testing.T) {
 		t.Error(page)
 	}
 	_, _, login := g.send("", "GET", "/login", nil)
-	for _, want := range []string{"Without a token, ask who runs the server.", "plc token create NAME", "plc serve prints a link"} {
+	for _, want := range []string{"If you have no token, ask whoever runs the server.", "plc token create NAME", "plc serve prints a link"} {
 		if !strings.Contains(wordsOf(string(login)), want) {
 			t.Errorf("no %s in %s", want, wordsOf(string(login)))
 		}

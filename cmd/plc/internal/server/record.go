@@ -31,7 +31,7 @@ type told struct {
 	entered map[string]time.Time // when instances began
 	ended   map[string]instanceEnd
 	pauses  []span // of the run
-	full    []span // when as many calls ran as may; nil: not looked at
+	full    []span // see fullPeriods; nil until computed
 	writes  []written
 }
 
@@ -55,14 +55,14 @@ type span struct {
 	note     string
 	number   int  // of an attempt
 	fallback bool // the attempt is one of its fallback
-	cut      bool // of an attempt: its process ended, nobody knows when after to
+	cut      bool // the process ended during the attempt, at an unknown time after to
 }
 
 type spanKind uint8
 
 const (
 	forCalls  spanKind = iota // it waits for other calls
-	forSlot                   // it could start, and as many run as may
+	forSlot                   // it is ready, and the limit of calls at a time is reached
 	forPerson                 // a person is asked
 	forRetry                  // an attempt has failed, and the next one is to come
 	forWrite                  // it has a result, which earlier calls have to write before
@@ -149,8 +149,8 @@ func (t *told) take(seq int64, e *exec.Event) error {
 	return nil
 }
 
-// cut ends the attempts that go on when nobody executes the run any more, with its last event. They
-// were cut off, unless the run has paused.
+// cut ends, at the time of the last event, the attempts that were under way when the process of the
+// run ended. It marks them as cut off unless the run had paused.
 func (t *told) cut(last time.Time) {
 	n := len(t.pauses)
 	off := n == 0 || !t.pauses[n-1].to.IsZero()
@@ -186,24 +186,24 @@ func (t *told) stop(at time.Time) {
 	}
 }
 
-// hasEnded reports whether nothing begins any more in an instance for which the plan runs, or in
-// the run if there is none.
+// hasEnded reports whether the instance, or the run if there is none, has ended, so that no further
+// call begins.
 func (t *told) hasEnded(instance string) bool {
 	_, ended := t.ended[instance]
 	return t.over || ended && t.isTemplate()
 }
 
-// of returns the call that is one of a program's, for an instance and below a prefix of paths; nil
-// if it has not begun.
-func (t *told) of(c *compile.Call, instance, prefix string) *Call {
+// callOf returns what is known of a call of a program in the given instance and below the path
+// prefix; nil if it has not begun.
+func (t *told) callOf(c *compile.Call, instance, prefix string) *Call {
 	if c.Rare != nil && c.Instance != "" {
 		instance = c.Instance
 	}
 	return t.known[callAt{instance, prefix + exec.PathOf(c.ID)}]
 }
 
-// failed reports whether the call failed and the plan did not handle that, which would have been a
-// write of the failure.
+// failed reports whether the call failed and the plan did not handle the failure. A handled one has
+// been written.
 func (c *Call) failed() bool {
 	return c != nil && c.Status == string(exec.Failed) && len(c.Writes) == 0
 }
@@ -230,7 +230,7 @@ func (t *told) fate(instance, call string) string {
 		return string(exec.Cancelled)
 	}
 	prefix := call[:strings.LastIndexByte(call, '/')+1]
-	return neverBegun(p, func(c *compile.Call) bool { return t.of(c, instance, prefix).failed() })[c.Place-1]
+	return neverBegun(p, func(c *compile.Call) bool { return t.callOf(c, instance, prefix).failed() })[c.Place-1]
 }
 
 func (t *told) call(e *exec.Event) *Call {
@@ -339,18 +339,18 @@ func (t *told) before(c *Call) []span {
 		if s.to.IsZero() || !s.to.After(at) || !s.from.Before(first) {
 			continue
 		}
-		all = append(all, t.turn(at, s.from)...)
+		all = append(all, t.slotWait(at, s.from)...)
 		all = append(all, span{kind: whilePaused, from: later(at, s.from), to: earlier(s.to, first)})
 		at = earlier(s.to, first)
 	}
-	return append(all, t.turn(at, first)...)
+	return append(all, t.slotWait(at, first)...)
 }
 
-// turn returns the span in which a call waited for its turn, if it did: between two times as many
-// calls ran as may. What else keeps a call from starting is not in the record.
-func (t *told) turn(from, to time.Time) []span {
+// slotWait returns the time between from and to as a wait for a free slot, if the limit of calls at
+// a time was reached in it. Other reasons for a delay are not in the record.
+func (t *told) slotWait(from, to time.Time) []span {
 	if t.full == nil {
-		t.full = t.crowded()
+		t.full = t.fullPeriods()
 	}
 	i := sort.Search(len(t.full), func(i int) bool { return t.full[i].to.After(from) })
 	if i == len(t.full) || !t.full[i].from.Before(to) {
@@ -359,8 +359,9 @@ func (t *told) turn(from, to time.Time) []span {
 	return []span{{kind: forSlot, from: from, to: to}}
 }
 
-// crowded returns when as many calls ran as may, in order of time.
-func (t *told) crowded() []span {
+// fullPeriods returns the periods in which the limit of calls at a time was reached, in order. It
+// never returns nil.
+func (t *told) fullPeriods() []span {
 	most, full := t.parallel(), []span{}
 	if most == 0 {
 		return full
@@ -433,7 +434,7 @@ func (t *told) latest(p *compile.Program, c *compile.Call, instance, prefix stri
 			todo = append(slices.Clone(p.Starts.Pred(n)), todo...)
 			continue
 		}
-		if d := t.of(&p.Calls[n], instance, prefix); d != nil && d.ended().After(end) {
+		if d := t.callOf(&p.Calls[n], instance, prefix); d != nil && d.ended().After(end) {
 			name, end = d.Call[len(prefix):], d.ended()
 		}
 	}
@@ -463,8 +464,8 @@ func (t *told) parallel() int {
 	}
 }
 
-// spent says in words how the time of a call was spent. What goes on has no length: it would be old
-// by the time that somebody reads it.
+// spent says in words how the time of a call was spent. A span that has not ended has no duration,
+// which would be out of date when read.
 func (t *told) spent(c *Call) string {
 	if c.from != "" && len(c.spans) == 0 {
 		return "taken over from the run " + c.from
@@ -486,7 +487,7 @@ func (t *told) spent(c *Call) string {
 			say = fmt.Sprintf("%s for %s%s", waited, exec.CallID(s.note), length)
 		case forSlot:
 			n := t.parallel()
-			say = fmt.Sprintf("%s for its turn%s, as at most %d %s at once", waited, length, n, map[bool]string{true: "call runs", false: "calls run"}[n == 1])
+			say = fmt.Sprintf("%s for its turn%s, with at most %d %s at a time", waited, length, n, plural("call", n))
 		case whilePaused:
 			say = waited + " while the run was paused" + length
 		case forPerson:

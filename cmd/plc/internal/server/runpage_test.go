@@ -53,7 +53,7 @@ func TestTimeIsExplained(t *testing.T) {
 	}})
 	page := wordsOf(g.page("/runs/" + run))
 	for _, want := range []string{
-		`b nap ✓ completed waited for its turn \(\d+(\.\d+)?ms\), as at most 1 call runs at once, then attempt 1 \(\d+(\.\d+)?ms\) 1`,
+		`b nap ✓ completed waited for its turn \(\d+(\.\d+)?ms\), with at most 1 call at a time, then attempt 1 \(\d+(\.\d+)?ms\) 1`,
 		`c nap ✓ completed waited for b \(\d+(\.\d+)?ms\), then`,
 		`f flaky ✓ completed waited for c \(.*?\), then.* attempt 1 \(.*?\): busy, then waited before the next attempt \(.*?\), then attempt 2 \(`,
 		`†state.c set c 30`,

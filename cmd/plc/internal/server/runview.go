@@ -31,7 +31,7 @@ var signs = map[string]html.Name{
 	"skipped": "–", "blocked": "–", "cancelled": "–", "retrying": "↻", "undoing": "↶", "undone": "↶", "undoneInPart": "↶",
 }
 
-// statusWords has the words for statuses that are none.
+// statusWords holds the texts for statuses that are not plain words.
 var statusWords = map[string]string{string(exec.UndoneInPart): "undone in part"}
 
 // status shows a status by a sign, a word and a colour.
@@ -43,14 +43,14 @@ func status(word string) html.Item {
 	return el("span", class("status ", word), text(sign, " ", cmp.Or(statusWords[word], word)))
 }
 
-// alike are statuses of calls that only lists of runs have, and how the pages of runs call them.
-var alike = map[string]string{string(journal.Delegating): string(exec.Running), string(exec.Ready): "retrying"}
+// pageStatus maps the statuses that only lists of runs use to those on the pages of runs.
+var pageStatus = map[string]string{string(journal.Delegating): string(exec.Running), string(exec.Ready): "retrying"}
 
 // counted shows how many there are of each status.
 func counted(of map[string]int) html.Item {
 	counts := map[string]int{}
 	for word, n := range of {
-		counts[cmp.Or(alike[word], word)] += n
+		counts[cmp.Or(pageStatus[word], word)] += n
 	}
 	var all []html.Item
 	for _, s := range append(slices.Clone(severity), "") {
@@ -168,7 +168,7 @@ func (v *runShown) head() html.Item {
 	r := &v.summary
 	elapsed := ""
 	if !v.began.IsZero() && (r.Finished != "" || v.place.at > 0) { // else it would be old when it is read
-		elapsed = ", elapsed " + duration(v.last.Sub(v.began)) + ", with all waits"
+		elapsed = ", took " + duration(v.last.Sub(v.began)) + " including waits"
 	}
 	return el("section", attr("id", "head"), exactly("data-status", v.status), when(r.Finished != "", attr("data-ended", "yes")),
 		exactly("data-states", v.drawn()),
@@ -298,11 +298,7 @@ func (v *runShown) row(g *group, top bool) html.Item {
 	if len(g.kids) == 0 {
 		return row
 	}
-	calls := "calls"
-	if g.size() == 1 {
-		calls = "call"
-	}
-	what := el("summary", text(g.shown(), ": ", g.size(), " ", calls, ", "), g.counted())
+	what := el("summary", text(g.shown(), ": ", g.size(), " ", plural("call", g.size()), ", "), g.counted())
 	if g.size() > rowsWithin {
 		return html.Join(row, callColumns.note(a(v.within(g).url(), text(g.shown(), ": show its ", g.size(), " calls")), text(" "), g.counted()))
 	}
@@ -310,8 +306,16 @@ func (v *runShown) row(g *group, top bool) html.Item {
 		callColumns.table(html.Each(g.kids, func(k *group) html.Item { return v.row(k, false) })))))
 }
 
-// value shows JSON of so many bytes at most. A longer one is cut, which is said outside of it, with
-// a link to the whole value; the zero URL is none.
+// plural returns a noun in the form that follows a number.
+func plural(noun string, n int) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}
+
+// value shows JSON. A value of more than most bytes is cut, under a notice that says so and links
+// to the whole value unless that URL is zero.
 func value(v json.RawMessage, most int, whole html.URL) html.Item {
 	switch {
 	case len(v) > most:

@@ -86,7 +86,7 @@ func (v view) login(issuer bool, to string) []byte {
 		el("form", attr("method", "post"), html.Action(path("login")), when(to != "", hidden("to", to)),
 			el("p", el("label", text("Token "), el("input", attr("type", "password"), attr("name", "token"), attr("autocomplete", "off"), set("autofocus"), set("required")))),
 			words("button", "Log in")),
-		el("p", text("Without a token, ask who runs the server. "), words("code", "plc token create NAME"), text(" makes one, and "), words("code", "plc serve"), text(" prints a link when it starts, which logs one browser in, once and within 10 minutes. Logging out ends that login."))))
+		el("p", text("If you have no token, ask whoever runs the server. "), words("code", "plc token create NAME"), text(" makes one. "), words("code", "plc serve"), text(" prints a link when it starts; the link logs one browser in, once, within 10 minutes. Logging out ends that login."))))
 }
 
 // problem returns a page that says what was wrong with a request, with the form that a person
@@ -99,12 +99,14 @@ func (v view) problem(p *Problem, run string, form html.Item) []byte {
 		form))
 }
 
-// headingOf returns what is said in large letters of a request that was answered with a status.
+// headingOf returns the heading of an error page with the given status.
 func headingOf(status int) html.Name {
 	switch status {
 	case http.StatusBadRequest:
 		return "This was not understood"
-	case http.StatusUnauthorized, http.StatusForbidden:
+	case http.StatusUnauthorized:
+		return "Log in first"
+	case http.StatusForbidden:
 		return "You may not do this"
 	case http.StatusNotFound:
 		return "There is nothing here"

@@ -18,7 +18,7 @@ const seen = new IntersectionObserver(entries => {
   }
 });
 
-// begin helps with the questions that are on the page.
+// begin sets up the questions on the page.
 function begin() {
   for (const mark of main.querySelectorAll("input[name=question]")) {
     mark.disabled = true;
@@ -54,7 +54,7 @@ function begin() {
   }
 }
 
-// renew shows what waits now on a page on which nothing did. What it confirms stays.
+// renew reloads an inbox that was empty. It keeps the confirmation of the last answer.
 const renew = throttled(async () => {
   const now = (await load(location.href)).querySelector("main");
   const said = main.querySelector("ul[role=status]");
