@@ -151,7 +151,7 @@ func (r *run) madeBatch(b *batch, f workflow.Future) {
 		switch {
 		case err != nil || i < len(got.Answers):
 			r.answered(a.Attempt, &one, err)
-		case r.unwant[a.ID]:
+		case r.cancelled[a.ID]:
 			r.answered(a.Attempt, nil, temporal.NewCanceledError())
 		default:
 			r.again = append(r.again, a)

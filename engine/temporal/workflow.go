@@ -144,7 +144,7 @@ type run struct {
 	wakes   time.Time // when timer fires
 	asked   int       // questions that the memo has
 	attempts
-	parting
+	division
 	batching
 	tally
 
@@ -153,18 +153,18 @@ type run struct {
 	program *plc.Plan
 }
 
-// attempts holds what is known of attempts that go on.
+// attempts holds what is known about the attempts of calls.
 type attempts struct {
-	cancels map[string]workflow.CancelFunc // by their ids
-	unwant  map[string]bool                // those that were cancelled
-	lost    map[string]int                 // how often in a row they were lost, by the place of the call
+	cancels   map[string]workflow.CancelFunc // by their ids
+	cancelled map[string]bool                // by their ids
+	lost      map[string]int                 // how often in a row they were lost, by the place of the call
 }
 
-// parting holds how a run is divided into workflows.
-type parting struct {
+// division holds how a run is divided into workflows.
+type division struct {
 	part   *exec.Part        // the part that this workflow runs; nil is the whole run
 	halted bool              // the part is to end soon
-	parts  map[string]string // that go on: the ids of their workflows, by their ids
+	parts  map[string]string // ids of the workflows of running parts, by part id
 }
 
 // batching holds what decides which attempts are made together.
@@ -214,7 +214,7 @@ func (w *workflows) begin(ctx workflow.Context, text json.RawMessage) (*run, err
 	r := &run{
 		calls:    map[string]exec.Status{},
 		attempts: attempts{map[string]workflow.CancelFunc{}, map[string]bool{}, map[string]int{}},
-		parting:  parting{parts: map[string]string{}},
+		division: division{parts: map[string]string{}},
 		batching: batching{took: map[string]time.Duration{}, alone: map[string]bool{}},
 		tally:    tally{map[exec.Status]int{}, map[string]exec.Status{}, map[exec.Status]int{}},
 	}
@@ -355,7 +355,7 @@ func (r *run) start() error {
 		}
 	}
 	for _, id := range r.Canceled() {
-		r.unwant[id] = true
+		r.cancelled[id] = true
 		if cancel := r.cancels[id]; cancel != nil {
 			cancel()
 		}
@@ -444,7 +444,7 @@ func (r *run) made(a *exec.Attempt, f workflow.Future) {
 func (r *run) answered(a *exec.Attempt, got *answer, err error) {
 	call := callPlace(a.Instance, a.Path)
 	switch {
-	case err == nil && (!got.Interrupted || r.unwant[a.ID]):
+	case err == nil && (!got.Interrupted || r.cancelled[a.ID]):
 		delete(r.lost, call)
 		r.took[a.Request.Tool] = got.Took
 		err = r.Answer(a.ID, got.Made.Result, got.Made.Err)
