@@ -418,7 +418,7 @@ func (s *scheduler) again(a *asking, c *call, params []byte) {
 	s.push(a.i)
 }
 
-// giveUp ends a call that failed, and the run with it, as an answer says.
+// giveUp ends a failed call and its run. The answer gives the reason.
 func (s *scheduler) giveUp(i int32, answer Answer) {
 	s.mu.Lock()
 	c, p := s.call(i), &s.prog().Calls[i]

@@ -120,7 +120,7 @@ type storedPast struct {
 	Settled Status        `json:"settled,omitempty"`
 }
 
-// storedApproved is the question that allowed a call. It was one of approval.
+// storedApproved is the question that allowed a call. It is always an ApprovalQuestion.
 type storedApproved struct {
 	Approved string   `json:"approved,omitempty"` // the digest
 	Shown    *string  `json:"shown,omitempty"`    // the params

@@ -46,15 +46,15 @@ type Past struct {
 
 	Params  json.RawMessage // of the last attempt, when a person or a hook changed them; nil are the plan's
 	Failure *Failure        // of the last attempt that failed
-	Loss    *Failure        // of the call when the answer of its last attempt was lost; nil is not known
+	Loss    *Failure        // why the answer of the last attempt was lost; nil if unknown
 	// Returned is the final result of the call, from its tool or from a person; nil while there is
 	// none.
 	Returned *Returned
 
 	// Approved is the question that allowed its call, and Asked the one that was asked last.
 	Approved, Asked PastQuestion
-	// Answer is that of a person to the question of Asked, as long as nothing has come of it. A
-	// record may add an answer that was given since.
+	// Answer is a person's answer to Asked that has not been acted on yet. A record may add an
+	// answer that was given later.
 	Answer *Answer
 	heard  bool // Answer is that of an event
 

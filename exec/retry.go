@@ -116,7 +116,7 @@ func backoff(r *lang.Retry, n int) time.Duration {
 	return time.Duration(d)
 }
 
-// What is added to a failure of an attempt of which it is not known whether it did its work.
+// Suffixes of the failure message of an attempt that may have done its work.
 const (
 	mayHaveWorked  = "; it may have done its work"
 	notCalledAgain = ", so it is not called again"
@@ -127,9 +127,9 @@ func uncertainty(f *Failure) *Failure {
 	return &Failure{"uncertain", fmt.Sprintf("%s: %s%s%s", f.Code, f.Message, mayHaveWorked, notCalledAgain)}
 }
 
-// uncertain ends a call that may have done its work and may not be called again
-// unasked, or asks. In a run that has failed nobody is asked any more: whoever resumes it is.
-// why is an uncertainty.
+// uncertain asks what to do with a call that may have done its work and may not be called again
+// unasked, or ends it. If the run has failed, the question is left to whoever resumes it. why is a
+// failure that uncertainty or lossOf returned.
 func (s *scheduler) uncertain(i int32, why *Failure) {
 	lost := "its answer was lost: " + strings.TrimSuffix(why.Message, mayHaveWorked+notCalledAgain)
 	s.mu.Lock()
