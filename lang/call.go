@@ -157,7 +157,7 @@ func (p *parser) unknownMember(in Node, m Member, known []string) {
 	f := p.faultAt(m.Value, m.Key, diag.UnknownMember, "there is no member %q", m.Name)
 	near, _ := spell.Nearest(m.Name, slices.Values(known))
 	p.misses = p.misses || near == "_tool"
-	if other := elsewhere(m.Name); slices.Contains(known, other) && f.suggestName(in, m, other) {
+	if other := ownMember(m.Name); slices.Contains(known, other) && f.suggestName(in, m, other) {
 		return
 	}
 	if !f.suggestMember(in, m, known) && f.Loc.File != nil {
@@ -165,9 +165,8 @@ func (p *parser) unknownMember(in Node, m Member, known []string) {
 	}
 }
 
-// elsewhere returns the member of a call for what other systems call by a name; "" if there is
-// none.
-func elsewhere(name string) string {
+// ownMember returns the member of a call that other systems call name; "" if there is none.
+func ownMember(name string) string {
 	switch name {
 	case "_after", "_needs", "_requires", "_waitFor":
 		return "_dependsOn"

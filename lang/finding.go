@@ -80,8 +80,9 @@ func (n *finding) suggestMember(in Node, m Member, known []string) bool {
 	return ok && n.suggestName(in, m, near)
 }
 
-// suggestName asks whether a member of an object was meant by another name, and can replace it if
-// the object does not have that member.
+// suggestName adds to the message that near may be meant by the member m of an object, with a fix
+// unless the object has near already. It reports false, and adds nothing, for a finding that is not
+// shown.
 func (n *finding) suggestName(in Node, m Member, near string) bool {
 	if n.Loc.File == nil {
 		return false

@@ -124,14 +124,14 @@ func (p *parser) notAPlan(root Node) {
 			list = plan
 		}
 		if edits := misnamedTools(list); len(edits) > 0 {
-			f.Message += `; the tool of a call is its "_tool"`
+			f.Message += `; a call names its tool in "_tool"`
 			f.fix(`name the tools by "_tool"`, edits...)
 		}
 	}
 }
 
-// misnamedTools returns the edits that make a list a list of calls, if all its elements name a tool
-// by another name.
+// misnamedTools returns the edits that rename the member that names the tool to "_tool" in each
+// element of a list; nil if an element has no such member.
 func misnamedTools(list Node) (edits []diag.Edit) {
 	if !list.is(Array) {
 		return nil
