@@ -137,9 +137,9 @@ func Read(text, key []byte) (*File, error) {
 	return f, nil
 }
 
-// notApproval returns the error for another file.
+// notApproval returns the error for a file that is not an approval.
 func notApproval(why error) error {
-	return fmt.Errorf("not an approval: %w; for a plan, plc plan PLAN -o APPROVAL writes one, which plc approve APPROVAL then approves", why)
+	return fmt.Errorf("not an approval: %w; to make one, run plc plan PLAN -o APPROVAL, then plc approve APPROVAL", why)
 }
 
 // macPrefix begins a seal that is made with a key.
@@ -223,7 +223,7 @@ func (f *File) open(now time.Time) error {
 	return nil
 }
 
-// Waits reports whether the file can still be approved, and nobody has.
+// Waits reports whether the file is neither approved, rejected, used nor expired.
 func (f *File) Waits(now time.Time) bool { return f.ApprovedAt == nil && f.open(now) == nil }
 
 // Allows returns nil when a plan of this manifest may run now, and else a *Refusal.
