@@ -1238,8 +1238,8 @@ const (
 	// NobodyMakesIt is a latent call that nothing can make.
 	//
 	// The tool has no implementation, the call holds no result, and the run has no model that
-	// could make one. The run is refused before anything starts. A check only hints, since
-	// the result may still come.
+	// could make one. The run is refused before anything starts. plc check only gives a hint,
+	// because a result may still be added.
 	//
 	// Example:
 	//

@@ -1188,7 +1188,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "NobodyMakesIt",
 			Severity: Error,
 			Summary:  "A latent call that nothing can make.",
-			Meaning:  "The tool has no implementation, the call holds no result, and the run has no model that could make one. The run is refused before anything starts. A check only hints, since the result may still come.",
+			Meaning:  "The tool has no implementation, the call holds no result, and the run has no model that could make one. The run is refused before anything starts. plc check only gives a hint, because a result may still be added.",
 			Args:     []string{"run", "plan.json", "--store", "none"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
