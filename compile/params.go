@@ -32,7 +32,7 @@ func (c *templates) checkArgs(d *draft, t *tool.Tool, params []lang.Member, tool
 			if !f.kept() {
 				continue
 			}
-			if around := wrapping(params, def, name); around != "" {
+			if around := wrapperOf(params, def, name); around != "" {
 				f.Message += fmt.Sprintf("; it belongs in the call itself, and not inside %q", around)
 			} else if near, ok := f.nearest(name, undeclared(params, def)); ok {
 				f.Message += fmt.Sprintf("; is %q a misspelling of it?", near)
@@ -61,9 +61,9 @@ func (c *templates) checkArgs(d *draft, t *tool.Tool, params []lang.Member, tool
 	return sound
 }
 
-// wrapping returns the name of a param that a definition has no word of, and whose value has a
-// member of this name, as in {"arguments": {"path": …}}; "" if there is none.
-func wrapping(params []lang.Member, def *tool.Definition, name string) string {
+// wrapperOf returns the name of a param that def does not declare and whose value has a member
+// called name, as in {"arguments": {"path": …}}; "" if there is none.
+func wrapperOf(params []lang.Member, def *tool.Definition, name string) string {
 	for i := range params {
 		if m := &params[i]; def.Param[m.Name] == nil {
 			if _, ok := m.Value.Member(name); ok {
@@ -74,7 +74,7 @@ func wrapping(params []lang.Member, def *tool.Definition, name string) string {
 	return ""
 }
 
-// undeclared returns the names of params that a definition has no word of but lets pass.
+// undeclared returns the names of params that def does not declare but lets pass.
 func undeclared(params []lang.Member, def *tool.Definition) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range params {

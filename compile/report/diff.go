@@ -330,7 +330,7 @@ func effectsText(e tool.Effects) string {
 	return string(bytes.TrimSuffix(b.Bytes(), []byte(", ")))
 }
 
-// ReadEffects returns the effects that a manifest has as a text.
+// ReadEffects parses the text of effects in a manifest, which effectsText writes.
 func ReadEffects(text string) (e tool.Effects) {
 	hints := map[string]*tool.Hint{
 		"readOnly": &e.ReadOnly, "destructive": &e.Destructive, "idempotent": &e.Idempotent,

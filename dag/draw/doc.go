@@ -12,9 +12,10 @@
 //	err := draw.SVG(os.Stdout, g)
 //
 // The same graph gives the same bytes, on every machine. Labels may hold anything: each writer
-// escapes them for its notation, and what would act on a terminal or turn the direction of text
-// is an escape. A graph with cycles, as of a plan that does not compile, is drawn too: the edges
-// against the order of the list go back up, and those that are said to close a cycle are marked.
+// escapes them for its notation, and what could affect a terminal or turn the direction of text is
+// shown as an escape such as \u202e. A graph with cycles, as of a plan that does not compile, is
+// drawn too: the edges against the order of the list go back up, and those that are said to close a
+// cycle are marked.
 //
 // Text, Mermaid, DOT and JSON are linear in the graph; SVG takes up to [MaxNodes]
 // and is bounded in work. All may be called at the same time on one graph, which

@@ -8,8 +8,8 @@ import (
 	"github.com/plc-lang/plc/internal/display"
 )
 
-// clean makes a label one line that does nothing but show: white space of any kind is a space, and
-// what could draw or can't be seen is an escape, as in all that plc shows.
+// clean returns a label on one line. Line breaks and tabs become spaces; other characters that are
+// invisible or could affect a terminal become escapes, as in all output of plc.
 func clean(s string) string { return display.Line(spaces.Replace(s)).String() }
 
 var spaces = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ", "\u2028", " ", "\u2029", " ")

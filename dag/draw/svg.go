@@ -53,8 +53,8 @@ func SVG(w io.Writer, g *Graph) error {
 	return err
 }
 
-// DataID returns what the attribute data-id of a node of this id holds: what could draw or can't be
-// seen is an escape in it.
+// DataID returns what the attribute data-id of a node of this id holds: the id on one line, with
+// escapes such as \u202e for characters that are invisible or could affect a terminal.
 func DataID(id string) string { return clean(id) }
 
 // font is the size of a text and of what it takes.

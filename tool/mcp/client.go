@@ -248,7 +248,7 @@ func (c *Client) because(l *link, err error) error {
 	return &safeError{onOneLine(c.redact(text)), err}
 }
 
-// onOneLine returns the lines of a text, without those that are empty, on one.
+// onOneLine joins the non-empty lines of a text with " | ".
 func onOneLine(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {

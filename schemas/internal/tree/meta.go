@@ -105,8 +105,8 @@ func isOrdinaryKeyword(m *value.Value) bool {
 	return !slices.Contains(otherKeywords, m.Name)
 }
 
-// otherKeywords are the keywords of the meta-schema that make a schema not ordinary. It takes any
-// value for names that it does not know.
+// otherKeywords are the keywords of the meta-schema that make a schema not ordinary. The
+// meta-schema accepts any value for other names.
 var otherKeywords = []string{
 	"$schema", "$id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$vocabulary", "$recursiveRef", "$recursiveAnchor",
 	"definitions", "dependencies", "dependentSchemas", "dependentRequired",
