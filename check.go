@@ -164,7 +164,7 @@ func (c *Checker) Documents(folder string) fs.FS {
 // Store returns the store of the engine; nil when it has none.
 func (c *Checker) Store() (journal.Store, error) { return c.session.engine.store() }
 
-// Spec returns what plans are checked for.
+// Spec returns the Spec that plans are checked against.
 func (c *Checker) Spec() Spec { return c.spec }
 
 // Untold reports whether a plan was checked whose tools are unknown, since no tool file

@@ -22,8 +22,8 @@ const answerNotation = "llm"
 // a model, "llm", and those of other systems.
 func Notations() []string { return append([]string{"plan", answerNotation}, notations.Names()...) }
 
-// NotationWords says in words what a plan in a notation is: "a ReWOO plan". It returns "" for a
-// name that is none of Notations.
+// NotationWords describes a plan in a notation, such as "a ReWOO plan". It returns "" for a name
+// that is none of Notations.
 func NotationWords(name string) string {
 	switch n, ok := notations.Lookup(name); {
 	case ok:

@@ -22,8 +22,8 @@ type ListedPlan struct {
 	Warnings int             `json:"warnings"`
 	Findings diag.List       `json:"findings"`
 
-	Unmade  []string `json:"-"` // of a plan without errors, see Plan
-	Ungiven []string `json:"-"` // the same
+	Unmade  []string `json:"-"` // of a plan without errors, see Plan.Unmade
+	Ungiven []string `json:"-"` // the same, see Plan.Ungiven
 
 	File *diag.File `json:"-"` // its text; nil when its line can't be read, and after it was checked
 	Name string     `json:"-"` // of the file that it stands in

@@ -178,7 +178,7 @@ func (e *Engine) recall(ctx context.Context, record journal.Run, sum *journal.Su
 	if err != nil {
 		return nil, err
 	}
-	r, revised, err := e.ready(ctx, store, sum, given, c)
+	r, revised, err := e.prepareRun(ctx, store, sum, given, c)
 	if err != nil {
 		return nil, err
 	}
@@ -188,8 +188,7 @@ func (e *Engine) recall(ctx context.Context, record journal.Run, sum *journal.Su
 	return r, r.begin(ctx, record, revised)
 }
 
-// begin takes the record that a run continues, and adds the plan that replaces its own to it; nil
-// is none.
+// begin sets the record of r and, if revised is not nil, adds the revised plan to it.
 func (r *Run) begin(ctx context.Context, record journal.Run, revised *journal.Given) error {
 	r.record = record
 	if revised == nil {
@@ -198,9 +197,10 @@ func (r *Run) begin(ctx context.Context, record journal.Run, revised *journal.Gi
 	return record.Revise(ctx, revised)
 }
 
-// ready returns a run that continues one which was given this, but for the record of it, with what
-// is to be added to that first if the run gets another plan.
-func (e *Engine) ready(ctx context.Context, store journal.Store, sum *journal.Summary, given *journal.Given, c Change) (r *Run, revised *journal.Given, err error) {
+// prepareRun returns a run that continues the recorded run sum, which was started with given. The
+// record of the returned run is still to be set; see begin. If c replaces the plan, revised is what
+// to record about the new one first; otherwise it is nil.
+func (e *Engine) prepareRun(ctx context.Context, store journal.Store, sum *journal.Summary, given *journal.Given, c Change) (r *Run, revised *journal.Given, err error) {
 	p, err := e.planOf(ctx, &session{engine: e}, given, c.Edit)
 	if err != nil {
 		return nil, nil, err
@@ -297,7 +297,8 @@ func (e *Engine) planOf(ctx context.Context, s *session, g *journal.Given, edit 
 	return c.Check(spec.Plan)
 }
 
-// revise compiles the plan that replaces that of a run, and returns what is to be recorded of it.
+// revise compiles the plan that replaces the plan of a run. It returns the new plan and what to
+// record about it.
 func (e *Engine) revise(ctx context.Context, old *Plan, g *journal.Given, c Change) (*Plan, *journal.Given, error) {
 	most := old.checker.spec.Revisions.Max
 	if most == 0 {
@@ -545,7 +546,7 @@ func (e *Engine) Fork(ctx context.Context, f Fork, c Change) (*Run, error) {
 	given = how.Given(given)
 	given.Revision, given.Fork = 0, &journal.Forked{Run: f.Run, At: f.At, Instance: f.Instance, Set: how.Set}
 	sum := &journal.Summary{Run: cmp.Or(f.ID, exec.NewID()), Program: from.Program, Labels: how.Labels}
-	r, revised, err := e.ready(ctx, store, sum, given, c) // a fork that can't run is not made
+	r, revised, err := e.prepareRun(ctx, store, sum, given, c) // a fork that can't run is not made
 	if err != nil {
 		return nil, err
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/plc-lang/plc/tool/file"
 )
 
-// Unmade returns the names of the tools whose calls nothing makes: they have no implementation, the
-// plan does not hold the results, and the tool files declare no model for them. A check has no
-// finding about that, since a result may still come; a run is refused (PLC606).
-// A plan in another notation than plc's own has none.
+// Unmade returns the names of tools that have calls which nothing can make: the tools have no
+// implementation, the plan does not hold the results, and the tool files declare no model for them.
+// A check reports no finding about that, since a result may still be added; a run is refused
+// (PLC606). It returns none for a plan in another notation than plc's own.
 func (p *Plan) Unmade() []string {
 	if p.checker.reader.foreign != nil {
 		return nil
@@ -30,8 +30,8 @@ func (p *Plan) Unmade() []string {
 }
 
 // Ungiven returns the paths of the input that the plan reads, if it has neither an input nor a
-// schema for it. A check has no finding about them; a run without them may be refused (PLC302). A
-// plan in another notation than plc's own has none.
+// schema for it. A check reports no finding about them; a run without them may be refused (PLC302).
+// It returns none for a plan in another notation than plc's own.
 func (p *Plan) Ungiven() []string {
 	if p.checker.reader.foreign != nil || p.Program.Given("input") != nil || len(p.Program.Initial["input"]) > len("{}") || len(p.Program.Schemas["input"]) > 0 || !p.checker.spec.Instances.isZero() {
 		return nil
