@@ -37,7 +37,7 @@ type answerFlags struct {
 func (f *answerFlags) addTo(c *cobra.Command) {
 	fl := c.Flags()
 	addStore(c, &f.store, "the store that has the run")
-	fl.BoolVar(&f.yes, "yes", false, "without asking; plc reject never asks")
+	fl.BoolVar(&f.yes, "yes", false, "answer without asking; plc reject accepts it and never asks")
 	fl.BoolVar(&f.all, "all", false, "answer all questions of the run that are open")
 	fl.StringVar(&f.instance, "instance", "", "the instance that the call works on")
 	fl.StringVar(&f.reason, "reason", "", "why")
@@ -89,7 +89,7 @@ func (env *environment) answerRun(ctx context.Context, args []string, f *answerF
 		return env.answerPlan(ctx, e, sum.Run, f, approve)
 	}
 	if f.full {
-		return errors.New("--full is for a plan as a whole, and the run asks about calls; + at the question shows all of one")
+		return errors.New("--full applies to plans, and this run asks about calls; answer + at a question to see all of it")
 	}
 	open, err := f.meant(args, all, env.canAsk() && approve && !f.yes)
 	if err != nil {
@@ -225,9 +225,9 @@ func (env *environment) answerAll(ctx context.Context, e *plc.Engine, sum *journ
 		return env.nobody()
 	}
 	if sum.Holder == nil {
-		goOn := display.Sprintf("plc resume %s", env.again(sum.Run))
+		goOn := display.Sprintf("plc resume %s", env.argsFor(sum.Run))
 		if id := sum.Labels[plc.LoopLabel]; id != "" {
-			goOn = display.Sprintf("plc solve --resume %s", env.again(id))
+			goOn = display.Sprintf("plc solve --resume %s", env.argsFor(id))
 		}
 		if sum.Labels[runner.Label] != "" { // the server that began it looks after it
 			env.hintf("the run goes on by itself while plc mcp or plc serve, which began it, is running; otherwise %s goes on", goOn)
@@ -320,7 +320,7 @@ func (env *environment) answerPlan(ctx context.Context, e *plc.Engine, run strin
 	if err := e.ApprovePlan(ctx, run, preview.Digest()); err != nil {
 		return trimmed(err)
 	}
-	env.hintf("approved by %s; plc resume %s runs it, once", person(f.as), env.again(run))
+	env.hintf("approved by %s; plc resume %s runs it, once", person(f.as), env.argsFor(run))
 	return nil
 }
 

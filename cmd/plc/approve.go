@@ -21,10 +21,9 @@ func approveCommand(env *environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "approve APPROVAL | RUN [CALL]",
 		Short: "Approve a plan, or a call of a run that waits for somebody",
-		Long: `Approve a plan, or a call. APPROVAL is a file that plc plan -o wrote. What the plan would do is
-shown, with --full all that is covered, and a person is asked; --yes approves at once. The file
-then says who approved it and when, and plc run --approval runs the plan, once, if nothing has
-changed.
+		Long: `Approve a plan, or a call. APPROVAL is a file that plc plan -o wrote. plc shows what the plan
+would do (with --full, everything that is covered) and asks; --yes approves at once. The file then
+says who approved it and when, and plc run --approval runs the plan, once, if nothing has changed.
 
 RUN is a run of the record, by its id, the beginning of it, or last for the newest that waits. CALL
 is one of its calls that wait for somebody; of several it has to be named, or --all. What is asked
@@ -50,7 +49,7 @@ approved any more.`,
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.as, "as", "", "who approves; the default is the name of the user")
-	fl.BoolVar(&f.full, "full", false, "show all of a plan: long values, and of a file the definitions of tools that the approval covers")
+	fl.BoolVar(&f.full, "full", false, "show all of a plan: long values and, for an approval file, the definitions of tools and activities")
 	fl.StringVar(&f.key, "key", "", "sign the approval of a file with this key (ed25519, PEM), for policies with approvalKeys")
 	fl.StringVar(&f.params, "params", "", "make the call with these params: a JSON object, or a file that holds one")
 	fl.StringVar(&f.result, "result", "", "take this for the result of the call: JSON, or a file that holds it")
@@ -202,7 +201,7 @@ func (env *environment) changeApproval(name string, change func(*approval.File) 
 	case a.File.RejectedAt != nil:
 		env.hintf("rejected by %s", a.File.RejectedBy)
 	case id != "":
-		env.hintf("approved by %s; plc solve --resume %s goes on", a.File.ApprovedBy, env.again(id))
+		env.hintf("approved by %s; plc solve --resume %s goes on", a.File.ApprovedBy, env.argsFor(id))
 	default:
 		env.hintf("approved by %s; plc run with the flags of plc plan and --approval %s runs it, once", a.File.ApprovedBy, name)
 	}

@@ -97,8 +97,8 @@ const (
 	pageRows   = 40
 )
 
-// showTerms shows what runs, how often and with which params, which it cuts if it may; it reports
-// whether that is all.
+// showTerms shows what runs, how often and with which params. If cut is set, it shortens long
+// values. It reports whether that is all.
 func showTerms(b *display.Builder, t *exec.Terms, cut bool) (whole bool) {
 	if t.Target != "" {
 		b.Line("  runs %s (%s)", t.Target, t.Origin)
@@ -122,8 +122,8 @@ func showTerms(b *display.Builder, t *exec.Terms, cut bool) (whole bool) {
 	return whole
 }
 
-// showValue shows a value, which it cuts if it may and the value is long, and reports whether it
-// was shown completely. If not, it adds a line that begins with what.
+// showValue shows a value; if cut is set, it shortens a long one. It reports whether the value was
+// shown completely. If not, it adds a line that begins with what.
 func showValue(b *display.Builder, what display.Literal, value json.RawMessage, cut bool) (whole bool) {
 	whole = true
 	lines := display.IndentedJSON(value, "  ").Lines()

@@ -126,7 +126,7 @@ func (env *environment) checkEach(names []string, f *checkFlags, s *settings) er
 	if err != nil {
 		return err
 	}
-	all, unread, left := s.Findings, 0, newTally(nil)
+	all, unread, unchecked := s.Findings, 0, newTally(nil)
 	for _, name := range names {
 		l, err := env.checkFile(name, f, s)
 		if err != nil {
@@ -135,19 +135,19 @@ func (env *environment) checkEach(names []string, f *checkFlags, s *settings) er
 		}
 		all = append(all, l.found()...)
 		if l != nil && !l.findings.HasErrors() {
-			left.noteUnchecked(l.Unmade(), l.Ungiven())
+			unchecked.noteUnchecked(l.Unmade(), l.Ungiven())
 		}
 	}
 	if err := write(all); err != nil {
 		return err
 	}
 	if n := fixable(s.Findings); f.fix && n > 0 {
-		showf(env.stderr, "--fix changes plans only, and leaves %s of other files to you\n", count(n, "fix"))
+		showf(env.stderr, "--fix changes only plans; it did not apply %s in other files\n", count(n, "fix"))
 	}
 	if f.format == "text" {
 		env.summary(all.Count(diag.Error), all.Count(diag.Warning), len(names)-unread)
 		env.hintTools(s, all, names[0])
-		env.hintOpen(s, left)
+		env.hintOpen(s, unchecked)
 	}
 	if unread > 0 {
 		return exit(exitUsage)

@@ -60,7 +60,7 @@ type tally struct {
 	plans, faulty    int
 	errors, warnings int
 	codes            map[diag.Code]*codeTally
-	tools            diag.List // a finding about an unknown tool, if possible one without a fix
+	tools            diag.List // a finding about an unknown tool, one without a fix if there is any
 	unmade, ungiven  nameSet   // of plc.Plan
 }
 

@@ -120,18 +120,18 @@ func meant(word string, names iter.Seq[string], otherwise string) string {
 // flagError returns the error for flags that can't be read.
 func flagError(c *cobra.Command, err error) error {
 	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok && (errors.Is(err, strconv.ErrSyntax) || errors.Is(err, strconv.ErrRange)) {
-		what := "a whole number"
+		what := "it takes a whole number"
 		switch t := bad.GetFlag().Value.Type(); {
 		case errors.Is(err, strconv.ErrRange):
-			what = "a number closer to 0"
+			what = "the number is out of range"
 		case t == "bool":
-			what = "true or false"
+			what = "it takes true or false"
 		case t == "float64":
-			what = "a number"
+			what = "it takes a number"
 		case strings.HasPrefix(t, "uint"):
 			what += " of at least 0"
 		}
-		return fmt.Errorf("invalid argument %q for \"--%s\" flag: it takes %s; see %s --help", bad.GetValue(), bad.GetFlag().Name, what, c.CommandPath())
+		return fmt.Errorf("invalid argument %q for \"--%s\" flag: %s; see %s --help", bad.GetValue(), bad.GetFlag().Name, what, c.CommandPath())
 	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
@@ -298,8 +298,9 @@ func wantsJSON(format string) (bool, error) {
 	return choice("format", format, map[string]bool{"text": false, "json": true})
 }
 
-// again returns the arguments of a suggested command: a run or a file, and the flags of sameFlags.
-func (env *environment) again(name string) display.Text {
+// argsFor returns the arguments of a suggested command: a run or a file, and the flags of
+// sameFlags.
+func (env *environment) argsFor(name string) display.Text {
 	return display.Sprintf("%s%s", display.ShellWord(name), env.sameFlags())
 }
 

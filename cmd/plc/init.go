@@ -103,7 +103,7 @@ func (env *environment) initProject(ctx context.Context, start bool) error {
 	if len(served) > 0 {
 		how := display.Sprintf("%s calls %s", firstPlanName, called)
 		if called == "" {
-			how = display.Sprintf("%s calls none, and begins with a call to put into it", firstPlanName)
+			how = display.Sprintf("%s calls none of them; the comment at its top has a call that you can add", firstPlanName)
 		}
 		env.hintf("the MCP servers have the tools %s; %s", display.Line(strings.Join(served, ", ")).Cut(maxReason), how)
 	}

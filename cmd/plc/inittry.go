@@ -24,10 +24,10 @@ type trial struct {
 	checker *plc.Checker
 }
 
-// tryFound returns the files with which the first plan runs, the others with the reason why not,
-// and what checks plans with the tools of the former. It starts MCP servers, which are programs
-// that the folder names, only if start is set or somebody at the terminal says yes.
-func (env *environment) tryFound(ctx context.Context, found inFolder, services []byte, start bool) (good inFolder, left []leftOut, with *plc.Checker, err error) {
+// tryFound returns the files with which the first plan runs, the other files with reasons, and a
+// checker that has the tools of the former. It starts MCP servers, which are programs that the
+// folder names, only if start is set or somebody at the terminal says yes.
+func (env *environment) tryFound(ctx context.Context, found inFolder, services []byte, start bool) (good inFolder, left []leftOut, checker *plc.Checker, err error) {
 	t := &trial{env: env, services: string(services)}
 	var serving []string
 	for name, isMCP := range found.uses() {
@@ -111,9 +111,9 @@ func (t *trial) fails(ctx context.Context, files inFolder) (why string, err erro
 	return "", nil
 }
 
-// firstPlan is a plan that runs with the tools that calculate. What is added to its calls and its
-// output is put in for the verbs, and what is said before it for the first.
-const firstPlan = `%s{
+// firstPlanFormat is the format of a first plan, which uses the built-in math tools. Its verbs are
+// a comment before the plan, further calls, and the output.
+const firstPlanFormat = `%s{
   "calls": [
     {"_tool": "add", "a": 2, "b": 3, "_outputPath": "†state.sum"},
     {"_tool": "multiply", "a": "†state.sum", "b": 4, "_outputPath": "†state.product"}%s
@@ -122,12 +122,13 @@ const firstPlan = `%s{
 }
 `
 
-// simplePlan is the first plan where there are no tools of MCP servers.
-var simplePlan = fmt.Sprintf(firstPlan, "", "", `"†state.product"`)
+// simplePlan is the first plan if there are no tools of MCP servers.
+var simplePlan = fmt.Sprintf(firstPlanFormat, "", "", `"†state.product"`)
 
-// firstPlanOf returns a plan that runs, the names of the tools of MCP servers that the checker has,
-// and the one of these that the plan calls: one that only reads, by what its server says, and needs
-// no params. Without such a tool the plan begins with a call in a comment.
+// firstPlanOf returns a first plan that checks without errors, the names of the MCP tools that c
+// has, and the one that the plan calls. It calls a tool that its server declares read-only and that
+// requires no params. If none fits, called is empty and the plan begins with a comment that holds
+// an example call.
 func firstPlanOf(c *plc.Checker) (text string, served []string, called string) {
 	if c == nil {
 		return simplePlan, nil, ""
@@ -153,12 +154,12 @@ func firstPlanOf(c *plc.Checker) (text string, served []string, called string) {
 	t := slices.MinFunc(all, func(a, b *tool.Tool) int { return ask(a) - ask(b) })
 	if name := quote(t.Definition.Name); ask(t) == 0 {
 		call := fmt.Sprintf(",\n    {\"_tool\": %s, \"_outputPath\": \"†state.served\"}", name)
-		text = fmt.Sprintf(firstPlan, "", call, fmt.Sprintf(`{"product": "†state.product", %s: "†state.served"}`, name))
+		text = fmt.Sprintf(firstPlanFormat, "", call, fmt.Sprintf(`{"product": "†state.product", %s: "†state.served"}`, name))
 		if p, err := c.Check(plc.Text(text)); err == nil && p.Err() == nil {
 			return text, served, t.Definition.Name
 		}
 	}
-	return fmt.Sprintf(firstPlan, "// A call of a tool of an MCP server, to put into the list: "+exampleOf(t)+"\n", "", `"†state.product"`), served, ""
+	return fmt.Sprintf(firstPlanFormat, "// To call a tool of an MCP server, add this to the list: "+exampleOf(t)+"\n", "", `"†state.product"`), served, ""
 }
 
 // exampleOf returns a call of a tool on one line, with … for what it requires.

@@ -271,13 +271,14 @@ func (env *environment) hintTools(s *settings, l diag.List, plan string) {
 	}
 }
 
-// hintOpen says what was not checked, since only a run has it: what makes calls, and the input.
+// hintOpen tells the user what could not be checked: calls that nothing makes, and input that was
+// not given.
 func (env *environment) hintOpen(s *settings, t *tally) {
 	if len(t.unmade.names) > 0 && !s.Untold() {
-		env.hintf("nothing makes the calls of %s, so that plc run refuses the plan (PLC606), until a tool file has an activity or a model for them, or the plan their results in _output", someOf(t.unmade.names))
+		env.hintf("plc run will refuse calls of %s (PLC606), because nothing makes them; add an activity or a model to a tool file, or give their results in _output", someOf(t.unmade.names))
 	}
 	if len(t.ungiven.names) > 0 {
-		env.hintf("no --input was given, so that what the plan reads of it was not checked: %s", someOf(t.ungiven.names))
+		env.hintf("no --input was given, so these were not checked: %s", someOf(t.ungiven.names))
 	}
 }
 

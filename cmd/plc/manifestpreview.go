@@ -48,9 +48,9 @@ func (t *manifestTarget) words() string {
 	return words
 }
 
-// previewManifest renders what an approval covers as plc plan shows it, from its manifest: the
-// calls as they are written, what they may do, and what the run is given. What a dry run makes up
-// is not in the manifest, and definitions are left to shownManifest.
+// previewManifest renders a manifest in the form of plc plan: the calls as they are written, what
+// they may do, and what the run is given. A manifest has no results of a dry run. Definitions are
+// left out; shownManifest shows them.
 func previewManifest(plan string, m report.Manifest) display.Text {
 	members := map[string]json.RawMessage{}
 	var all struct {
@@ -87,7 +87,7 @@ func previewManifest(plan string, m report.Manifest) display.Text {
 	return b.Text()
 }
 
-// withoutZeros returns an object without the members that say nothing.
+// withoutZeros returns an object without the members that hold a zero value.
 func withoutZeros(value json.RawMessage) json.RawMessage {
 	members := map[string]json.RawMessage{}
 	if json.Unmarshal(value, &members) != nil {
@@ -112,7 +112,7 @@ func (b *manifestPreview) program(prefix string, p *manifestProgram) {
 		c := p.Calls[id]
 		var named string // which may be another name of the tool than its own
 		_ = json.Unmarshal(c.Call["_tool"], &named)
-		b.Line("%3d  %s  %s", i+1, display.Name(id), b.made(c.Target, named, prefix+id))
+		b.Line("%3d  %s  %s", i+1, display.Name(id), b.describe(c.Target, named, prefix+id))
 		var params, others []string
 		for _, name := range slices.Sorted(maps.Keys(c.Call)) {
 			switch {
@@ -126,13 +126,13 @@ func (b *manifestPreview) program(prefix string, p *manifestProgram) {
 			b.Line("       %s: %s", display.Name(name), b.value(c.Call[name]))
 		}
 		if c.FallbackTarget != "" {
-			b.Line("       if it fails for good: %s", b.made(c.FallbackTarget, "", prefix+id))
+			b.Line("       if it fails for good: %s", b.describe(c.FallbackTarget, "", prefix+id))
 		}
 		for _, undo := range [][2]string{{c.Target, c.UndoTargets}, {c.FallbackTarget, c.FallbackUndoTargets}} {
 			if undo[1] == "" {
 				continue
 			}
-			b.Line("       undone by: %s", b.made(undo[1], "", prefix+id+"/undo"))
+			b.Line("       undone by: %s", b.describe(undo[1], "", prefix+id+"/undo"))
 			if how := b.targets[undo[0]].Undo; how != nil {
 				b.Line("         %s", b.value(how))
 			}
@@ -147,9 +147,9 @@ func (b *manifestPreview) program(prefix string, p *manifestProgram) {
 	}
 }
 
-// made returns the tools of targets, which have commas between them, with their effects, and notes
-// that a call runs them. A tool is called by its own name unless the call has another one.
-func (b *manifestPreview) made(targets, named, call string) display.Text {
+// describe returns the tools of a comma-separated list of targets with their effects, and adds call
+// to the callers of each. named replaces the name of a tool if it is not empty.
+func (b *manifestPreview) describe(targets, named, call string) display.Text {
 	var all display.Builder
 	for i, name := range strings.Split(targets, ", ") {
 		if i > 0 {

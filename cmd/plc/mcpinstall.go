@@ -89,7 +89,7 @@ The other flags are those of plc mcp, with which the host then starts it.
 What changes is shown first, and a person is asked; --yes says yes, and --dry-run writes
 nothing. Comments, and all that has nothing to do with servers, stay as they are. The old
 configuration is kept beside the new one (.before-plc); plc mcp uninstall puts it back. A trusted
-plc.yaml that names the configuration names the new file then, and stays trusted.`,
+plc.yaml that names the configuration is changed to name the new file, and stays trusted.`,
 		Example: `  plc mcp install claude-code
   plc mcp install claude-code --approve all --dry-run
   plc mcp install cursor --tools tools.yaml --yes
@@ -168,7 +168,7 @@ func mcpUninstallCommand(env *environment) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return env.uninstall(args[0], user) },
 	}
 	addUser(c, &user)
-	c.Flags().Bool("yes", false, "without asking, as of plc mcp install; plc mcp uninstall never asks")
+	c.Flags().Bool("yes", false, "accepted, as by plc mcp install; plc mcp uninstall never asks")
 	return c
 }
 
@@ -378,10 +378,10 @@ func (env *environment) install(ctx context.Context, name string, f *installFlag
 	}
 	show(env.stderr, display.Sprintf("done; restart the host. plc mcp uninstall %s undoes it\n", display.Line(h.named())))
 	if s.behind == nil {
-		env.tellAlone(h.file)
+		env.askToRemove(h.file)
 		return nil
 	}
-	return move.write(env, h.file, h.moved)
+	return move.apply(env, h.file, h.moved)
 }
 
 // showSetup shows what install changes, and which servers it leaves where they are. Secrets are not
@@ -530,7 +530,7 @@ func (env *environment) uninstall(name string, user bool) (err error) {
 			return err
 		}
 		show(env.stderr, display.Sprintf("%s is as it was before\n", display.Name(h.file)))
-		return errors.Join(move.write(env, h.moved, h.file), remove(h.moved, h.backup()))
+		return errors.Join(move.apply(env, h.moved, h.file), remove(h.moved, h.backup()))
 	}
 	// Something was changed since: that is kept, and the servers come back.
 	servers := before.servers
@@ -554,7 +554,7 @@ func (env *environment) uninstall(name string, user bool) (err error) {
 		}
 		show(env.stderr, display.Sprintf("%s is what it was before\n", display.Name(kept)))
 	}
-	return errors.Join(move.write(env, h.moved, h.file), remove(h.moved))
+	return errors.Join(move.apply(env, h.moved, h.file), remove(h.moved))
 }
 
 // setAside renames a file, so that another one can have its name, and returns the new name.

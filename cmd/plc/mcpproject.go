@@ -17,18 +17,18 @@ import (
 	"github.com/plc-lang/plc/tool/file"
 )
 
-// A projectMove is the change of a trusted project file that names the servers of a host, which
-// move to another file. The project stays trusted: it starts what it started before.
+// A projectMove is an edit of a trusted project file that goes with a move of the servers of a host
+// to another file. The project stays trusted, because it starts no other servers than before.
 type projectMove struct {
 	name      string
 	was, text []byte
-	files     []plc.ProjectFile // that are trusted then
+	files     []plc.ProjectFile // to be trusted after the edit
 }
 
-// moveInProject returns how the project file changes when servers move from one file, which has the
-// text was, to another one, which will have the given text. It returns nil if there is no project
-// file, if that does not name the file, if the project is not trusted as it is, or if the text has
-// other servers than were trusted.
+// moveInProject returns the edit of the project file for moving servers from the file from, whose
+// text is was, to the file to, whose text will be text. It returns nil if there is no project file
+// or it does not name from, if the project is not trusted as it is, if text holds servers that are
+// not in was, or if the project file can't be edited so.
 func (env *environment) moveInProject(from, to string, was, text []byte) *projectMove {
 	name, p, at := env.projectNaming(from)
 	if at < 0 || env.noProject || !sameServers(text, was) {
@@ -86,9 +86,8 @@ func serversOf(text []byte) (all []texttree.Entry, ok bool) {
 // plainName matches names of files that YAML takes as a string without quotes.
 var plainName = regexp.MustCompile(`^[./]?[A-Za-z][A-Za-z0-9._/-]*$`)
 
-// renamed returns the text of a project file with another name for the element at an index of its
-// list mcp, and all else as it is written. It returns nil if the text is one that can't be changed
-// so.
+// renamed returns text with element at of its list mcp replaced by to, or nil if that is not
+// possible. Everything else, comments included, stays as it is.
 func renamed(text []byte, at int, to string) []byte {
 	root, fault := texttree.YAML{What: "project files", MaxDepth: maxConfigDepth}.Parse(text)
 	if fault != nil {
@@ -120,9 +119,9 @@ func (m *projectMove) show(env *environment) {
 	}
 }
 
-// write changes the project file and notes that it is trusted as it is then. Without a change it
-// asks for one, if the project file names the file that the servers have left.
-func (m *projectMove) write(env *environment, from, to string) error {
+// apply writes the edited project file and records that it is trusted. If m is nil, it asks the
+// user to edit a project file that still names from.
+func (m *projectMove) apply(env *environment, from, to string) error {
 	if m == nil {
 		env.tellMoved(from, to)
 		return nil
@@ -142,7 +141,7 @@ func (m *projectMove) write(env *environment, from, to string) error {
 	return writeTrust(m.name, m.files)
 }
 
-// tellMoved asks for a change of the project file if that names the configuration from, whose
+// tellMoved asks the user to edit the project file if it names the configuration from, whose
 // servers have moved to the configuration to.
 func (env *environment) tellMoved(from, to string) {
 	name, _, at := env.projectNaming(from)
@@ -153,11 +152,11 @@ func (env *environment) tellMoved(from, to string) {
 		display.Name(name), display.Name(from), display.Name(to)))
 }
 
-// tellAlone asks for a change of the project file if that names a configuration that has no servers
-// for plc, but plc itself.
-func (env *environment) tellAlone(config string) {
+// askToRemove asks the user to take a configuration out of the project file if the configuration
+// has no servers for plc but plc itself.
+func (env *environment) askToRemove(config string) {
 	if name, _, at := env.projectNaming(config); at >= 0 {
-		show(env.stderr, display.Sprintf("%s names %s, which has plc itself and no other server for plc now: take it out of the list mcp, and run plc trust\n", display.Name(name), display.Name(config)))
+		show(env.stderr, display.Sprintf("%s names %s, which now lists no server for plc but plc itself: remove it from mcp, and run plc trust\n", display.Name(name), display.Name(config)))
 	}
 }
 

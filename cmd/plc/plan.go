@@ -118,7 +118,7 @@ func (env *environment) plan(c *cobra.Command, name string, f *planOptions) erro
 	if err := doc.preview.RequestApproval(f.output, f.expires); err != nil {
 		return err
 	}
-	env.hintf("plc approve %s approves it; plc run with the same flags and --approval %s uses it", env.again(f.output), f.output)
+	env.hintf("plc approve %s approves it; plc run with the same flags and --approval %s uses it", env.argsFor(f.output), f.output)
 	return nil
 }
 

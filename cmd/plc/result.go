@@ -206,7 +206,7 @@ func headline(res *exec.Result) string {
 	return headlineOf(res.Status, n, len(res.Calls), "call", reason)
 }
 
-// headlineOf counts what came to which end.
+// headlineOf returns the status, the numbers in each status, and the reason on one line.
 func headlineOf(status exec.Status, n map[exec.Status]int, all int, what, reason string) string {
 	s := fmt.Sprintf("%s: %s", status, strings.Join(endsOf(n, "of "+count(all, what)+" completed"), ", "))
 	if reason != "" {
@@ -215,7 +215,8 @@ func headlineOf(status exec.Status, n map[exec.Status]int, all int, what, reason
 	return s
 }
 
-// endsOf returns how many came to each end, those that completed first, in the given words.
+// endsOf returns the number of calls in each status as text, such as "2 failed", the completed ones
+// first. completed is the text after their number.
 func endsOf(n map[exec.Status]int, completed string) []string {
 	ends := []string{fmt.Sprintf("%d %s", n[exec.Completed], completed)}
 	for _, status := range []exec.Status{exec.Failed, exec.Skipped, exec.Blocked, exec.Cancelled, exec.Running, exec.Ready, journal.Interrupted, journal.Uncertain, journal.Delegating, exec.Awaiting, exec.Paused, exec.Rejected} {

@@ -93,8 +93,9 @@ Calls that are completed are not made again. Of a run that has completed the res
 by plc show, and nothing is recorded. A call that had started and has no answer may have done
 its work: if its tool may not be called twice, a person is asked, or --on-uncertain says what
 happens to it; where nobody can be asked, it fails. In a run that had failed, what failed is
-tried again. Flags that are given here hold from now on, for this process. If last waits for an
-answer and is not the newest run, or is one of another folder, --yes gives it only by its id.
+tried again. Flags that are given here hold from now on, for this process. If the run that last
+means waits for an answer, --yes is refused unless that is the newest run and was started in this
+folder; name it by its id instead.
 
 With --plan the run goes on with another plan: what differs in meaning is shown; calls that did
 the same keep what they gave, the others are checked, and made.`,
@@ -137,7 +138,7 @@ func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) er
 	}
 	return env.withStore(c.Context(), name, f, find, func(e *plc.Engine, sum *journal.Summary) (*plc.Run, error) {
 		if name == "last" && f.yes {
-			if err := env.meansLast(c.Context(), e, sum); err != nil {
+			if err := env.checkLast(c.Context(), e, sum); err != nil {
 				return nil, err
 			}
 		}
@@ -154,9 +155,9 @@ func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) er
 	})
 }
 
-// meansLast returns an error if the last run that can go on waits for an answer, and whoever says
-// --yes may not have this run in mind: it is not the newest, or belongs to another folder.
-func (env *environment) meansLast(ctx context.Context, e *plc.Engine, sum *journal.Summary) error {
+// checkLast returns an error if --yes might answer the wrong run: sum waits for an answer, and is
+// not the newest run or was started in another folder.
+func (env *environment) checkLast(ctx context.Context, e *plc.Engine, sum *journal.Summary) error {
 	if sum.Questions == 0 && !plc.WaitsForPlan(sum) {
 		return nil
 	}
@@ -175,8 +176,8 @@ func (env *environment) meansLast(ctx context.Context, e *plc.Engine, sum *journ
 	if newest[0].Run == sum.Run && (folder == "" || folder == here) {
 		return nil
 	}
-	return fmt.Errorf("the newest run that can go on, %s of %s, waits for an answer; name it if --yes is to give that, as in plc resume %s --yes",
-		sum.Run, planOf(ctx, e, sum), env.again(sum.Run))
+	return fmt.Errorf("the newest run that can go on, %s of %s, waits for an answer; to answer it with --yes, run plc resume %s --yes",
+		sum.Run, planOf(ctx, e, sum), env.argsFor(sum.Run))
 }
 
 // withStore continues the run that find returns for this name, or a fork of it, that begin holds.
@@ -268,8 +269,8 @@ func planOf(ctx context.Context, e *plc.Engine, sum *journal.Summary) display.Te
 	return name
 }
 
-// otherFolder returns the folder in which a run was begun, unless that is the current one or not
-// known.
+// otherFolder returns the folder in which a run was begun, or "" if that is the current one or
+// unknown.
 func otherFolder(ctx context.Context, e *plc.Engine, run string) string {
 	here, _ := os.Getwd()
 	if _, folder, err := e.Begun(ctx, run); err == nil && folder != here {

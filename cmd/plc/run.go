@@ -319,9 +319,9 @@ func (env *environment) execute(ctx context.Context, p *prepared, r *plc.Run) er
 			showf(env.stderr, "  %s\n", d)
 		}
 		if a := p.approval; a != nil && a.File != nil && a.File.Waits(time.Now()) {
-			env.hintf("plc approve %s approves it", env.again(a.Name))
+			env.hintf("plc approve %s approves it", env.argsFor(a.Name))
 		} else {
-			env.hintf("plc plan %s -o FILE, with the same flags, and plc approve %s make another approval", p.name, env.again("FILE"))
+			env.hintf("plc plan %s -o FILE, with the same flags, and plc approve %s make another approval", p.name, env.argsFor("FILE"))
 		}
 	}
 	lost, lostResults := log.close(), b.close()
@@ -398,7 +398,7 @@ func (env *environment) askPlan(ctx context.Context, p *prepared, r *plc.Run, pr
 			return r.NotRun(exec.Rejected, "the plan is lazy, there is nobody to ask, and without a record it can't wait; --yes approves")
 		}
 		if !r.Recorded() {
-			env.hintf("plc plan %s -o FILE, with the same flags, writes a request; plc approve %s approves it; --approval FILE then runs it", p.name, env.again("FILE"))
+			env.hintf("plc plan %s -o FILE, with the same flags, writes a request; plc approve %s approves it; --approval FILE then runs it", p.name, env.argsFor("FILE"))
 		}
 		return r.NotRun(exec.Paused, plc.WaitsForApproval)
 	case why == "e", why == "edit":
@@ -419,36 +419,36 @@ func (env *environment) hintNext(p *prepared, r *plc.Run, res *exec.Result, b *b
 	switch {
 	case errors.As(res.Err, &fault):
 	case res.Status == exec.Paused && res.Replan:
-		env.hintf("plc resume %s --plan NEW goes on with another plan; what is done stays done", env.again(r.ID()))
+		env.hintf("plc resume %s --plan NEW goes on with another plan; what is done stays done", env.argsFor(r.ID()))
 	case res.Status == exec.Paused && r.Undone != nil:
 		env.hintAnswerUndo(r.ID(), r.ID())
 	case res.Status == exec.Paused:
-		env.hintf("plc approve %s, or plc reject, answers; then plc resume %[1]s goes on", env.again(r.ID()))
+		env.hintf("plc approve %s, or plc reject, answers; then plc resume %[1]s goes on", env.argsFor(r.ID()))
 	case res.Status == exec.Undoing && r.Undone != nil && r.Undone.Err == nil:
 		env.hintAnswerUndo(r.Undone.Run, r.ID())
 	case res.Status == exec.Undoing:
-		env.hintf("plc resume %s continues the undo; plc undo %[1]s does so with the current tool files", env.again(r.ID()))
+		env.hintf("plc resume %s continues the undo; plc undo %[1]s does so with the current tool files", env.argsFor(r.ID()))
 	case res.Status == exec.Failed && anyUnsure(res, b):
-		env.hintf("plc resume %s --on-uncertain retry makes calls again that may have done their work, skip goes on without them; without it they stay failed", env.again(r.ID()))
+		env.hintf("plc resume %s --on-uncertain retry makes calls again that may have done their work, skip goes on without them; without it they stay failed", env.argsFor(r.ID()))
 	case res.Status == exec.Failed && failedByPlan(res):
-		env.hintf("plc resume %s --plan NEW goes on with a mended plan; without --plan it tries again what failed; what is done stays done", env.again(r.ID()))
+		env.hintf("plc resume %s --plan NEW goes on with a corrected plan; without --plan it tries again what failed; what is done stays done", env.argsFor(r.ID()))
 	case res.Status == exec.Failed:
-		env.hintf("plc resume %s tries again what failed, with the tool files as they were; --plan NEW goes on with a mended plan, and a new plc run uses mended tool files; what is done stays done", env.again(r.ID()))
+		env.hintf("plc resume %s tries again what failed, with the tool files as they were; add --plan NEW to go on with a corrected plan; to use corrected tool files, start a new plc run; what is done stays done", env.argsFor(r.ID()))
 	case res.Status == exec.Cancelled && anyUnsure(res, b):
 		asks := "asks about calls that may have done their work"
 		if !env.canAsk() {
 			asks = "fails calls that may have done their work, unless somebody can be asked at a terminal"
 		}
-		env.hintf("plc resume %s goes on, and %s; --on-uncertain retry makes them again unasked, skip goes on without them", env.again(r.ID()), asks)
+		env.hintf("plc resume %s goes on, and %s; --on-uncertain retry makes them again unasked, skip goes on without them", env.argsFor(r.ID()), asks)
 	case res.Status == exec.Cancelled:
-		env.hintf("plc resume %s goes on; what is done stays done", env.again(r.ID()))
+		env.hintf("plc resume %s goes on; what is done stays done", env.argsFor(r.ID()))
 	}
 }
 
 // hintAnswerUndo says how to answer the questions of a run that undoes another, and how to
 // continue.
 func (env *environment) hintAnswerUndo(by, next string) {
-	env.hintf("plc approve %s runs the undo, plc approve %[1]s --skip leaves the effect in place; then plc resume %s continues", env.again(by), env.again(next))
+	env.hintf("plc approve %s runs the undo, plc approve %[1]s --skip leaves the effect in place; then plc resume %s continues", env.argsFor(by), env.argsFor(next))
 }
 
 // anyUnsure reports whether a call of a run has failed that may have done its work.

@@ -46,10 +46,10 @@ func runsCommand(env *environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "runs",
 		Short: "List the runs of the record",
-		Long: `List the runs that are recorded, the newest first: what became of each, to which end came the
-calls that started or were skipped, with those in documents, and how many questions wait for an
-answer. ELAPSED is the time from its start to its end, or to its last event, with all waits: for
-a person, and for somebody to resume it. A run whose process is gone, and that did not end, is
+		Long: `List the recorded runs, newest first, with the status of each, its calls by status (those that
+started or were skipped, including calls in documents), and the number of its open questions.
+ELAPSED is the time from the start of the run to its end, or to its last event, including all
+waits for a person or for plc resume. A run whose process is gone, and that did not end, is
 interrupted; plc resume goes on with it.`,
 		Example: `  plc runs
   plc runs --status paused,interrupted --limit 10
@@ -200,8 +200,8 @@ func (env *environment) table(rows [][]string) error {
 	return out.Flush()
 }
 
-// elapsedOf returns the time from the start of a run to its end, or to its last event, with the
-// time in which nothing of it ran.
+// elapsedOf returns the time from the start of a run to its end, or to its last event, including
+// time in which it did not run. For a run that a process holds it is the time until now.
 func elapsedOf(r *journal.Summary) string {
 	end := r.Changed
 	if !r.Finished.IsZero() {

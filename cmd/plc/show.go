@@ -107,7 +107,7 @@ func (env *environment) showWaiting(ctx context.Context, out io.Writer, store jo
 	if err != nil {
 		return env.showFaulty(ctx, err)
 	}
-	show(out, display.Sprintf("\nplc approve %s approves this:\n%s", env.again(run), blueprint(preview.Plan.Name, preview.DryRun, preview.Forecast, maxListed)))
+	show(out, display.Sprintf("\nplc approve %s approves this:\n%s", env.argsFor(run), blueprint(preview.Plan.Name, preview.DryRun, preview.Forecast, maxListed)))
 	return nil
 }
 
@@ -307,7 +307,7 @@ func showGiven(w io.Writer, sum *journal.Summary, g *journal.Given) {
 	if h := sum.Holder; h != nil {
 		line("held by", "process %d on %s since %s", h.PID, h.Host, h.Since.Format(time.RFC3339))
 	}
-	line("began", "%s, elapsed %s, with all waits", sum.Created.Local().Format(time.RFC3339), elapsedOf(sum))
+	line("began", "%s, took %s including waits", sum.Created.Local().Format(time.RFC3339), elapsedOf(sum))
 	if g.Fork != nil {
 		line("fork of", "%s, from %s on", g.Fork.Run, g.Fork.At)
 		for _, path := range slices.Sorted(maps.Keys(g.Fork.Set)) {

@@ -349,12 +349,12 @@ func (env *environment) showSolved(r *loop.Result, f *solveFlags, l *plc.Loop, b
 func (env *environment) hintSolve(r *loop.Result, waiting string, broken bool) {
 	switch {
 	case r.Status == exec.Paused && waiting != "":
-		env.hintf("plc approve %s, or plc reject, answers; then plc solve --resume %s goes on", env.again(waiting), env.again(r.ID))
+		env.hintf("plc approve %s, or plc reject, answers; then plc solve --resume %s goes on", env.argsFor(waiting), env.argsFor(r.ID))
 	case r.Status == exec.Paused && len(r.Runs) > 0:
-		env.hintf("plc approve %s, or plc reject, answers; then plc solve --resume %s goes on", env.again(r.Runs[len(r.Runs)-1]), env.again(r.ID))
+		env.hintf("plc approve %s, or plc reject, answers; then plc solve --resume %s goes on", env.argsFor(r.Runs[len(r.Runs)-1]), env.argsFor(r.ID))
 	case r.Status == exec.Failed && broken:
-		env.hintf("plc solve --resume %s goes on when that is mended; what is done stays done", env.again(r.ID))
+		env.hintf("plc solve --resume %s goes on when that is mended; what is done stays done", env.argsFor(r.ID))
 	case r.Status == exec.Cancelled:
-		env.hintf("plc solve --resume %s goes on; what is done stays done, and --on-uncertain says what happens to a call that was cut off and may have done its work", env.again(r.ID))
+		env.hintf("plc solve --resume %s goes on; what is done stays done, and --on-uncertain says what happens to a call that was cut off and may have done its work", env.argsFor(r.ID))
 	}
 }

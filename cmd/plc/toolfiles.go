@@ -38,8 +38,8 @@ func addCatalogue(fl *pflag.FlagSet, c *cobra.Command, files *toolFiles) {
 	must(c.RegisterFlagCompletionFunc("tools-from", cobra.FixedCompletions(catalogueNames(), cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// args returns the arguments that give these files. The policy of the project file, which has no
-// file of its own, is not among them: the project file is used again.
+// args returns the flags that select these files. The policy of the project file, which has no file
+// of its own, is not among them: the project file is used again.
 func (t *toolFiles) args() (all []string) {
 	for _, f := range t.Files {
 		if f.Text != "" {

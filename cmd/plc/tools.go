@@ -177,8 +177,8 @@ func annotationsText(t *tool.Tool) string {
 	return text
 }
 
-// saidEffects returns the effects that an MCP server declares of its tool, whether they count or
-// not; nil for other tools.
+// saidEffects returns the effects that an MCP server declares for its tool, trusted or not; nil for
+// other tools.
 func saidEffects(t *tool.Tool) *tool.Effects {
 	if t.Driver != mcp.Driver {
 		return nil
