@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -50,11 +49,11 @@ func (env *environment) listCodes() {
 func (env *environment) explain(word string) error {
 	code, ok := diag.ParseCode(word)
 	if !ok {
-		number := digits(word)
+		number := sortedDigits(word)
 		names := func(yield func(string) bool) {
 			for _, c := range diag.Codes() {
 				// A code with other digits is about something else.
-				if number != "" && digits(c.String()) != number {
+				if number != "" && sortedDigits(c.String()) != number {
 					continue
 				}
 				if !yield(c.String()) {
@@ -69,9 +68,15 @@ func (env *environment) explain(word string) error {
 	return nil
 }
 
-// digits returns the digits of a code in the order of their size.
-func digits(code string) string {
-	all := []byte(strings.Trim(strings.ToUpper(code), "PLC"))
+// sortedDigits returns the digits of a code, sorted, so that codes whose digits were transposed
+// compare equal.
+func sortedDigits(code string) string {
+	var all []byte
+	for _, c := range []byte(code) {
+		if c >= '0' && c <= '9' {
+			all = append(all, c)
+		}
+	}
 	slices.Sort(all)
 	return string(all)
 }

@@ -151,16 +151,23 @@ func firstPlanOf(c *plc.Checker) (text string, served []string, called string) {
 		}
 		return 0
 	}
-	t := slices.MinFunc(all, func(a, b *tool.Tool) int { return ask(a) - ask(b) })
-	if name := quote(t.Definition.Name); ask(t) == 0 {
+	slices.SortStableFunc(all, func(a, b *tool.Tool) int { return ask(a) - ask(b) })
+	for _, t := range all[:min(len(all), mostFirst)] {
+		if ask(t) > 0 {
+			break
+		}
+		name := quote(t.Definition.Name)
 		call := fmt.Sprintf(",\n    {\"_tool\": %s, \"_outputPath\": \"†state.served\"}", name)
 		text = fmt.Sprintf(firstPlanFormat, "", call, fmt.Sprintf(`{"product": "†state.product", %s: "†state.served"}`, name))
 		if p, err := c.Check(plc.Text(text)); err == nil && p.Err() == nil {
 			return text, served, t.Definition.Name
 		}
 	}
-	return fmt.Sprintf(firstPlanFormat, "// To call a tool of an MCP server, add this to the list: "+exampleOf(t)+"\n", "", `"†state.product"`), served, ""
+	return fmt.Sprintf(firstPlanFormat, "// To call a tool of an MCP server, add this to the list: "+exampleOf(all[0])+"\n", "", `"†state.product"`), served, ""
 }
+
+// mostFirst is the maximum number of tools that a first plan is tried with.
+const mostFirst = 20
 
 // exampleOf returns a call of a tool on one line, with … for what it requires.
 func exampleOf(t *tool.Tool) string {

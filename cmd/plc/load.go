@@ -275,7 +275,7 @@ func (env *environment) hintTools(s *settings, l diag.List, plan string) {
 // not given.
 func (env *environment) hintOpen(s *settings, t *tally) {
 	if len(t.unmade.names) > 0 && !s.Untold() {
-		env.hintf("plc run will refuse calls of %s (PLC606), because nothing makes them; add an activity or a model to a tool file, or give their results in _output", someOf(t.unmade.names))
+		env.hintf("nothing makes the calls of %s, so plc run will refuse the plan (PLC606); add an activity or a model to a tool file, or give their results in _output", someOf(t.unmade.names))
 	}
 	if len(t.ungiven.names) > 0 {
 		env.hintf("no --input was given, so these were not checked: %s", someOf(t.ungiven.names))
