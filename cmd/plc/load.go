@@ -245,8 +245,8 @@ func (env *environment) hintUnused(s *settings, verbose bool) {
 	}
 }
 
-// hintTools tells newcomers where tools come from, when a plan has unknown ones
-// and no tool file was given.
+// hintTools says what to do about unknown tools of a plan: which command lists those that there are
+// or, if no tool file was given, how to give one.
 func (env *environment) hintTools(s *settings, l diag.List, plan string) {
 	if !s.NoTools() {
 		if slices.ContainsFunc(l, func(f diag.Finding) bool { return f.Code == diag.UnknownTool && f.Fix == nil }) {
