@@ -435,6 +435,26 @@ func TestCallsThatNeverRan(t *testing.T) {
 	}
 }
 
+// The calls of a document are blocked with the call that would have run it.
+func TestDocumentsThatNeverRan(t *testing.T) {
+	g := newRig(t, Options{})
+	run := g.runTo("runFinished", object{
+		"plan":      []object{{"_id": "fails", "_tool": "flaky", "_outputPath": "†state.a"}, {"_id": "d", "_tool": "forEach", "items": []any{"†state.a"}, "_delegate": "doc"}},
+		"documents": object{"doc": []object{{"_id": "x", "_tool": "double", "n": 1}}},
+	})
+	sum, err := g.server.opts.Engine.Summary(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, err := g.server.follow(t.Context(), sum, sum.Events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if states := told.states(""); states["d"] != "blocked" || states["d/x"] != "blocked" || told.fate("", "d/x") != "blocked" {
+		t.Errorf("%v, and %s", states, told.fate("", "d/x"))
+	}
+}
+
 // The list of runs, the page of a run and its table count calls alike: each that has begun, also
 // those that delegate.
 func TestCountsAreAlike(t *testing.T) {

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A project file that somebody has changed while plc asked is left as it is.
+func TestChangedProjectIsKept(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "plc.yaml")
+	theirs := []byte("mcp: [.mcp.json]\nstore: none\n")
+	if err := os.WriteFile(name, theirs, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m := &projectMove{name: name, was: []byte("mcp: [.mcp.json]\n"), text: []byte("mcp: [.plc.mcp.json]\n")}
+	var said bytes.Buffer
+	if err := m.apply(&environment{stderr: &said}, ".mcp.json", ".plc.mcp.json"); err == nil {
+		t.Error("no error")
+	}
+	if now, err := os.ReadFile(name); err != nil || !bytes.Equal(now, theirs) {
+		t.Errorf("%s (%v)", now, err)
+	}
+}
+
+// The preview of an approval tells an empty list from none.
+func TestEmptyListsAreShown(t *testing.T) {
+	if got := string(withoutZeros([]byte(`{"hosts":[],"a":null,"b":"","c":{}}`))); got != `{"hosts":[]}` {
+		t.Error(got)
+	}
+}
