@@ -158,7 +158,7 @@ func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) er
 // checkLast returns an error if --yes might answer the wrong run: sum waits for an answer, and is
 // not the newest run or was started in another folder.
 func (env *environment) checkLast(ctx context.Context, e *plc.Engine, sum *journal.Summary) error {
-	if sum.Questions == 0 && !plc.WaitsForPlan(sum) {
+	if sum.Questions == 0 && (!plc.WaitsForPlan(sum) || e.PlanApproved(ctx, sum)) {
 		return nil
 	}
 	newest, err := e.Runs(ctx, journal.Filter{Limit: 1})
