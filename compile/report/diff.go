@@ -310,18 +310,26 @@ func activityName(c *compile.Call) string {
 	return ""
 }
 
+// namedHint is a hint of effects with its name in a tool file.
+type namedHint struct {
+	name string
+	hint *tool.Hint
+}
+
+// hintsOf returns the hints of effects, in the order in which they are written.
+func hintsOf(e *tool.Effects) []namedHint {
+	return []namedHint{
+		{"readOnly", &e.ReadOnly}, {"destructive", &e.Destructive}, {"idempotent", &e.Idempotent},
+		{"openWorld", &e.OpenWorld}, {"pure", &e.Pure}, {"independent", &e.Independent},
+	}
+}
+
 // effectsText returns the effects that are declared, as a tool file writes them.
 func effectsText(e tool.Effects) string {
 	var b bytes.Buffer
-	for _, h := range []struct {
-		name string
-		hint tool.Hint
-	}{
-		{"readOnly", e.ReadOnly}, {"destructive", e.Destructive}, {"idempotent", e.Idempotent},
-		{"openWorld", e.OpenWorld}, {"pure", e.Pure}, {"independent", e.Independent},
-	} {
-		if h.hint != tool.Undeclared {
-			fmt.Fprintf(&b, "%s: %t, ", h.name, h.hint == tool.Yes)
+	for _, h := range hintsOf(&e) {
+		if *h.hint != tool.Undeclared {
+			fmt.Fprintf(&b, "%s: %t, ", h.name, *h.hint == tool.Yes)
 		}
 	}
 	if e.Domain != "" {
@@ -332,9 +340,9 @@ func effectsText(e tool.Effects) string {
 
 // ReadEffects parses the text of effects in a manifest, which effectsText writes.
 func ReadEffects(text string) (e tool.Effects) {
-	hints := map[string]*tool.Hint{
-		"readOnly": &e.ReadOnly, "destructive": &e.Destructive, "idempotent": &e.Idempotent,
-		"openWorld": &e.OpenWorld, "pure": &e.Pure, "independent": &e.Independent,
+	hints := map[string]*tool.Hint{}
+	for _, h := range hintsOf(&e) {
+		hints[h.name] = h.hint
 	}
 	for text != "" {
 		if domain, last := strings.CutPrefix(text, "domain: "); last {
