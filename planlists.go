@@ -22,8 +22,8 @@ type ListedPlan struct {
 	Warnings int             `json:"warnings"`
 	Findings diag.List       `json:"findings"`
 
-	Unmade  []string `json:"-"` // of a plan without errors, see Plan.Unmade
-	Ungiven []string `json:"-"` // the same, see Plan.Ungiven
+	Unimplemented  []string `json:"-"` // of a plan without errors, see Plan.Unimplemented
+	UncheckedInput []string `json:"-"` // of a plan without errors, see Plan.UncheckedInput
 
 	File *diag.File `json:"-"` // its text; nil when its line can't be read, and after it was checked
 	Name string     `json:"-"` // of the file that it stands in
@@ -106,7 +106,7 @@ func (c *Checker) checkListed(p *ListedPlan) {
 	if p.Err == nil && p.File != nil {
 		plan := c.CheckFile(p.File, p.Name)
 		if p.Findings = append(p.Findings, plan.Findings...); !p.Findings.HasErrors() {
-			p.Unmade, p.Ungiven = plan.Unmade(), plan.Ungiven()
+			p.Unimplemented, p.UncheckedInput = plan.Unimplemented(), plan.UncheckedInput()
 		}
 	}
 	p.Errors, p.Warnings = p.Findings.Count(diag.Error), p.Findings.Count(diag.Warning)

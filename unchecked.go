@@ -8,11 +8,11 @@ import (
 	"github.com/plc-lang/plc/tool/file"
 )
 
-// Unmade returns the names of tools that have calls which nothing can make: the tools have no
-// implementation, the plan does not hold the results, and the tool files declare no model for them.
-// A check reports no finding about that, since a result may still be added; a run is refused
+// Unimplemented returns the names of tools that have calls which nothing can make: the tools have
+// no implementation, the plan does not hold the results, and the tool files declare no model for
+// them. A check reports no finding about that, since a result may still be added; a run is refused
 // (PLC606). It returns none for a plan in another notation than plc's own.
-func (p *Plan) Unmade() []string {
+func (p *Plan) Unimplemented() []string {
 	if p.checker.reader.foreign != nil {
 		return nil
 	}
@@ -29,10 +29,10 @@ func (p *Plan) Unmade() []string {
 	})
 }
 
-// Ungiven returns the paths of the input that the plan reads, if it has neither an input nor a
-// schema for it. A check reports no finding about them; a run without them may be refused (PLC302).
-// It returns none for a plan in another notation than plc's own.
-func (p *Plan) Ungiven() []string {
+// UncheckedInput returns the paths of the input that the plan reads, if it has neither an input nor
+// a schema for it. A check reports no finding about them; a run without them may be refused
+// (PLC302). It returns none for a plan in another notation than plc's own.
+func (p *Plan) UncheckedInput() []string {
 	if p.checker.reader.foreign != nil || p.Program.Given("input") != nil || len(p.Program.Initial["input"]) > len("{}") || len(p.Program.Schemas["input"]) > 0 || !p.checker.spec.Instances.isZero() {
 		return nil
 	}

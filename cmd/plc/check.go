@@ -135,7 +135,7 @@ func (env *environment) checkEach(names []string, f *checkFlags, s *settings) er
 		}
 		all = append(all, l.found()...)
 		if l != nil && !l.findings.HasErrors() {
-			unchecked.noteUnchecked(l.Unmade(), l.Ungiven())
+			unchecked.noteUnchecked(l.Unimplemented(), l.UncheckedInput())
 		}
 	}
 	if err := write(all); err != nil {

@@ -61,7 +61,8 @@ type tally struct {
 	errors, warnings int
 	codes            map[diag.Code]*codeTally
 	tools            diag.List // a finding about an unknown tool, one without a fix if there is any
-	unmade, ungiven  nameSet   // of plc.Plan
+
+	unimplemented, input nameSet // see noteUnchecked
 }
 
 // codeTally counts the findings of a code.
@@ -86,13 +87,14 @@ func (t *tally) add(p *plc.ListedPlan) {
 	for _, c := range t.count(p.Findings) {
 		c.Plans++
 	}
-	t.noteUnchecked(p.Unmade, p.Ungiven)
+	t.noteUnchecked(p.Unimplemented, p.UncheckedInput)
 }
 
-// noteUnchecked notes what a plan without errors still lacks to be run.
-func (t *tally) noteUnchecked(unmade, ungiven []string) {
-	t.unmade.add(unmade)
-	t.ungiven.add(ungiven)
+// noteUnchecked notes what could not be checked of a plan without errors: see
+// plc.Plan.Unimplemented and UncheckedInput.
+func (t *tally) noteUnchecked(unimplemented, input []string) {
+	t.unimplemented.add(unimplemented)
+	t.input.add(input)
 }
 
 // nameSet is a set of names in the order in which they were added. The zero value is empty.

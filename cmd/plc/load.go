@@ -245,8 +245,8 @@ func (env *environment) hintUnused(s *settings, verbose bool) {
 	}
 }
 
-// hintTools says what to do about unknown tools of a plan: which command lists those that there are
-// or, if no tool file was given, how to give one.
+// hintTools tells the user what to do about unknown tools in a plan: list the known ones with
+// plc tools or, if no tool file was given, add one.
 func (env *environment) hintTools(s *settings, l diag.List, plan string) {
 	if !s.NoTools() {
 		if slices.ContainsFunc(l, func(f diag.Finding) bool { return f.Code == diag.UnknownTool && f.Fix == nil }) {
@@ -274,11 +274,11 @@ func (env *environment) hintTools(s *settings, l diag.List, plan string) {
 // hintOpen tells the user what could not be checked: calls that nothing makes, and input that was
 // not given.
 func (env *environment) hintOpen(s *settings, t *tally) {
-	if len(t.unmade.names) > 0 && !s.Untold() {
-		env.hintf("nothing makes the calls of %s, so plc run will refuse the plan (PLC606); add an activity or a model to a tool file, or give their results in _output", someOf(t.unmade.names))
+	if len(t.unimplemented.names) > 0 && !s.Untold() {
+		env.hintf("nothing makes the calls of %s, so plc run will refuse the plan (PLC606); add an activity or a model to a tool file, or give their results in _output", someOf(t.unimplemented.names))
 	}
-	if len(t.ungiven.names) > 0 {
-		env.hintf("no --input was given, so these were not checked: %s", someOf(t.ungiven.names))
+	if len(t.input.names) > 0 {
+		env.hintf("no --input was given, so these were not checked: %s", someOf(t.input.names))
 	}
 }
 
