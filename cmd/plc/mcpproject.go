@@ -31,7 +31,7 @@ type projectMove struct {
 // not in was, or if the project file can't be edited so.
 func (env *environment) moveInProject(from, to string, was, text []byte) *projectMove {
 	name, p, at := env.projectNaming(from)
-	if at < 0 || env.noProject || !sameServers(text, was) {
+	if at < 0 || env.noProject || !addsNoServer(text, was) {
 		return nil
 	}
 	files := plc.ProjectFiles(name, p)
@@ -57,9 +57,9 @@ func (env *environment) moveInProject(from, to string, was, text []byte) *projec
 	return m
 }
 
-// sameServers reports whether each server of a configuration is in another one with the same
+// addsNoServer reports whether every server of a configuration is in another one, with the same
 // settings.
-func sameServers(text, other []byte) bool {
+func addsNoServer(text, other []byte) bool {
 	servers, read := serversOf(text)
 	known, _ := serversOf(other)
 	return read && !slices.ContainsFunc(servers, func(e texttree.Entry) bool {

@@ -104,8 +104,9 @@ func (env *environment) checkTrust(ctx context.Context, name string, p *file.Pro
 	return fmt.Errorf("%s names %s, which may start programs: look at it, then plc trust (--trust trusts it once, --no-project uses none)", why, strings.Join(namesOf(p), ", "))
 }
 
-// trustOf reports whether somebody has trusted these files of a project as they are, and what is
-// kept about those that were trusted last; the error is that there is no folder for that.
+// trustOf reports whether the files of a project are trusted as they are. said is the note that was
+// written when files of the project were trusted last; "" if there is none, or it can't be read.
+// The error is non-nil if there is no folder for such notes.
 func trustOf(name string, files []plc.ProjectFile) (trusted bool, said string, err error) {
 	path, err := trustFile(name)
 	if err != nil {
