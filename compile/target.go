@@ -44,14 +44,9 @@ type Target struct {
 	Place    tool.Place
 	Origin   Origin
 
-	// Limits bound how many calls run at once and how many start in a second: all those that have
-	// the same Limiter together.
-	Limits  tool.Limits
-	Limiter string
-	Timeout time.Duration
-	Queue   string          // of the workers that make the calls: see tool.Implementation
-	Takes   []time.Duration // how long a call may take, as the activity knows; nil when it does not
-	Effects tool.Effects    // the worse of those of Tool, the owners and the activity
+	Bounds
+	Queue   string       // of the workers that make the calls: see tool.Implementation
+	Effects tool.Effects // the worse of those of Tool, the owners and the activity
 	// Undo takes a call back, according to the definition of the tool whose work it does; nil if
 	// that has none. Documents and servers are not trusted with it.
 	Undo *tool.Undo
@@ -67,6 +62,16 @@ type Target struct {
 
 	around  tool.Middleware // of a latent one; see Around
 	offered bool            // plans may define tools over the activity
+}
+
+// Bounds say how many calls of a target may be made, and how long each may take.
+type Bounds struct {
+	// Limits bound how many calls run at once and how many start in a second: all those that have
+	// the same Limiter together.
+	Limits  tool.Limits
+	Limiter string
+	Timeout time.Duration
+	Takes   []time.Duration // how long a call may take, as the activity knows; nil when it does not
 }
 
 // Origin says where the definition of a target comes from.
@@ -103,7 +108,7 @@ func NewTarget(cat *tool.Catalogue, t *tool.Tool, pick *string) (*Target, bool) 
 	r := cat.Resolve(t, activity, pick != nil)
 	x := &Target{
 		Tool: t, Picked: r.Picked, Activity: r.Activity, Name: r.Name, Driver: r.Driver, Place: r.Place,
-		Limits: t.Limits, Limiter: t.Definition.Name, Timeout: r.Timeout, Queue: r.Queue, Takes: r.Takes, Effects: effectsOf(t, &r),
+		Bounds: Bounds{Limits: t.Limits, Limiter: t.Definition.Name, Timeout: r.Timeout, Takes: r.Takes}, Queue: r.Queue, Effects: effectsOf(t, &r),
 		Definitions: []*tool.Definition{t.Definition}, Raw: r.Raw, Remote: r.Declared, around: r.Around, offered: r.Offered,
 	}
 	if x.Limits == (tool.Limits{}) {

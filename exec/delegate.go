@@ -41,12 +41,16 @@ type delegation struct {
 	loop loop
 	next int // the item that runs next
 
-	// mu of the pool guards the rest.
+	underway
+}
+
+// underway holds how the runs of a delegation stand. mu of the pool guards it.
+type underway struct {
 	running int
-	paused  bool     // a run in it is
-	late    bool     // its time is over
-	lost    bool     // what became of a call in it is not known
-	gone    *Failure // a part of it was ended from outside; nil is none
+	paused  bool     // one of them is
+	late    bool     // their time is over
+	lost    bool     // what became of a call in them is not known
+	gone    *Failure // a part was ended from outside; nil is none
 	reported
 }
 

@@ -113,24 +113,29 @@ type call struct {
 	written []compile.Write // what was applied
 	path    string          // as events have it; "" until there is one
 
-	outcome          int32       // the alternative that was written; -1 is none
-	lostInside       bool        // it delegates, and failed with a call that may have done its work
-	permanent        bool        // it delegates, and would fail again
-	undoes           bool        // it delegates, and failed with a call that says that the run is undone
-	edited           bool        // a person or a hook changed its params
-	approved         bool        // a person said yes
-	fallbackApproved bool        // and to its fallback
-	allowed          []string    // the guard's reasons that a person was shown and approved
-	admitted         bool        // the guard lets it start
-	ticket           bool        // its rate lets it start
-	parked           *writing    // waits for earlier writers
-	params           []byte      // resolved and valid
-	fallbackFor      *Failure    // its fallback is next: why
-	trail            *trail      // in the record; nil when nothing is kept
-	slot             Slot        // of the limiter
-	limited          *toolLimit  // holds a place of its tool
-	spent            *tool.Usage // by its last attempt, and not told yet
-	sub              *delegation
+	outcome    int32 // the alternative that was written; -1 is none
+	lostInside bool  // it delegates, and failed with a call that may have done its work
+	permanent  bool  // it delegates, and would fail again
+	undoes     bool  // it delegates, and failed with a call that says that the run is undone
+	edited     bool  // a person or a hook changed its params
+	consent
+	admitted    bool        // the guard lets it start
+	ticket      bool        // its rate lets it start
+	parked      *writing    // waits for earlier writers
+	params      []byte      // resolved and valid
+	fallbackFor *Failure    // its fallback is next: why
+	trail       *trail      // in the record; nil when nothing is kept
+	slot        Slot        // of the limiter
+	limited     *toolLimit  // holds a place of its tool
+	spent       *tool.Usage // by its last attempt, and not told yet
+	sub         *delegation
+}
+
+// consent holds what a person has approved of a call.
+type consent struct {
+	approved         bool     // the call
+	fallbackApproved bool     // its fallback
+	allowed          []string // the guard's reasons, as they were shown
 }
 
 // newRoot makes the scheduler of the plan itself.
