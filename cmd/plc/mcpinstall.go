@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/internal/durable"
@@ -119,25 +120,22 @@ plc.yaml that names the configuration is changed to name the new file, and stays
 // args returns the arguments of plc mcp that the flags say. For a user, files are named by their
 // whole paths, since the host starts plc in a folder of its own.
 func (f *installFlags) args(given *pflag.FlagSet) (args []string, err error) {
-	if f.user {
-		whole := func(name *string) {
-			if *name != "" && err == nil {
-				*name, err = filepath.Abs(*name)
+	f.eachFile(func(name *string) {
+		if f.user && err == nil {
+			*name, err = filepath.Abs(*name)
+		}
+		if err == nil {
+			if _, err = os.Stat(*name); err != nil {
+				err = plc.ReadError(err)
 			}
 		}
-		t := &f.tools
-		for i := range t.Files {
-			if t.Files[i].Name != "math" { // which come with plc
-				whole(&t.Files[i].Name)
-			}
-		}
-		whole(&t.Lock)
-		for i := range t.Policies {
-			whole(&t.Policies[i])
-		}
-		whole(&f.file)
-		if f.store != noStore && !postgres.IsURL(f.store) {
-			whole(&f.store)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if f.user && f.store != "" && f.store != noStore && !postgres.IsURL(f.store) {
+		if f.store, err = filepath.Abs(f.store); err != nil {
+			return nil, err
 		}
 	}
 	args = f.tools.args()
@@ -154,7 +152,25 @@ func (f *installFlags) args(given *pflag.FlagSet) (args []string, err error) {
 			args = append(args, "--lazy="+g.Value.String())
 		}
 	})
-	return args, err
+	return args, nil
+}
+
+// eachFile calls do with the name of each file that plc mcp reads.
+func (f *installFlags) eachFile(do func(name *string)) {
+	all := []*string{&f.tools.Lock, &f.file}
+	for i := range f.tools.Files {
+		if t := &f.tools.Files[i]; t.Text == "" && t.Name != "math" { // which comes with plc
+			all = append(all, &t.Name)
+		}
+	}
+	for i := range f.tools.Policies {
+		all = append(all, &f.tools.Policies[i])
+	}
+	for _, name := range all {
+		if *name != "" {
+			do(name)
+		}
+	}
 }
 
 func mcpUninstallCommand(env *environment) *cobra.Command {
