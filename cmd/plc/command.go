@@ -141,6 +141,11 @@ func flagError(c *cobra.Command, err error) error {
 		c.Flags().VisitAll(func(f *pflag.Flag) { yield(f.Name) })
 	}
 	name := unknown.GetSpecifiedName()
+	if formats, ok := c.GetFlagCompletionFunc("format"); ok {
+		if all, _ := formats(c, nil, ""); slices.Contains(all, name) {
+			return fmt.Errorf("there is no flag --%s; did you mean --format %s?", name, name)
+		}
+	}
 	if near, ok := spell.Nearest(name, names); ok {
 		return fmt.Errorf("there is no flag --%s; did you mean --%s?", name, near)
 	}
