@@ -56,7 +56,7 @@ func (env *environment) tryFound(ctx context.Context, found inFolder, services [
 // which the first plan does not run.
 func (t *trial) oneByOne(ctx context.Context, found inFolder, unstarted []string) (good inFolder, left []leftOut, err error) {
 	for name, isMCP := range found.uses() {
-		more, why := good.with(name, isMCP), "its MCP servers were not started, so nobody knows whether they run"
+		more, why := good.with(name, isMCP), "its MCP servers were not started, so nobody knows whether they run; to use them, add it to the list mcp, and run plc trust"
 		if !slices.Contains(unstarted, name) {
 			if why, err = t.fails(ctx, more); err != nil {
 				return good, nil, err
