@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
@@ -20,7 +19,6 @@ var noRare = &Rare{}
 type lowerer struct {
 	*templates
 	*lowered
-	byID func() map[string]int32 // in the order of the list; most plans never ask
 }
 
 // lower lowers the calls and the output of a document, and checks each by itself.
@@ -34,9 +32,7 @@ func lower(t *templates) *lowered {
 // lowerCalls lowers the calls of a document alone.
 func lowerCalls(t *templates) *lowerer {
 	doc := t.doc
-	c := &lowerer{templates: t, byID: sync.OnceValue(func() map[string]int32 {
-		return indexOf(len(doc.Calls), func(i int) string { return doc.Calls[i].ID })
-	})}
+	c := &lowerer{templates: t}
 	c.lowered = &lowered{end: draft{Call: &Call{}}, index: newPathIndex(), literalGroups: t.literalGroups}
 	c.calls, c.made = make([]draft, len(doc.Calls)), make([]Call, len(doc.Calls))
 	for i := range doc.Calls {

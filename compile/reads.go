@@ -2,8 +2,10 @@ package compile
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
@@ -19,11 +21,15 @@ type templates struct {
 	texts         lang.TextReader
 	lastPath      state.Path // that was read: see readPath
 	groupCount    int32
-	literalGroups map[int32]bool // see lowered
+	literalGroups map[int32]bool          // see lowered
+	byID          func() map[string]int32 // in the order of the list; most plans never ask
 }
 
 func newTemplates(p *premises) *templates {
-	return &templates{premises: p, literalGroups: map[int32]bool{}}
+	calls := p.doc.Calls
+	return &templates{premises: p, literalGroups: map[int32]bool{}, byID: sync.OnceValue(func() map[string]int32 {
+		return indexOf(len(calls), func(i int) string { return calls[i].ID })
+	})}
 }
 
 // template compiles params to JSON with holes, and notes their references. Soft
@@ -148,7 +154,7 @@ func (c *templates) lowerRef(d *draft, e *lang.Expr, out *Expr, soft bool, group
 		return
 	}
 	out.read = Read{Path: c.readPath(d, e), Span: d.span(e.Span)}
-	if out.void = !c.knownKind(d, e); !out.void {
+	if out.void = !c.knownKind(d, e, true); !out.void {
 		c.ofInstance(d, &out.read)
 		d.refs = append(d.refs, ref{expr: out, soft: soft || group > 0, group: group})
 	}
@@ -223,12 +229,16 @@ func written(p state.Path) string {
 	return e.String()
 }
 
-// knownKind reports a reference of a kind that does not exist.
-func (c *templates) knownKind(d *draft, e *lang.Expr) bool {
+// knownKind reports a reference of a kind that does not exist. It is read, or else written.
+func (c *templates) knownKind(d *draft, e *lang.Expr, read bool) bool {
 	if c.kind(e.Kind) != nil {
 		return true
 	}
 	f := c.errorf(diag.UnknownKind, c.at(d.span(e.Span)), "there is no kind %q", e.Kind).inside(d, d.span(e.Span))
+	if i, ok := c.byID()[e.Kind]; ok && read {
+		c.nameResult(d, f, &c.doc.Calls[i], e)
+		return false
+	}
 	near, ok := f.suggest(e.Kind, maps.Keys(c.kinds))
 	switch {
 	case !ok:
@@ -239,6 +249,24 @@ func (c *templates) knownKind(d *draft, e *lang.Expr) bool {
 		c.replaceReference(f, meant.String())
 	}
 	return false
+}
+
+// nameResult says where the result of a call goes, in a finding about a reference that names the
+// call, and offers to read it there.
+func (c *templates) nameResult(d *draft, f finding, call *lang.Call, e *lang.Expr) {
+	f.Message += ": that is a call, and a reference names a place; "
+	to := call.OutputPath()
+	if to == nil {
+		f.Message += fmt.Sprintf("give the call an _outputPath, as in %s, and read that", written(state.Path{{Name: "state"}, {Name: call.ID}}))
+		return
+	}
+	f.Message += fmt.Sprintf("its result goes to %s", to)
+	if d.fixed || methodOf(call.Method) != state.Set || len(to.Alternatives) != 1 || len(to.Alternatives[0].Paths) != 1 {
+		return
+	}
+	meant := *to.Alternatives[0].Paths[0]
+	meant.Path = slices.Concat(meant.Path, e.Path)
+	c.replaceReference(f, meant.String())
 }
 
 // lowerWrites lowers the output path and the error path of a call.
@@ -323,7 +351,7 @@ func (c *lowerer) write(d *draft, e *lang.Expr) (Write, bool) {
 		c.errorf(diag.WriteToInput, c.at(d.span(e.Span)), "the input is never written; write to †state instead").inside(d, d.span(e.Span))
 		return Write{}, false
 	}
-	if !c.knownKind(d, e) {
+	if !c.knownKind(d, e, false) {
 		c.blind = true
 		return Write{}, false
 	}
