@@ -553,7 +553,8 @@ const (
 	//	  ]}
 	//	]
 	//
-	// Cure: correct the kind, here †input.name, or add a data message of that kind.
+	// Cure: correct the kind, here †input.name, or add a data message of that kind. The result of a
+	// call is read at its _outputPath, not by the name of the call.
 	UnknownKind Code = 301
 
 	// NothingThere is a reference to nothing: nobody writes it and nothing holds it.

@@ -559,7 +559,7 @@ func (c Code) page() (Page, bool) {
 					"  ]}\n" +
 					"]\n"},
 			},
-			Cure: "Correct the kind, here †input.name, or add a data message of that kind.",
+			Cure: "Correct the kind, here †input.name, or add a data message of that kind. The result of a call is read at its _outputPath, not by the name of the call.",
 		}, true
 	case NothingThere:
 		return Page{
