@@ -1,7 +1,7 @@
 // Has axe-core look at all pages in their states. Its arguments: the folder that has axe-core, a
 // hostile run that waits, and runs that failed, that ended and that have a loop.
 import { readFileSync } from "node:fs";
-import { args, base, check, link, main, page, shot } from "./drive.mjs";
+import { args, base, check, link, main, page, shot, write } from "./drive.mjs";
 
 const [modules, waits, failed, ended, loop] = args;
 const axe = readFileSync(`${modules}/node_modules/axe-core/axe.min.js`, "utf8");
@@ -50,14 +50,12 @@ await main(async () => {
         await page.setViewportSize({ width, height: 900 });
         await shot(`axe-${colorScheme}-${width}${path.replace(/[^a-z?=]+/g, "-")}`);
       }
-      await page.locator(".cm-content").fill('[{"_tool": "wype", "what": 1}, // a note\n {"_tool": "wipe", "what": "x"}]');
+      await write('[{"_tool": "wype", "what": 1}, // a note\n {"_tool": "wipe", "what": "x"}]');
       await page.waitForSelector(".cm-lintRange-error");
       await page.waitForSelector("button[name=fix]");
       await look(`a fault in the playground at ${width}, ${colorScheme}`);
       await shot(`axe-${colorScheme}-${width}-fault`);
-      await page.locator(".cm-content").focus(); // fill leaves inline styles where it joins lines
-      await page.keyboard.press("Control+A");
-      await page.keyboard.insertText('[{"_tool": "double", "n": 1, "_outputPath": "†state.n"}, {"_tool": "wipe", "what": "a text that is long enough to be cut when there is no room for it"}]');
+      await write('[{"_tool": "double", "n": 1, "_outputPath": "†state.n"}, {"_tool": "wipe", "what": "a text that is long enough to be cut when there is no room for it"}]');
       await page.waitForSelector("#result .effect");
       for (const w of [width, 1200]) {
         await page.setViewportSize({ width: w, height: 900 });

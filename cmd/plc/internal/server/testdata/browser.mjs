@@ -1,6 +1,6 @@
 // Takes a plan from text to a run that was approved, finished and looked at, as a person would. Its
 // argument is a run with hostile texts.
-import { args, ask, base, check, context, link, main, page, press, problems, shot, state } from "./drive.mjs";
+import { args, ask, base, check, context, link, main, page, press, problems, shot, state, write } from "./drive.mjs";
 
 const [hostile] = args;
 
@@ -8,10 +8,10 @@ await main(async () => {
   // From text to a run that waits, with a mistake on the way.
   await page.goto(link);
   await press("Playground");
-  await page.locator(".cm-content").fill('[{"_tool": "wype", "what": "cache"}]');
+  await write('[{"_tool": "wype", "what": "cache"}]');
   await press("Check and preview");
   check((await page.textContent("main")).includes("line 1, column"), "the finding has no place");
-  await page.locator(".cm-content").fill('[{"_tool": "wipe", "what": "cache", "_outputPath": "†state.done"}]');
+  await write('[{"_tool": "wipe", "what": "cache", "_outputPath": "†state.done"}]');
   await press("Check and preview");
   check((await page.textContent(".effect")).includes("wipe"), "the preview does not show the effect");
   await shot("playground");
@@ -44,7 +44,7 @@ await main(async () => {
 
   // A page that is open is told what happens, also when the server was away.
   await page.goto(base + "/playground");
-  await page.locator(".cm-content").fill('[{"_tool": "slow"}, {"_tool": "wipe", "what": "disk"}]');
+  await write('[{"_tool": "slow"}, {"_tool": "wipe", "what": "disk"}]');
   await press("Run");
   await page.waitForFunction(() => document.querySelector("#drawing g[data-id=slow]")?.textContent.includes("running"));
   state.offline = true;

@@ -52,6 +52,14 @@ export async function press(label) {
   await Promise.all([page.waitForNavigation(), page.keyboard.press("Enter")]);
 }
 
+// write puts a text in place of the plan in the editor. (An editor that has just got the focus puts
+// its own selection back, and what fill had selected would stay.)
+export async function write(text) {
+  await page.locator(".cm-content").focus();
+  await page.keyboard.press("Control+A");
+  await page.keyboard.insertText(text);
+}
+
 // main runs the script, and reports what was wrong.
 export async function main(script) {
   try {

@@ -1,15 +1,14 @@
 // Mends a plan in the editor of the playground, by keyboard, and without scripts.
-import { base, browser, check, focus, link, main, page, press, problems, shot } from "./drive.mjs";
+import { base, browser, check, focus, link, main, page, press, problems, shot, write } from "./drive.mjs";
 
 await main(async () => {
   await page.goto(link);
   await page.goto(base + "/playground");
-  const editor = page.locator(".cm-content");
-  await editor.fill('[{"_tool": "wype", "what": "Ä†𝄞"}]');
+  await write('[{"_tool": "wype", "what": "Ä†𝄞"}]');
   await page.waitForSelector(".cm-lintRange-error");
   check(await page.locator(".cm-lintRange-error").first().textContent() === '"wype"', "another text is underlined: " + await page.locator(".cm-lintRange-error").first().textContent());
   check((await page.textContent("#result")).includes("unknown tool"), "the findings are not beside the editor");
-  await editor.focus();
+  await page.locator(".cm-content").focus();
   await page.keyboard.press("Control+Home");
   await page.keyboard.press("F8"); // to the finding
   await page.waitForSelector(".cm-tooltip .cm-diagnosticAction");
@@ -34,12 +33,12 @@ await main(async () => {
   await page.fill("textarea[name=labels]", "team=cleaners");
 
   // A file of instances is shown, and checked, as if it was typed.
-  await editor.fill('[{"_tool": "wipe", "what": "†input.what"}]');
+  await write('[{"_tool": "wipe", "what": "†input.what"}]');
   await page.setInputFiles("input[type=file]", { name: "rooms.jsonl", mimeType: "application/jsonl", buffer: Buffer.from('{"what": "attic"}\r\n{"what": "cellar"\n') });
   await page.waitForFunction(() => document.getElementById("result").textContent.includes("instances, line 2"));
   check(await page.inputValue("textarea[name=instances]") === '{"what": "attic"}\n{"what": "cellar"\n', "the lines of the file are not shown");
   await page.fill("textarea[name=instances]", "");
-  await editor.fill('[\n  {"_tool": "wipe", "what": "Ä†𝄞"}\n]');
+  await write('[\n  {"_tool": "wipe", "what": "Ä†𝄞"}\n]');
   await press("Check and preview");
   check(await page.evaluate(() => document.getElementById("plan").elements.plan.value) === '[\n  {"_tool": "wipe", "what": "Ä†𝄞"}\n]', "a check changes the plan");
   await page.waitForSelector(".cm-content");
