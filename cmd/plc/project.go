@@ -23,6 +23,9 @@ func addProject(env *environment, root *cobra.Command) {
 		if env.noProject || c.Flags().Lookup("tools") == nil && c.Flags().Lookup("store") == nil {
 			return nil
 		}
+		if user := c.Flags().Lookup("user"); user != nil && user.Changed { // what it configures is for all folders
+			return nil
+		}
 		return env.useProject(c)
 	}
 }
