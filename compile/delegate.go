@@ -62,7 +62,8 @@ type Chooser struct {
 
 // Case is an outcome of a choose and when it is taken, in the order of the plan.
 type Case struct {
-	Outcome int // the alternative
+	Name    string // in the param "when"
+	Outcome int    // the alternative
 	When    Predicate
 	Span    diag.Span // where the condition stands
 }

@@ -455,7 +455,7 @@ func (c *lowerer) findChooser(d *draft) {
 	for m := range when.Members() {
 		i, n := d.alternative(m.Name)
 		if n == 1 {
-			r.Choose.Cases = append(r.Choose.Cases, Case{Outcome: i})
+			r.Choose.Cases = append(r.Choose.Cases, Case{Name: m.Name, Outcome: i})
 			continue
 		}
 		what := "no alternative"

@@ -26,8 +26,10 @@ type manifestCall struct {
 	Call                map[string]json.RawMessage // as it is written
 	Target              string
 	FallbackTarget      string
-	UndoTargets         string // with commas between them
-	FallbackUndoTargets string
+	UndoTargets         []string
+	FallbackUndoTargets []string
+	Delegate            []any    // the document, how it loops, and the name of its program
+	Cases               []string // of choose, in the order in which they are tried
 }
 
 // manifestTarget is a target in a manifest, with what its tool declares.
@@ -52,39 +54,46 @@ func (t *manifestTarget) words() string {
 // they may do, and what the run is given. A manifest has no results of a dry run. Definitions are
 // left out; shownManifest shows them.
 func previewManifest(plan string, m report.Manifest) display.Text {
-	members := map[string]json.RawMessage{}
 	var all struct {
-		manifestProgram
-		Programs map[string]manifestProgram
+		Order    []string
+		Programs map[string]json.RawMessage
 		Targets  map[string]manifestTarget
 	}
-	if shown := m.Shown(); json.Unmarshal(shown, &members) != nil || json.Unmarshal(shown, &all) != nil {
+	shown := m.Shown()
+	if json.Unmarshal(shown, &all) != nil {
 		return display.Lit("what is to be approved can't be read\n")
 	}
-	b := &manifestPreview{targets: all.Targets, callers: map[string][]string{}}
+	b := &manifestPreview{targets: all.Targets, callers: map[string][]display.Text{}}
 	b.Line("%s: %s may run; SHA-256 %s", display.Name(plan), count(len(all.Order), "call"), m.Digest())
 	b.Line("")
-	b.program("", &all.manifestProgram)
+	b.program("", shown)
 	for _, name := range slices.Sorted(maps.Keys(all.Programs)) {
-		p := all.Programs[name]
 		b.Line("")
 		b.Line("the document %s:", display.Name(name))
-		b.program(name+": ", &p)
+		b.program(name, all.Programs[name])
+		b.others("  ", all.Programs[name])
 	}
 	b.effects()
 	b.Line("")
+	b.others("", shown)
+	b.Line("not shown: definitions of tools and activities, and what is cut; --full shows them, and so does + at the question")
+	return b.Text()
+}
+
+// others writes what a program, or the whole manifest, has besides its calls.
+func (b *manifestPreview) others(in display.Literal, value json.RawMessage) {
+	members := map[string]json.RawMessage{}
+	_ = json.Unmarshal(value, &members) // it was read already
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		switch name {
-		case "calls", "order", "output", "programs", "targets": // which are above
+		case "calls", "order", "output", "programs", "targets": // which are elsewhere
 		case "tools", "activities", "document", "version", "lazy", "refs":
 		default:
 			if said := withoutZeros(members[name]); string(said) != "{}" {
-				b.Line("%s: %s", display.Name(name), b.value(said))
+				b.Line("%s%s: %s", display.Lit(in), display.Name(name), b.value(said))
 			}
 		}
 	}
-	b.Line("not shown: definitions of tools and activities, and what is cut; --full shows them, and so does + at the question")
-	return b.Text()
 }
 
 // withoutZeros returns an object without the members that hold a zero value.
@@ -103,16 +112,25 @@ func withoutZeros(value json.RawMessage) json.RawMessage {
 type manifestPreview struct {
 	manifestWriter
 	targets map[string]manifestTarget
-	callers map[string][]string // the calls that run a target
+	callers map[string][]display.Text // the calls that run a target
 }
 
-// program writes the calls of a program. The prefix tells them apart from those of others.
-func (b *manifestPreview) program(prefix string, p *manifestProgram) {
+// program writes the calls of a program. The document is the name of its program; "" is the plan.
+func (b *manifestPreview) program(document string, value json.RawMessage) {
+	var p manifestProgram
+	if json.Unmarshal(value, &p) != nil {
+		b.Line("it can't be read")
+		return
+	}
 	for i, id := range p.Order {
+		caller := display.Name(id)
+		if document != "" {
+			caller = display.Sprintf("%s: %s", display.Name(document), caller)
+		}
 		c := p.Calls[id]
 		var named string // which may be another name of the tool than its own
 		_ = json.Unmarshal(c.Call["_tool"], &named)
-		b.Line("%3d  %s  %s", i+1, display.Name(id), b.describe(c.Target, named, prefix+id))
+		b.Line("%3d  %s  %s", i+1, display.Name(id), b.describe(c.Target, named, caller))
 		var params, others []string
 		for _, name := range slices.Sorted(maps.Keys(c.Call)) {
 			switch {
@@ -125,18 +143,21 @@ func (b *manifestPreview) program(prefix string, p *manifestProgram) {
 		for _, name := range slices.Concat(params, others) {
 			b.Line("       %s: %s", display.Name(name), b.value(c.Call[name]))
 		}
+		if len(c.Cases) > 1 {
+			var order []display.Text
+			for _, name := range c.Cases {
+				order = append(order, display.Name(name))
+			}
+			b.Line("       tried in this order: %s", display.Join(order, ", "))
+		}
+		if len(c.Delegate) == 3 && c.Delegate[0] != c.Delegate[2] && c.Delegate[2] != "" {
+			b.Line("       runs the document %s", display.Name(fmt.Sprint(c.Delegate[2])))
+		}
 		if c.FallbackTarget != "" {
-			b.Line("       if it fails for good: %s", b.describe(c.FallbackTarget, "", prefix+id))
+			b.Line("       if it fails for good: %s", b.describe(c.FallbackTarget, "", caller))
 		}
-		for _, undo := range [][2]string{{c.Target, c.UndoTargets}, {c.FallbackTarget, c.FallbackUndoTargets}} {
-			if undo[1] == "" {
-				continue
-			}
-			b.Line("       undone by: %s", b.describe(undo[1], "", prefix+id+"/undo"))
-			if how := b.targets[undo[0]].Undo; how != nil {
-				b.Line("         %s", b.value(how))
-			}
-		}
+		b.undo(c.Target, c.UndoTargets, caller)
+		b.undo(c.FallbackTarget, c.FallbackUndoTargets, caller)
 		var to string
 		if json.Unmarshal(c.Call["_outputPath"], &to) == nil {
 			b.Line("       → %s", display.Line(to))
@@ -147,19 +168,27 @@ func (b *manifestPreview) program(prefix string, p *manifestProgram) {
 	}
 }
 
-// describe returns the tools of a comma-separated list of targets with their effects, and adds call
-// to the callers of each. named replaces the name of a tool if it is not empty.
-func (b *manifestPreview) describe(targets, named, call string) display.Text {
-	var all display.Builder
-	for i, name := range strings.Split(targets, ", ") {
-		if i > 0 {
-			all.Add(display.Lit(", "))
-		}
-		b.callers[name] = append(b.callers[name], call)
-		t := b.targets[name]
-		all.Add(display.Sprintf("%s (%s)", display.Name(cmp.Or(named, t.Tool.Name)), forecast.EffectOf(report.ReadEffects(t.Effects)).Meaning()))
+// undo writes what takes back the call of a target.
+func (b *manifestPreview) undo(target string, by []string, caller display.Text) {
+	if len(by) == 0 {
+		return
 	}
-	return all.Text()
+	var all []display.Text
+	for _, name := range by {
+		all = append(all, b.describe(name, "", display.Sprintf("%s/undo", caller)))
+	}
+	b.Line("       undone by: %s", display.Join(all, ", "))
+	if how := b.targets[target].Undo; how != nil {
+		b.Line("         %s", b.value(how))
+	}
+}
+
+// describe returns the tool of a target with its effects, and notes who calls it. named replaces
+// the name of the tool if it is not empty.
+func (b *manifestPreview) describe(target, named string, caller display.Text) display.Text {
+	b.callers[target] = append(b.callers[target], caller)
+	t := b.targets[target]
+	return display.Sprintf("%s (%s)", display.Name(cmp.Or(named, t.Tool.Name)), forecast.EffectOf(report.ReadEffects(t.Effects)).Meaning())
 }
 
 // effects writes what may change the world, and what else may be called.
@@ -175,7 +204,7 @@ func (b *manifestPreview) effects() {
 		if e.Domain != "" {
 			domain = ", in the domain " + e.Domain
 		}
-		to.Line("  %s  %s, by %s%s: %s", display.Name(t.Tool.Name), kind.Meaning(), t.words(), domain, display.Line(strings.Join(b.callers[name], ", ")).Cut(maxValue))
+		to.Line("  %s  %s, by %s%s: %s", display.Name(t.Tool.Name), kind.Meaning(), t.words(), domain, display.Join(b.callers[name], ", ").Cut(maxValue))
 	}
 	b.Line("")
 	if text := changing.Text(); text != (display.Text{}) {

@@ -45,11 +45,14 @@ func (m Manifest) Differences(is Manifest) []Difference {
 // ofTarget reports whether the difference is one of what a call runs, which mostly is told by the
 // tools as well.
 func (d Difference) ofTarget() bool {
-	switch d.Path[strings.LastIndexByte(d.Path, '/')+1:] {
-	case "target", "fallbackTarget", "undoTargets", "fallbackUndoTargets":
-		return true
+	tokens := strings.Split(strings.TrimPrefix(d.Path, "/"), "/")
+	if tokens[0] == "programs" && len(tokens) > 2 {
+		tokens = tokens[2:]
 	}
-	return strings.HasPrefix(d.Path, "/targets/")
+	if tokens[0] == "calls" && len(tokens) > 2 {
+		return slices.Contains([]string{"target", "fallbackTarget", "undoTargets", "fallbackUndoTargets"}, tokens[2])
+	}
+	return tokens[0] == "targets"
 }
 
 // comparison collects the differences that were found.

@@ -25,7 +25,7 @@ import (
 type Manifest json.RawMessage
 
 // manifestVersion is another one when the same program would have another manifest.
-const manifestVersion = "3"
+const manifestVersion = "4"
 
 // Digest returns the digest of the manifest of a program: see Of.
 func Digest(p *compile.Program, extra map[string]json.RawMessage) string {
@@ -44,7 +44,7 @@ func (m Manifest) Digest() string {
 // not know, and a run takes from elsewhere, is in extra: flags, policies, models; its values are
 // valid JSON. It costs time and memory linear in all of that.
 func Of(p *compile.Program, extra map[string]json.RawMessage) Manifest {
-	m := manifest{names: map[*compile.Program]string{p: ""}, taken: map[string]int{}, todo: []*compile.Program{p}}
+	m := manifest{names: map[*compile.Program]string{p: ""}, documents: uniqueNames{}, todo: []*compile.Program{p}}
 	out := appendMember([]byte{'{'}, "version", manifestVersion)
 	var programs []byte
 	for len(m.todo) > 0 {
@@ -69,14 +69,29 @@ func Of(p *compile.Program, extra map[string]json.RawMessage) Manifest {
 
 // manifest is one manifest that is being made.
 type manifest struct {
-	names map[*compile.Program]string // of the programs that calls delegate to
-	taken map[string]int
-	todo  []*compile.Program
-	used  map[string]bool // tools that calls name
+	names     map[*compile.Program]string // of the programs that calls delegate to
+	documents uniqueNames                 // the same
+	todo      []*compile.Program
+	used      map[string]bool // tools that calls name
 
 	targets map[*compile.Target]string // their names
-	texts   map[string]string          // what they are, by these names
+	named   map[string]string          // the same, by what they are
+	unique  uniqueNames                // the same
 	bound   []binding                  // room
+}
+
+// uniqueNames holds the names that are taken, each with the last number that was put behind it.
+type uniqueNames map[string]int
+
+// add returns a name that was not taken: the one that is wanted, or that with # and a number.
+func (u uniqueNames) add(wanted string) string {
+	name := wanted
+	for u[name] > 0 {
+		u[wanted]++
+		name = fmt.Sprintf("%s#%d", wanted, u[wanted])
+	}
+	u[name]++
+	return name
 }
 
 // appendMember appends a member of an object of which dst holds the beginning.
@@ -176,7 +191,7 @@ func (m *manifest) call(dst []byte, p *compile.Program, c *compile.Call) []byte 
 	if c.Rare != nil && c.Choose != nil { // whose cases are tried in order
 		var cases []string
 		for _, choice := range c.Choose.Cases {
-			cases = append(cases, strconv.Itoa(choice.Outcome))
+			cases = append(cases, jsonscan.Quote(choice.Name))
 		}
 		dst = appendMember(dst, "cases", "["+strings.Join(cases, ",")+"]")
 	}
@@ -190,9 +205,9 @@ func (m *manifest) undoing(dst []byte, member string, u *compile.Undoing) []byte
 	}
 	var names []string
 	for t := range u.Call.Targets() {
-		names = append(names, m.target(t))
+		names = append(names, jsonscan.Quote(m.target(t)))
 	}
-	return appendMember(dst, member, jsonscan.Quote(strings.Join(names, ", ")))
+	return appendMember(dst, member, "["+strings.Join(names, ",")+"]")
 }
 
 // name returns what a manifest calls the program of a delegate. Each program is there once.
@@ -202,10 +217,7 @@ func (m *manifest) name(d *compile.Delegate) string {
 	}
 	name, ok := m.names[d.Program]
 	if !ok {
-		name = d.Name
-		if m.taken[d.Name]++; m.taken[d.Name] > 1 {
-			name = fmt.Sprintf("%s#%d", d.Name, m.taken[d.Name])
-		}
+		name = m.documents.add(d.Name)
 		m.names[d.Program] = name
 		m.todo = append(m.todo, d.Program)
 	}
@@ -219,7 +231,7 @@ func (m *manifest) target(t *compile.Target) string {
 		return name
 	}
 	if m.targets == nil {
-		m.targets, m.texts = map[*compile.Target]string{}, map[string]string{}
+		m.targets, m.named, m.unique = map[*compile.Target]string{}, map[string]string{}, uniqueNames{}
 	}
 	stem := t.Tool.Definition.Name
 	switch {
@@ -230,19 +242,21 @@ func (m *manifest) target(t *compile.Target) string {
 	case t.Name == "":
 		stem += " by nothing"
 	}
-	text, name := string(appendIdentity(nil, t, m.name)), stem
-	for n := 2; m.texts[name] != "" && m.texts[name] != text; n++ {
-		name = fmt.Sprintf("%s#%d", stem, n)
+	text := string(appendIdentity(nil, t, m.name))
+	name, ok := m.named[text]
+	if !ok {
+		name = m.unique.add(stem)
+		m.named[text] = name
 	}
-	m.targets[t], m.texts[name] = name, text
+	m.targets[t] = name
 	return name
 }
 
 // appendTargets appends what the calls run.
 func (m *manifest) appendTargets(dst []byte) []byte {
 	all := []byte{'{'}
-	for _, name := range slices.Sorted(maps.Keys(m.texts)) {
-		all = appendMember(all, name, m.texts[name])
+	for text, name := range m.named { // the manifest has them in order
+		all = appendMember(all, name, text)
 	}
 	return appendMember(dst, "targets", string(append(all, '}')))
 }
