@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plc-lang/plc/compile"
@@ -143,6 +144,9 @@ func (s *scheduler) question(i int32, kind QuestionKind, reason string, f *Failu
 	}
 	q.Terms.Breaks = breaks
 	q.Digest = q.Terms.Digest(q.Path)
+	if kind != ApprovalQuestion { // an answer to it is none to one that was asked before
+		q.Digest = digest([]byte(q.Digest), []byte(kind), strconv.AppendInt(nil, int64(c.attempts), 10))
+	}
 	return q
 }
 

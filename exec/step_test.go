@@ -257,6 +257,35 @@ func TestStepperQuestions(t *testing.T) {
 	s.ends(exec.Completed, `{"a":1,"b":2}`)
 }
 
+// A yes to one question is no yes to the next one about the same call, whatever that asks.
+func TestStaleAnswersAreRefused(t *testing.T) {
+	s := inSteps(t, program(t, `[{"_id":"a","_tool":"wipe","_outputPath":"†state.a"}]`, effects), exec.Options{})
+	seen := map[string]bool{}
+	for attempt := 1; attempt <= 3; attempt++ {
+		kind := exec.UncertainQuestion
+		if attempt == 1 {
+			kind = exec.ApprovalQuestion
+		}
+		digest := s.asks(kind).Digest
+		for old := range seen {
+			if err := s.Reply("a", "", exec.Answer{Approved: true, Digest: old}); err == nil {
+				t.Fatalf("attempt %d: an answer to an earlier question is taken", attempt)
+			}
+		}
+		seen[digest] = true
+		s.hop(noon.Add(time.Duration(attempt) * time.Hour))
+		if q := s.asks(kind); q.Digest != digest {
+			t.Errorf("attempt %d: the digest is %s, and was %s before the hop", attempt, q.Digest, digest)
+		}
+		if err := s.Reply("a", "", exec.Answer{Approved: true, Digest: digest}); err != nil {
+			t.Fatal(err)
+		}
+		id := fmt.Sprintf("a@%d", attempt)
+		s.wants(id)
+		s.fails(id, &tool.Error{Code: "reset", Message: "half a page", Uncertain: true})
+	}
+}
+
 func TestStepperLost(t *testing.T) {
 	plan := `[{"_id":"a","_tool":"look","_retry":0,"_outputPath":"†state.a"},{"_id":"b","_tool":"pay","_outputPath":"†state.b"}]`
 	s := inSteps(t, program(t, plan, effects), exec.Options{})

@@ -29,7 +29,7 @@ type Terms struct {
 }
 
 // Digest returns the SHA-256 of the terms of the call of a path (see Event), in hexadecimal. A
-// question and its answer have it, and a covered call is known by it.
+// question for approval and its answer have it, and a covered call is known by it.
 func (t *Terms) Digest(path string) string {
 	text, err := json.Marshal(t)
 	if err != nil {
