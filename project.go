@@ -59,6 +59,9 @@ func ReadProject(name string) (*file.Project, diag.List, error) {
 		if relative, err := filepath.Rel(here, *name); err == nil {
 			*name = relative
 		}
+		if *name == "-" || *name == math.Name { // it is a file
+			*name = "." + string(filepath.Separator) + *name
+		}
 	}
 	folder := filepath.Dir(name)
 	for i := range p.Tools {

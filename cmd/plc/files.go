@@ -54,7 +54,8 @@ func (env *environment) readUpTo(name string, most int64) ([]byte, error) {
 	return text, nil
 }
 
-// open opens a file, or standard input for "-", and notes that it is read.
+// open opens a file, or standard input for "-", and notes that it is read. A file of the project
+// has the text that was trusted.
 func (env *environment) open(name string) (io.ReadCloser, error) {
 	if name == "-" {
 		if env.stdinRead {
@@ -67,16 +68,33 @@ func (env *environment) open(name string) (io.ReadCloser, error) {
 		return io.NopCloser(env.stdin), nil
 	}
 	f, err := os.Open(name)
-	if err != nil {
-		return nil, plc.ReadError(err)
+	if err == nil {
+		env.remember(f)
 	}
-	env.remember(f)
+	text, ofProject := env.trusted[name]
+	if ofProject && err == nil {
+		f.Close()
+	}
+	switch {
+	case text != nil:
+		return io.NopCloser(bytes.NewReader(text)), nil
+	case err != nil:
+		return nil, plc.ReadError(err)
+	case ofProject:
+		return nil, fmt.Errorf("can't read %s: when plc started, it was not there, or too large", name)
+	}
 	return f, nil
 }
 
 // remember notes which file is read, for it not to be written over.
 func (env *environment) remember(f *os.File) {
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	env.reading.Lock()
+	defer env.reading.Unlock()
+	if !slices.ContainsFunc(env.read, func(before os.FileInfo) bool { return os.SameFile(before, info) }) {
 		env.read = append(env.read, info)
 	}
 }

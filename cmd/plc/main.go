@@ -97,6 +97,7 @@ func (env *environment) command(root *cobra.Command) (err error) {
 type environment struct {
 	stdin     io.Reader
 	stdinRead bool          // somebody has read it to its end
+	reading   sync.Mutex    // guards read
 	read      []os.FileInfo // the files that were read
 	stdout    *output
 	stderr    io.Writer
@@ -107,6 +108,7 @@ type environment struct {
 	serving   sync.Mutex               // guards engines
 	engines   []*plc.Engine            // to be closed
 	noProject bool                     // of --no-project
+	trusted   map[string][]byte        // the files of the project, as they were trusted; nil is one that can't be read
 	store     string                   // of --store, without a password; "" when it was not given
 	trust     bool                     // of --trust
 	memory    *memory                  // of results; nil without a store

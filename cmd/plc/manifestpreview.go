@@ -144,11 +144,7 @@ func (b *manifestPreview) program(document string, value json.RawMessage) {
 			b.Line("       %s: %s", display.Name(name), b.value(c.Call[name]))
 		}
 		if len(c.Cases) > 1 {
-			var order []display.Text
-			for _, name := range c.Cases {
-				order = append(order, display.Name(name))
-			}
-			b.Line("       tried in this order: %s", display.Join(order, ", "))
+			b.Line("       tried in this order: %s", namesText(c.Cases))
 		}
 		if len(c.Delegate) == 3 && c.Delegate[0] != c.Delegate[2] && c.Delegate[2] != "" {
 			b.Line("       runs the document %s", display.Name(fmt.Sprint(c.Delegate[2])))

@@ -19,14 +19,35 @@ import (
 const gatewayTools = `{tools: {double: {properties: {n: {type: integer}}, effects: {readOnly: true}}}, activities: {double: {return: 42}}}`
 
 // An agent runs a plan over standard input and output, and the server ends with its input.
-func TestGatewayOverPipes(t *testing.T) {
-	args := gatewayArgs(t)
+func TestGatewayOverPipes(t *testing.T) { overPipes(t, gatewayArgs(t)) }
+
+// A server goes on with the files of a project as they were trusted, whatever becomes of them.
+func TestGatewayKeepsWhatWasTrusted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write := func(name, text string) {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("plc.yaml", "tools: [tools.yaml]")
+	write("tools.yaml", gatewayTools)
+	overPipes(t, []string{"mcp", "--trust", "--store", "runs.db"}, func() {
+		write("tools.yaml", strings.Replace(gatewayTools, "return: 42", "process: [touch, started]", 1))
+	}, func() { os.Remove("tools.yaml") })
+	if _, err := os.Stat("started"); err == nil {
+		t.Error("a program was started that nobody has trusted")
+	}
+}
+
+// overPipes starts a server with these arguments, and runs a plan with it as runsPlan does.
+func overPipes(t *testing.T, args []string, then ...func()) {
+	t.Helper()
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
 	var stderr bytes.Buffer
 	ended := make(chan int, 1)
 	go func() { ended <- run(args, in, out, &stderr) }()
-	runsPlan(t, &mcp.IOTransport{Reader: fromServer, Writer: toServer})
+	runsPlan(t, &mcp.IOTransport{Reader: fromServer, Writer: toServer}, then...)
 	toServer.Close()
 	if code := <-ended; code != exitDone {
 		t.Errorf("exit %d: %s", code, stderr.String())
@@ -81,23 +102,26 @@ func gatewayArgs(t *testing.T) []string {
 	return []string{"mcp", "--no-project", "--tools", tools, "--store", filepath.Join(dir, "runs.db")}
 }
 
-// runsPlan connects and runs a plan.
-func runsPlan(t *testing.T, transport mcp.Transport) {
+// runsPlan connects and runs a plan, and again after each of these functions.
+func runsPlan(t *testing.T, transport mcp.Transport, then ...func()) {
 	t.Helper()
 	c, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	res, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "run", Arguments: map[string]any{
-		"plan": []any{map[string]any{"_tool": "double", "n": 21, "_outputPath": "†state.x"}},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, _ := json.Marshal(res.StructuredContent)
-	if !strings.Contains(string(raw), `"status":"completed"`) || !strings.Contains(string(raw), `{"x":42}`) {
-		t.Errorf("the run gave %s", raw)
+	for _, before := range append([]func(){func() {}}, then...) {
+		before()
+		res, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "run", Arguments: map[string]any{
+			"plan": []any{map[string]any{"_tool": "double", "n": 21, "_outputPath": "†state.x"}},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, _ := json.Marshal(res.StructuredContent)
+		if !strings.Contains(string(raw), `"status":"completed"`) || !strings.Contains(string(raw), `{"x":42}`) {
+			t.Errorf("the run gave %s", raw)
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/tool/file"
+	"github.com/plc-lang/plc/tool/math"
 )
 
 // A project file comes with its folder, and chooses programs, servers and hosts: so it counts only
@@ -78,30 +79,47 @@ func (env *environment) project() (string, *file.Project, error) {
 }
 
 // checkTrust returns an error unless a project file may say what it says. On a terminal a person is
-// asked.
+// asked. The command then uses the files of the project as they were when this was checked.
 func (env *environment) checkTrust(ctx context.Context, name string, p *file.Project) error {
-	if env.trust || !p.Grants() {
+	if !p.Grants() {
 		return nil
 	}
 	files := plc.ProjectFiles(name, p)
+	if !env.trust {
+		if err := env.askTrust(ctx, name, p, files); err != nil {
+			return err
+		}
+	}
+	env.trusted = map[string][]byte{}
+	for _, f := range files {
+		if f.Name != math.Name { // which is no file
+			env.trusted[f.Name] = f.Text
+		}
+	}
+	return nil
+}
+
+// askTrust returns an error unless a project is trusted with these files, or somebody says that it
+// is.
+func (env *environment) askTrust(ctx context.Context, name string, p *file.Project, files []plc.ProjectFile) error {
 	trusted, said, err := trustOf(name, files)
 	if trusted || err != nil {
 		return err
 	}
-	why := fmt.Sprintf("%s was not trusted as it is now; it", name)
+	why := display.Sprintf("%s was not trusted as it is now; it", display.Name(name))
 	switch changed := changedSince(said, name, files); {
 	case len(changed) == 1 && changed[0] == name:
-		why = fmt.Sprintf("%s changed since it was trusted; it", name)
+		why = display.Sprintf("%s changed since it was trusted; it", display.Name(name))
 	case len(changed) > 0:
-		why = fmt.Sprintf("%s changed since %s was trusted, which", strings.Join(changed, ", "), name)
+		why = display.Sprintf("%s changed since %s was trusted, which", namesText(changed), display.Name(name))
 	}
 	if env.canAsk() {
-		yes, _ := env.ask(ctx, nil, display.Sprintf("%s names %s, which may start programs. Trust it?", display.Line(why), shownNames(p)))
+		yes, _ := env.ask(ctx, nil, display.Sprintf("%s names %s, which may start programs. Trust it?", why, shownNames(p)))
 		if yes {
 			return writeTrust(name, files)
 		}
 	}
-	return fmt.Errorf("%s names %s, which may start programs: look at it, then plc trust (--trust trusts it once, --no-project uses none)", why, strings.Join(namesOf(p), ", "))
+	return fmt.Errorf("%s names %s, which may start programs: look at it, then plc trust (--trust trusts it once, --no-project uses none)", why, shownNames(p))
 }
 
 // trustOf reports whether the files of a project are trusted as they are. said is the note that was
@@ -116,21 +134,34 @@ func trustOf(name string, files []plc.ProjectFile) (trusted bool, said string, e
 	return err == nil && strings.HasPrefix(string(text), trustHead(name, files)), string(text), nil
 }
 
-// namesOf returns the files that a project names, or else what it grants.
-func namesOf(p *file.Project) []string {
-	names := slices.Concat(p.Tools, p.MCP, p.Policies)
+// shownNames returns the files that a project names, and what else it grants.
+func shownNames(p *file.Project) display.Text {
+	var all []display.Text
+	if files := slices.Concat(p.Tools, p.MCP, p.Policies); len(files) > 0 {
+		all = append(all, namesText(files))
+	}
+	if p.Lock != "" {
+		all = append(all, display.Sprintf("the lock %s", display.Name(p.Lock)))
+	}
 	if p.Store != "" {
-		names = append(names, "the store "+p.Store)
+		all = append(all, display.Sprintf("the store %s", display.Name(p.Store)))
 	}
-	if len(names) == 0 {
-		names = []string{"a policy"}
+	if p.Approve != "" && p.Approve != "all" {
+		all = append(all, display.Sprintf("the policy approve: %s", p.Approve))
 	}
-	return names
+	if p.Policy != nil {
+		all = append(all, display.Sprintf("the policy %s", display.JSON(p.Policy).Cut(maxValue)))
+	}
+	return display.Join(all, ", ")
 }
 
-// shownNames returns the result of namesOf for a message.
-func shownNames(p *file.Project) display.Text {
-	return display.Sprintf("%s", strings.Join(namesOf(p), ", "))
+// namesText returns names with commas between them, in quotes where they might be taken for words.
+func namesText(names []string) display.Text {
+	all := make([]display.Text, len(names))
+	for i, name := range names {
+		all[i] = display.Name(name)
+	}
+	return display.Join(all, ", ")
 }
 
 // trustText returns the text that is kept about a trusted project file: its name, a digest of all
