@@ -245,6 +245,22 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// To check a chain of members costs as much for each of them, however many there are.
+func TestMembersCostTheSame(t *testing.T) {
+	c := cel.New()
+	cost := func(members int) float64 {
+		source := "any" + strings.Repeat(".a", members) + " == 1"
+		return testing.AllocsPerRun(1, func() {
+			if _, err := c.Check(source, variables(t), nil); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if few, many := cost(100), cost(1000); many > 11*few {
+		t.Errorf("%.0f allocations for 100 members, %.0f for 1000", few, many)
+	}
+}
+
 // ending is a context that is done after it was asked once.
 type ending struct {
 	context.Context

@@ -1,6 +1,7 @@
 package cel
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -39,14 +40,24 @@ type node struct {
 	regex  *regex // of a call of matches with a literal
 }
 
-// qualified returns the name that a.b.c is.
+// maxParts is the maximum number of parts of the name of a type or a function.
+const maxParts = 8
+
+// qualified returns the name that a.b.c is. What has more than maxParts parts is no name: its cost
+// does not grow with the length of a chain of members, of which each asks.
 func (n *node) qualified() (string, bool) {
-	switch n.kind {
-	case nameNode:
-		return n.name, true
-	case memberNode:
-		prefix, ok := n.args[0].qualified()
-		return prefix + "." + n.name, ok
+	var parts []string
+	for range maxParts {
+		parts = append(parts, n.name)
+		switch n.kind {
+		case nameNode:
+			slices.Reverse(parts)
+			return strings.Join(parts, "."), true
+		case memberNode:
+			n = n.args[0]
+		default:
+			return "", false
+		}
 	}
 	return "", false
 }
