@@ -7,6 +7,7 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool"
 )
@@ -52,15 +53,15 @@ func measure(t *testing.T, text string, cat *tool.Catalogue) cost {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	doc, _ := lang.Parse(file, nil)
-	compile.Compile(doc, opts)
+	work := compile.Work(doc, opts)
 	runtime.ReadMemStats(&after)
-	return cost{after.Mallocs - before.Mallocs, after.TotalAlloc - before.TotalAlloc, compile.Work(doc, opts)}
+	return cost{after.Mallocs - before.Mallocs, after.TotalAlloc - before.TotalAlloc, work}
 }
 
 // TestKept counts what a plan costs for each call: next to no allocations, since what is made
 // lies side by side, and what its document and program keep besides the text.
 func TestKept(t *testing.T) {
-	n := fewer(20_000)
+	n := fewer(effort.Of(5_000, 20_000))
 	for name, most := range map[string]struct{ allocs, bytes float64 }{
 		"chain": {0.5, 1024}, "wide": {0.5, 1024}, "ladder": {1.5, 1300}, "all to one": {7, 1300}, "literal": {5, 1000}, "deep": {0.5, 1300},
 	} {

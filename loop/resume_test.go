@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/plc-lang/plc/exec/exectest"
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool/model"
 )
@@ -81,7 +82,7 @@ func life(t *testing.T, d *disk, answers []string, seed uint64, writes int) (r *
 // that changes the world, and does not ask again what was answered.
 func TestKilledAtAnyMoment(t *testing.T) {
 	lives := 0
-	for seed := range uint64(25) {
+	for seed := range uint64(effort.Of(8, 25)) {
 		random := rand.New(rand.NewPCG(seed, 9))
 		var answers []string
 		for range 1 + random.IntN(4) {

@@ -2,12 +2,16 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/internal/effort"
 )
 
 // The tool of an MCP server is bound by what the server says of it, whichever name reaches it: a
@@ -27,8 +31,8 @@ func TestChangedServerTool(t *testing.T) {
 		"outputSchema": `{"outputSchema": {"type": "object"}}`,
 		"annotations":  `{"annotations": {"readOnlyHint": true, "destructiveHint": true}}`,
 	}
-	tried := 0
-	for name, files := range names {
+	for i, name := range slices.Sorted(maps.Keys(names)) {
+		files := names[name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -47,8 +51,11 @@ func TestChangedServerTool(t *testing.T) {
 			plc(exitDone, "run", "plan.json", "--tools", "tools.yaml", "--lock", "locked.json", "--store", "none", "--yes")
 			plc(exitDone, "plan", "plan.json", "--tools", "tools.yaml", "-o", "a.json")
 			plc(exitDone, "approve", "a.json", "--yes")
-			for what, change := range changes {
-				write(t, at("web.json"), change)
+			for k, what := range slices.Sorted(maps.Keys(changes)) {
+				if (i+k)%effort.Of(len(changes), 1) != 0 {
+					continue // each change by some name, each name with some change
+				}
+				write(t, at("web.json"), changes[what])
 				if o := runPLC(t, dir, "run", "plan.json", "--tools", "tools.yaml", "--lock", "locked.json", "--store", "none", "--yes"); o.code == exitDone || !strings.Contains(o.stderr, "is not the one that was locked") {
 					t.Errorf("locked, with another %s: exit %d\n%s%s", what, o.code, o.stdout, o.stderr)
 				}
@@ -61,9 +68,7 @@ func TestChangedServerTool(t *testing.T) {
 			}
 			plc(exitDone, "run", "plan.json", "--tools", "tools.yaml", "--approval", "a.json", "--store", at("runs.db"), "--yes")
 		})
-		tried += 2 * len(changes)
 	}
-	t.Logf("%d changes", tried)
 }
 
 // A tool of the tool file that runs the tool of an MCP server is all that runs it: the server's own

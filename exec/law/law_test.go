@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	plans = flag.Int("law.plans", effort.Of(300, 3000), "how many random plans TestLaw runs")
+	plans = flag.Int("law.plans", effort.Of(100, 3000), "how many random plans TestLaw runs")
 	seed  = flag.Uint64("law.seed", 1, "the seed of the first of them")
 )
 

@@ -18,7 +18,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-var resumed = flag.Int("law.resumed", effort.Of(20, 100), "how many random plans TestResume runs")
+var resumed = flag.Int("law.resumed", effort.Of(8, 100), "how many random plans TestResume runs")
 
 // TestResume kills runs of random plans after every event that they record, goes on
 // with what the record has, and wants what the run gave that was not killed (execution §5).

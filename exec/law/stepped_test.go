@@ -22,7 +22,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-var stepped = flag.Int("law.stepped", effort.Of(60, 500), "how many random plans TestStepped runs")
+var stepped = flag.Int("law.stepped", effort.Of(25, 500), "how many random plans TestStepped runs")
 
 // TestStepped runs random plans in steps, and wants what a local run gives: the whiteboard, the
 // statuses, the order of effects, keys and seeds. It replays what each run was told into a fresh

@@ -16,6 +16,7 @@ import (
 	"github.com/plc-lang/plc/journal"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/effort"
 )
 
 // faultIs checks that an error is the fault, and says what to do.
@@ -262,7 +263,7 @@ func TestFlippedBits(t *testing.T) {
 	content := damaged(t)
 	dir := memoryDir(t)
 	draw := rand.New(rand.NewPCG(3, 4))
-	for n := range tries(60, 10_000) {
+	for n := range tries(effort.Of(20, 60), 10_000) {
 		bad := slices.Clone(content)
 		for range 1 + draw.IntN(20) {
 			at := draw.IntN(len(bad))

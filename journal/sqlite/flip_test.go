@@ -200,7 +200,7 @@ func TestFlippedBytesAreFound(t *testing.T) {
 		}
 		draw := rand.New(rand.NewPCG(5, 6))
 		found, same, wrong := 0, 0, 0
-		for range tries(effort.Of(50, 150), 5000) {
+		for range tries(effort.Of(15, 150), 5000) {
 			bad := content{}
 			for end, text := range whole {
 				bad[end] = append([]byte(nil), text...)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/internal/record"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -288,13 +289,14 @@ func TestSizeOfBodiesIsTold(t *testing.T) {
 	s := open(t)
 	r := create(t, s, "r1")
 	big := value(`"` + strings.Repeat("x", 1<<20) + `"`)
-	for range 100 { // more than may be queued at once
+	const n = 2 * record.MaxQueued >> 20 // more than may be queued at once
+	for range n {
 		r.Append(at(exec.CallReturned, "a", big))
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := bodies(t, s, "r1"); len(got) != 100 {
+	if got := bodies(t, s, "r1"); len(got) != n {
 		t.Errorf("%d events", len(got))
 	}
 }

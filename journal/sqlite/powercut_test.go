@@ -14,6 +14,7 @@ import (
 	"github.com/plc-lang/plc/journal/internal/record"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/effort"
 )
 
 // acked is what was told to be on disk when so many changes had been made.
@@ -32,7 +33,7 @@ func TestPowerCut(t *testing.T) {
 	rec := recordFile(t, path)
 	appended, acks := recordedRuns(t, rec)
 	changes := rec.log.changes
-	step, draws := 47, 1
+	step, draws := effort.Of(140, 47), 1
 	if *torture {
 		step, draws = 1, 3
 	}

@@ -3,6 +3,7 @@ package server
 import (
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -11,16 +12,14 @@ import (
 // inbox says how many it leaves out.
 func TestRiskiestIsInTheInbox(t *testing.T) {
 	g := newRig(t, Options{})
-	begin := func(tool string) string {
-		plan := []object{{"_tool": tool, "what": "x", "_approve": true}}
+	begin := func(tool string, calls int) string {
+		plan := slices.Repeat([]object{{"_tool": tool, "what": "x", "_approve": true}}, calls)
 		run := g.want(201, "POST", "/v1/runs", object{"plan": plan})["run"].(string)
 		g.until(run, "runPaused", 0)
 		return run
 	}
-	for range maxWaiting {
-		begin("put")
-	}
-	risky := begin("wipe")
+	begin("put", maxWaiting)
+	risky := begin("wipe", 1)
 	req, _ := http.NewRequestWithContext(t.Context(), "GET", g.http.URL+"/inbox", nil)
 	req.Header.Set("Authorization", "Bearer "+g.admin)
 	res, err := http.DefaultClient.Do(req)

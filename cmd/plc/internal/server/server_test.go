@@ -32,6 +32,7 @@ import (
 	"github.com/plc-lang/plc/cmd/plc/internal/oidc/oidctest"
 	planexec "github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/internal/pgtest"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/journal/postgres"
@@ -1221,11 +1222,12 @@ func TestUploads(t *testing.T) {
 		return up
 	}
 	var lines strings.Builder
-	for i := range 2000 {
+	n := effort.Of(200, 2000)
+	for i := range n {
 		fmt.Fprintf(&lines, "{\"input\": {\"n\": %d}}\n\n", i)
 	}
 	up := send(201, lines.String())
-	if up.Lines != 2000 || up.Bytes != int64(lines.Len()) || send(201, lines.String()) != up {
+	if up.Lines != n || up.Bytes != int64(lines.Len()) || send(201, lines.String()) != up {
 		t.Errorf("%+v", up)
 	}
 	plan := object{"plan": []object{{"_tool": "double", "n": "†input.n", "_outputPath": "†state.x"}}, "upload": up.ID}
@@ -1234,7 +1236,7 @@ func TestUploads(t *testing.T) {
 	}
 	run := g.want(201, "POST", "/v1/runs", plan)["run"].(string)
 	g.until(run, "runFinished", 0)
-	if s := g.want(200, "GET", "/v1/runs/"+run, nil)["summary"].(object); s["calls"].(object)["completed"] != 2000.0 {
+	if s := g.want(200, "GET", "/v1/runs/"+run, nil)["summary"].(object); s["calls"].(object)["completed"] != float64(n) {
 		t.Errorf("%v", s)
 	}
 	g.want(422, "POST", "/v1/runs", object{"plan": plan["plan"], "upload": "../../etc/passwd"})
