@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,6 +42,7 @@ func TestMain(m *testing.M) {
 	}, "mcpserver": mcpServer}
 	if commands[strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")] == nil { // the tests: those who want a record name a store
 		os.Setenv("PLC_STORE", noStore)
+		debug.SetGCPercent(400) // they keep little: a third of their time would go into collections
 		heedSignals()
 	}
 	testscript.Main(m, commands)

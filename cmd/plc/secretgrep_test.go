@@ -200,7 +200,7 @@ func newSecretGrep(t *testing.T) *secretGrep {
 // plc runs a command, and keeps what it says.
 func (g *secretGrep) plc(t *testing.T, args ...string) outcome {
 	t.Helper()
-	o := runPLC(t, g.dir, args...)
+	o := runHere(t, g.dir, args...)
 	fmt.Fprintf(&g.said, "%v\n%s%s", args, o.stdout, o.stderr)
 	return o
 }
