@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/loop/flux"
 	"github.com/plc-lang/plc/tool"
@@ -269,11 +270,12 @@ func TestLastWords(t *testing.T) {
 // A round may go over the limit of calls; all of them are answered, in their order.
 func TestFlood(t *testing.T) {
 	var list []string
-	for i := range 3000 {
+	n := effort.Of(300, 3000)
+	for i := range n {
 		list = append(list, fmt.Sprintf(`search {"q":"%d"}`, i), `get_plan`)
 	}
 	r, last, _ := conversation(t, nil, calls(list...), calls(`get_plan`), model.Reply{Text: "x"})
-	if r.Status != exec.Completed || r.Usage.Requests != 3 || last.Messages[2+5998].Text != "found 2999" || last.Messages[2+5999].Text != `{"message":"No plan exists."}` {
+	if r.Status != exec.Completed || r.Usage.Requests != 3 || last.Messages[2*n].Text != fmt.Sprint("found ", n-1) || last.Messages[2*n+1].Text != `{"message":"No plan exists."}` {
 		t.Errorf("%+v", r)
 	}
 }
