@@ -45,6 +45,19 @@ func TestSecurityPage(t *testing.T) {
 	}
 }
 
+// TestNamesOfTests looks for the tests that CI and the Makefile name: "go test -run" is content with
+// a name that no test has.
+func TestNamesOfTests(t *testing.T) {
+	there := testNames(t)
+	for _, file := range []string{".ci/run", "Makefile"} {
+		for _, name := range regexp.MustCompile(`\bTest[A-Z]\w+`).FindAllString(readText(t, file), -1) {
+			if !there[name] {
+				t.Errorf("%s names %s, which is no test", file, name)
+			}
+		}
+	}
+}
+
 // testNames are the names of all tests and fuzz targets of the module, and of the scripts of the
 // command as TestScripts/NAME.
 func testNames(t *testing.T) map[string]bool {
