@@ -1,6 +1,6 @@
 // Package effort says how much the tests do. "go test ./..." tries few generated cases, so that
-// whoever changes something waits less than a minute. With PLC_TESTS=long in the environment, as
-// every night, the same tests try many.
+// whoever changes something need not wait for many. With PLC_TESTS=long in the environment, as
+// every night and for some of the tests in CI, the same tests try many.
 package effort
 
 import "os"
