@@ -1,13 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 
@@ -24,9 +20,7 @@ type batch struct {
 	show *progress
 
 	mu     sync.Mutex
-	out    *bufio.Writer // of lines of JSON; nil for none
-	closer io.Closer     // nil for standard output
-	lost   error         // of the lines
+	out    *jsonLines // nil for none
 	counts map[exec.Status]int
 	first  []exec.InstanceResult // that did not complete, without what they hold
 	unsure bool                  // a call failed that may have done its work
@@ -59,13 +53,12 @@ func (env *environment) newBatch(prog *compile.Program, f *runFlags, show *progr
 		if err := env.checkOutput("results", f.results); err != nil {
 			return nil, err
 		}
-		file, err := os.Create(f.results)
-		if err != nil {
-			return nil, fmt.Errorf("can't write the results: %w", err)
+		var err error
+		if b.out, err = createLines("results", f.results); err != nil {
+			return nil, err
 		}
-		b.out, b.closer = bufio.NewWriter(file), file
 	case asJSON:
-		b.out = bufio.NewWriter(env.stdout)
+		b.out = newLines(env.stdout)
 	}
 	return b, nil
 }
@@ -80,14 +73,7 @@ func (b *batch) instance(r *exec.InstanceResult) {
 		b.first = append(b.first, exec.InstanceResult{Name: r.Name, Status: r.Status, Reason: r.Reason})
 	}
 	b.show.instance(r)
-	if b.out == nil || b.lost != nil {
-		return
-	}
-	e := json.NewEncoder(b.out)
-	e.SetEscapeHTML(false)
-	if b.lost = e.Encode(r); b.lost == nil {
-		b.lost = b.out.Flush() // whoever reads along sees it at once
-	}
+	b.out.write(r)
 }
 
 // close ends the lines; it reports whether some were lost.
@@ -97,12 +83,7 @@ func (b *batch) close() error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closer != nil {
-		if err := b.closer.Close(); b.lost == nil {
-			b.lost = err
-		}
-	}
-	return b.lost
+	return b.out.close()
 }
 
 // batchDocument is the last line of plc run --format json, where each instance has one.
@@ -133,9 +114,7 @@ func (env *environment) showBatch(b *batch, res *exec.Result, asJSON bool) error
 func (b *batch) writeDocument(w io.Writer, res *exec.Result) error {
 	b.counts[exec.Completed] += 0
 	b.counts[exec.Failed] += 0
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(batchDocument{res.Run, res.Status, res.Reason, b.counts, res.Findings, res.Usage})
+	return newLines(w).enc.Encode(batchDocument{res.Run, res.Status, res.Reason, b.counts, res.Findings, res.Usage})
 }
 
 // write writes how many instances came to which end, and those that did not complete.

@@ -238,16 +238,14 @@ func (env *environment) namedReport() *checkReport {
 // lineReport writes a line of JSON for each plan.
 func (env *environment) lineReport() *checkReport {
 	out := bufio.NewWriter(env.stdout)
-	enc := json.NewEncoder(out)
-	enc.SetEscapeHTML(false)
-	var failed error
+	lines := newLines(out)
 	return &checkReport{
 		func(l diag.List) {
 			if len(l) > 0 {
 				env.showFindings(l)
 			}
 		},
-		func(p *plc.ListedPlan) { failed = errors.Join(failed, enc.Encode(p)) },
-		func(*tally) error { return errors.Join(failed, out.Flush()) },
+		func(p *plc.ListedPlan) { lines.write(p) },
+		func(*tally) error { return errors.Join(lines.err, out.Flush()) },
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // Runs of another engine are executed by a program of their own, which plc starts as git does its
@@ -73,7 +74,7 @@ func (env *environment) runElsewhere(c *cobra.Command, name string, f *runFlags)
 		args = append(args, "--detach")
 	}
 	cmd := osexec.CommandContext(c.Context(), program, args...)
-	cmd.Stdin = bytes.NewReader(encoded(b))
+	cmd.Stdin = bytes.NewReader(jsonscan.Encode(b))
 	return env.handOver(cmd)
 }
 

@@ -23,17 +23,15 @@ func expects(flag string) json.RawMessage {
 
 // meets reports, of a run that completed, that it did not give what was expected.
 func (env *environment) meets(f *runFlags, l *loaded, res *exec.Result) error {
-	var got bytes.Buffer
-	e := json.NewEncoder(&got)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(gave(l, res)); err != nil {
+	got, err := jsonscan.Marshal(gave(l, res))
+	if err != nil {
 		return err
 	}
 	want := expects(f.expect)
-	if sameValue(got.Bytes(), want, f.within) {
+	if sameValue(got, want, f.within) {
 		return nil
 	}
-	env.complain(fmt.Errorf("the run gave %s, and %s was expected", cut(strings.TrimSpace(got.String()), maxColumns), cut(string(want), maxColumns)))
+	env.complain(fmt.Errorf("the run gave %s, and %s was expected", cut(string(got), maxColumns), cut(string(want), maxColumns)))
 	return exit(exitFailed)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -175,5 +176,5 @@ func exampleOf(t *tool.Tool) string {
 	for _, name := range t.Definition.Required {
 		members[name] = "…"
 	}
-	return string(encoded(members))
+	return string(jsonscan.Encode(members))
 }

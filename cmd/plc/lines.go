@@ -15,6 +15,7 @@ import (
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/lang"
 )
@@ -136,10 +137,8 @@ func worse(a, b error) error {
 
 // writeLine writes an object as one line, after the id and the line of its plan.
 func (env *environment) writeLine(p *plc.ListedPlan, doc any) error {
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(doc); err != nil {
+	text, err := jsonscan.Marshal(doc)
+	if err != nil {
 		return err
 	}
 	head := []byte{'{'}
@@ -147,7 +146,7 @@ func (env *environment) writeLine(p *plc.ListedPlan, doc any) error {
 		head = append(append(append(head, `"id":`...), p.ID...), ',')
 	}
 	head = fmt.Appendf(head, `"line":%d,`, p.Line)
-	_, err := env.stdout.Write(append(head, out.Bytes()[1:]...))
+	_, err = env.stdout.Write(append(append(head, text[1:]...), '\n'))
 	return err
 }
 

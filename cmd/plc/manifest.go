@@ -157,7 +157,7 @@ func onlyCalled(value json.RawMessage, names map[string]bool) (json.RawMessage, 
 			others = append(others, name)
 		}
 	}
-	return encoded(members), others
+	return jsonscan.Encode(members), others
 }
 
 // withoutLanguage returns an object of tools without those of the language that are defined as in
@@ -175,5 +175,5 @@ func withoutLanguage(value json.RawMessage) json.RawMessage {
 			delete(members, name)
 		}
 	}
-	return encoded(members)
+	return jsonscan.Encode(members)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/plc-lang/plc/compile/report"
 	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -105,7 +106,7 @@ func withoutZeros(value json.RawMessage) json.RawMessage {
 	maps.DeleteFunc(members, func(_ string, v json.RawMessage) bool {
 		return slices.Contains([]string{"null", `""`, "false", "0", `"0"`, `"0s"`, "{}"}, string(v))
 	})
-	return encoded(members)
+	return jsonscan.Encode(members)
 }
 
 // manifestPreview writes the preview of a manifest.

@@ -2,7 +2,7 @@ package main
 
 import (
 	"bufio"
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,15 +76,58 @@ func (o *output) lost() error {
 
 // writeJSON writes a value as indented JSON, without escaping HTML.
 func (env *environment) writeJSON(v any) error {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	compact, err := jsonscan.Marshal(v)
+	if err != nil {
 		return err
 	}
-	text, _ := jsonscan.Indent(b.Bytes(), "") // the encoder writes JSON
-	_, err := env.stdout.Write(append(text, '\n'))
+	text, _ := jsonscan.Indent(compact, "") // Marshal returns JSON
+	_, err = env.stdout.Write(append(text, '\n'))
 	return err
+}
+
+// jsonLines writes values as lines of JSON, each in one write, so that whoever follows a file sees
+// it at once. The nil jsonLines writes nothing.
+type jsonLines struct {
+	file *os.File // nil for standard output
+	enc  *json.Encoder
+	err  error
+}
+
+func newLines(w io.Writer) *jsonLines {
+	l := &jsonLines{enc: json.NewEncoder(w)}
+	l.enc.SetEscapeHTML(false)
+	return l
+}
+
+// createLines makes the file for the lines of what; nil for "".
+func createLines(what, name string) (*jsonLines, error) {
+	if name == "" {
+		return nil, nil
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, fmt.Errorf("can't write the %s: %w", what, err)
+	}
+	l := newLines(f)
+	l.file = f
+	return l, nil
+}
+
+func (l *jsonLines) write(v any) {
+	if l != nil && l.err == nil {
+		l.err = l.enc.Encode(v)
+	}
+}
+
+// close closes the file, and reports whether a line was lost.
+func (l *jsonLines) close() error {
+	if l == nil {
+		return nil
+	}
+	if l.file != nil {
+		l.err = cmp.Or(l.err, l.file.Close())
+	}
+	return l.err
 }
 
 // showFindings shows findings to people, on standard error.

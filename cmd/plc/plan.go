@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
-	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/journal"
 )
 
@@ -220,12 +218,4 @@ func (p *prepared) preview(ctx context.Context) (*plc.Preview, error) {
 	}
 	p.forecast = preview.Forecast
 	return preview, nil
-}
-
-func encoded(v any) json.RawMessage {
-	text, err := jsonscan.Marshal(v)
-	if err != nil {
-		panic(err) // of strings and numbers
-	}
-	return text
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/journal"
 )
 
@@ -32,22 +32,23 @@ type instanceMap []exec.InstanceResult
 
 // MarshalJSON returns an object whose members keep their order.
 func (m instanceMap) MarshalJSON() ([]byte, error) {
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	out.WriteByte('{')
+	return m.object(func(r *exec.InstanceResult) json.RawMessage { return jsonscan.Encode(r) }), nil
+}
+
+// object returns an object that has a value for each instance; nil is null.
+func (m instanceMap) object(value func(*exec.InstanceResult) json.RawMessage) json.RawMessage {
+	out := []byte{'{'}
 	for i := range m {
 		if i > 0 {
-			out.WriteByte(',')
+			out = append(out, ',')
 		}
-		out.Write(quote(m[i].Name))
-		out.WriteByte(':')
-		if err := e.Encode(m[i]); err != nil {
-			return nil, err
+		v := value(&m[i])
+		if v == nil {
+			v = json.RawMessage("null")
 		}
+		out = append(append(append(out, quote(m[i].Name)...), ':'), v...)
 	}
-	out.WriteByte('}')
-	return out.Bytes(), nil
+	return append(out, '}')
 }
 
 // exitOf returns the exit code of a run.
@@ -147,20 +148,7 @@ func gave(l *loaded, res *exec.Result) any {
 	if len(res.Instances) == 0 {
 		return pick(res.Output, res.State)
 	}
-	out := []byte{'{'}
-	for i := range res.Instances {
-		r := &res.Instances[i]
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(append(out, quote(r.Name)...), ':')
-		if v := pick(r.Output, r.State); v != nil {
-			out = append(out, v...)
-		} else {
-			out = append(out, "null"...)
-		}
-	}
-	return json.RawMessage(append(out, '}'))
+	return instanceMap(res.Instances).object(func(r *exec.InstanceResult) json.RawMessage { return pick(r.Output, r.State) })
 }
 
 // isTemplate reports whether a run was one of a template, for the instances of its document.

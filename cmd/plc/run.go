@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
@@ -277,7 +275,7 @@ func (env *environment) execute(ctx context.Context, p *prepared, r *plc.Run) er
 	if spans != nil {
 		r.Options.Middleware = append(r.Options.Middleware, spans.Middleware)
 	}
-	var log *eventLog
+	var log *jsonLines
 	r.OnEvent = func(e *exec.Event) {
 		spans.Event(e)
 		log.write(e)
@@ -292,7 +290,7 @@ func (env *environment) execute(ctx context.Context, p *prepared, r *plc.Run) er
 	var b *batch
 	stop := func() {}
 	r.OnStart = func() (err error) {
-		if log, err = openEvents(f.events); err != nil {
+		if log, err = createLines("events", f.events); err != nil {
 			return err
 		}
 		if b, err = env.newBatch(l.prog, f, show, p.asJSON); err != nil {
@@ -495,46 +493,4 @@ func (env *environment) complainLost(what, name string, lost, err error) error {
 		err = exit(exitUsage)
 	}
 	return err
-}
-
-// eventLog writes events as JSON lines. The nil eventLog writes nothing.
-type eventLog struct {
-	file *os.File
-	buf  *bufio.Writer
-	enc  *json.Encoder
-	err  error
-}
-
-func openEvents(name string) (*eventLog, error) {
-	if name == "" {
-		return nil, nil
-	}
-	f, err := os.Create(name)
-	if err != nil {
-		return nil, fmt.Errorf("can't write the events: %w", err)
-	}
-	l := &eventLog{file: f, buf: bufio.NewWriter(f)}
-	l.enc = json.NewEncoder(l.buf)
-	l.enc.SetEscapeHTML(false)
-	return l, nil
-}
-
-func (l *eventLog) write(e any) {
-	if l == nil || l.err != nil {
-		return
-	}
-	if l.err = l.enc.Encode(e); l.err == nil {
-		l.err = l.buf.Flush() // whoever follows the file sees it at once
-	}
-}
-
-// close reports whether an event was lost.
-func (l *eventLog) close() error {
-	if l == nil {
-		return nil
-	}
-	if err := l.file.Close(); l.err == nil {
-		l.err = err
-	}
-	return l.err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/plc-lang/plc/compile/flow"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/journal"
 )
 
@@ -329,7 +330,7 @@ func showGiven(w io.Writer, sum *journal.Summary, g *journal.Given) {
 	}
 	line("folder", "%s", folder)
 	spec.Plan, spec.Toolset, spec.Seed = plc.Source{}, plc.Toolset{}, 0
-	if text := encoded(spec); string(text) != `{"plan":{}}` {
+	if text := jsonscan.Encode(spec); string(text) != `{"plan":{}}` {
 		line("settings", "%s", bytes.Replace(text, []byte(`"plan":{},`), nil, 1))
 	}
 }

@@ -19,7 +19,7 @@ import (
 type solveProgress struct {
 	env    *environment
 	show   *progress // nil with --format json
-	events *eventLog
+	events *jsonLines
 	faulty bool // the last plan was
 }
 
@@ -27,7 +27,7 @@ type solveProgress struct {
 func (env *environment) newSolveProgress(l *plc.Loop, f *solveFlags) (*solveProgress, error) {
 	s := &solveProgress{env: env}
 	var err error
-	if s.events, err = openEvents(f.events); err != nil {
+	if s.events, err = createLines("events", f.events); err != nil {
 		return nil, err
 	}
 	if asJSON, _ := wantsJSON(f.format); !asJSON {
