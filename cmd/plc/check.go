@@ -45,7 +45,7 @@ with --strict, warnings count as well. plc explain CODE says more about a findin
 	f.add(c)
 	f.addVerdict(c)
 	c.Flags().BoolVar(&f.spec.Lazy, "lazy", false, "take the plan as lazy")
-	addFormat(c, &f.format, "text, json (a line a finding) or sarif", "sarif")
+	addChoice(c, &f.format, "format", "text", "text, json (a line a finding) or sarif", itself("text", "json", "sarif"))
 	c.Flags().BoolVar(&f.fix, "fix", false, "apply the fixes to the files, and say which")
 	c.Flags().StringVar(&f.jsonl, "jsonl", "", "check the plans of this file, one a line or all in a list over lines: a plan, a string that holds one, or {\"id\": …, \"plan\": either}; of a table, FILE.csv, one a row")
 	c.Flags().BoolVar(&f.summary, "summary", false, "count the findings by code instead of showing them")
@@ -122,10 +122,6 @@ func (env *environment) noneCanBeRead(names []string, f *checkFlags) (bool, erro
 // checkEach checks plans one by one: their files are changed, or more is printed than
 // findings.
 func (env *environment) checkEach(names []string, f *checkFlags, s *settings) error {
-	write, err := findingsWriter(env, f.format)
-	if err != nil {
-		return err
-	}
 	all, unread, unchecked := s.Findings, 0, newTally(nil)
 	for _, name := range names {
 		l, err := env.checkFile(name, f, s)
@@ -138,7 +134,7 @@ func (env *environment) checkEach(names []string, f *checkFlags, s *settings) er
 			unchecked.noteUnchecked(l.Unimplemented(), l.UncheckedInput())
 		}
 	}
-	if err := write(all); err != nil {
+	if err := env.writeFindings(f.format, all); err != nil {
 		return err
 	}
 	if n := fixable(s.Findings); f.fix && n > 0 {
@@ -246,15 +242,16 @@ func verdict(l diag.List, strict bool) error {
 	return nil
 }
 
-// findingsWriter writes findings to standard output in a format.
-func findingsWriter(env *environment, format string) (func(diag.List) error, error) {
-	return choice("format", format, map[string]func(diag.List) error{
-		"text": func(l diag.List) error { writeText(env.stdout, l, maxShown); return nil },
-		"json": func(l diag.List) error { return diag.WriteJSON(env.stdout, l) },
-		"sarif": func(l diag.List) error {
-			return diag.WriteSARIF(env.stdout, l, &diag.SARIFOptions{Version: version()})
-		},
-	})
+// writeFindings writes findings to standard output in a format.
+func (env *environment) writeFindings(format string, l diag.List) error {
+	switch format {
+	case "json":
+		return diag.WriteJSON(env.stdout, l)
+	case "sarif":
+		return diag.WriteSARIF(env.stdout, l, &diag.SARIFOptions{Version: version()})
+	}
+	writeText(env.stdout, l, maxShown)
+	return nil
 }
 
 // summary counts findings for people.

@@ -169,10 +169,6 @@ type checkReport struct {
 
 // reportOf returns the report of plc check.
 func (env *environment) reportOf(f *checkFlags) (*checkReport, error) {
-	write, err := findingsWriter(env, f.format)
-	if err != nil {
-		return nil, err
-	}
 	switch {
 	case f.summary && f.format == "sarif":
 		return nil, errors.New("--summary goes with --format text and json")
@@ -185,7 +181,7 @@ func (env *environment) reportOf(f *checkFlags) (*checkReport, error) {
 	}
 	var all diag.List
 	keep := func(l diag.List) { all = append(all, l...) }
-	return &checkReport{keep, func(p *plc.ListedPlan) { keep(p.Findings) }, func(*tally) error { return write(all) }}, nil
+	return &checkReport{keep, func(p *plc.ListedPlan) { keep(p.Findings) }, func(*tally) error { return env.writeFindings(f.format, all) }}, nil
 }
 
 func nothing(diag.List) {}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"math"
 	"os"
 	"slices"
@@ -133,6 +132,9 @@ func flagError(c *cobra.Command, err error) error {
 		}
 		return fmt.Errorf("invalid argument %q for \"--%s\" flag: %s; see %s --help", bad.GetValue(), bad.GetFlag().Name, what, c.CommandPath())
 	}
+	if wrong, ok := errors.AsType[*choiceError](err); ok {
+		return wrong
+	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
 		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
@@ -173,11 +175,53 @@ func wants(least, most int, what string) cobra.PositionalArgs {
 func choice[T any](flag, value string, values map[string]T) (T, error) {
 	v, ok := values[value]
 	if !ok {
-		names := slices.Sorted(maps.Keys(values))
-		return v, fmt.Errorf("--%s %q: it is one of %s", flag, value, strings.Join(names, ", "))
+		return v, &choiceError{flag, value, sortedKeys(values)}
 	}
 	return v, nil
 }
+
+// itself returns words that stand for themselves.
+func itself(words ...string) map[string]string {
+	all := map[string]string{}
+	for _, w := range words {
+		all[w] = w
+	}
+	return all
+}
+
+// choiceError reports a value of a flag that is none of those that it may have.
+type choiceError struct {
+	flag, value string
+	known       []string
+}
+
+func (e *choiceError) Error() string {
+	return fmt.Sprintf("--%s %q: it is one of %s", e.flag, e.value, strings.Join(e.known, ", "))
+}
+
+// oneOf is the value of a flag that is one of some words.
+type oneOf[T any] struct {
+	flag, word string
+	to         *T
+	values     map[string]T
+}
+
+// addChoice adds a flag that sets to to what a word stands for; word is the default.
+func addChoice[T any](c *cobra.Command, to *T, flag, word, usage string, values map[string]T) {
+	*to = values[word]
+	c.Flags().Var(&oneOf[T]{flag, word, to, values}, flag, usage)
+	complete(c, flag, sortedKeys(values)...)
+}
+
+func (f *oneOf[T]) Set(word string) (err error) {
+	f.word = word
+	*f.to, err = choice(f.flag, word, f.values)
+	return err
+}
+
+func (f *oneOf[T]) String() string { return f.word }
+
+func (*oneOf[T]) Type() string { return "string" }
 
 // notNegative refuses numbers below zero: no flag means anything by them.
 func notNegative(c *cobra.Command) (err error) {
@@ -292,15 +336,9 @@ func must(err error) {
 	}
 }
 
-// addFormat adds the flag that says what the output looks like.
-func addFormat(c *cobra.Command, format *string, usage string, more ...string) {
-	c.Flags().StringVar(format, "format", "text", usage)
-	complete(c, "format", append([]string{"text", "json"}, more...)...)
-}
-
-// wantsJSON reports whether the output is JSON.
-func wantsJSON(format string) (bool, error) {
-	return choice("format", format, map[string]bool{"text": false, "json": true})
+// addFormat adds the flag that says whether the output is JSON.
+func addFormat(c *cobra.Command, asJSON *bool, usage string) {
+	addChoice(c, asJSON, "format", "text", usage, map[string]bool{"text": false, "json": true})
 }
 
 // argsFor returns the arguments of a suggested command: a run or a file, and the flags of

@@ -19,7 +19,8 @@ import (
 
 // convertFlags are the flags of plc convert.
 type convertFlags struct {
-	from, to, out, format, jsonl string
+	from, to, out, jsonl string
+	asJSON               bool
 
 	tools toolFiles
 }
@@ -39,7 +40,7 @@ params that have no names in the other notation get those of the tools.`,
 		Args:              planOrLines(&f.jsonl),
 		ValidArgsFunction: completePlans(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if f.jsonl != "" && f.format == "text" && c.Flags().Changed("format") {
+			if f.jsonl != "" && !f.asJSON && c.Flags().Changed("format") {
 				return errOnlyJSON
 			}
 			return env.convert(c.Context(), args, &f)
@@ -52,7 +53,7 @@ params that have no names in the other notation get those of the tools.`,
 	c.Flags().StringVar(&f.to, "to", "plan", "notation to write: "+strings.Join(to, ", "))
 	complete(c, "to", to...)
 	c.Flags().StringVarP(&f.out, "out", "o", "", "write to this file instead of standard output")
-	addFormat(c, &f.format, "json (one document: the plan and the findings)")
+	addFormat(c, &f.asJSON, "json (one document: the plan and the findings)")
 	return c
 }
 
@@ -75,13 +76,10 @@ func toNames() []string {
 
 // convert runs plc convert.
 func (env *environment) convert(ctx context.Context, names []string, f *convertFlags) error {
-	asJSON, err := wantsJSON(f.format)
 	switch {
-	case err != nil:
-		return err
 	case f.jsonl != "" && f.out != "":
 		return errors.New("-o is for one plan: with --jsonl, the results go to standard output")
-	case asJSON && f.out != "":
+	case f.asJSON && f.out != "":
 		return errors.New("-o is for the plan alone: leave it or --format json out")
 	}
 	if !slices.Contains(toNames(), f.to) {
@@ -100,7 +98,7 @@ func (env *environment) convert(ctx context.Context, names []string, f *convertF
 		return err
 	}
 	out := s.convert(src, f.to)
-	if asJSON {
+	if f.asJSON {
 		if err := env.writeJSON(out); err != nil {
 			return err
 		}

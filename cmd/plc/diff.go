@@ -14,8 +14,7 @@ import (
 
 func diffCommand(env *environment) *cobra.Command {
 	var flags planFlags
-	var format string
-	var exitCode bool
+	var asJSON, exitCode bool
 	c := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Say what changes in meaning between two plans",
@@ -29,10 +28,6 @@ with --exit-code, when they differ.`,
 		Args:              wants(2, 2, "two plans"),
 		ValidArgsFunction: completePlans(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			asJSON, err := wantsJSON(format)
-			if err != nil {
-				return err
-			}
 			d, err := env.compare(c, args, &flags)
 			switch {
 			case err != nil:
@@ -50,7 +45,7 @@ with --exit-code, when they differ.`,
 	}
 	c.Flags().BoolVar(&exitCode, "exit-code", false, "exit 1 when the plans differ")
 	flags.add(c)
-	addFormat(c, &format, "text or json")
+	addFormat(c, &asJSON, "text or json")
 	return c
 }
 

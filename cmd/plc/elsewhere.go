@@ -66,7 +66,7 @@ func (env *environment) runElsewhere(c *cobra.Command, name string, f *runFlags)
 	if err != nil {
 		return asFlag(c.Context(), err)
 	}
-	args := []string{"run", "--format", f.format}
+	args := []string{"run", "--format", c.Flag("format").Value.String()}
 	if f.yes {
 		args = append(args, "--yes")
 	}

@@ -14,7 +14,8 @@ import (
 
 func flowCommand(env *environment) *cobra.Command {
 	var flags planFlags
-	var format, svg string
+	var asJSON bool
+	var svg string
 	c := &cobra.Command{
 		Use:   "flow FILE",
 		Short: "Show where information goes in a plan",
@@ -30,9 +31,6 @@ forbids. --svg draws the graph of the plan with the labels of what calls give, a
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completePlans(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if format != "text" && format != "json" {
-				return errors.New("--format is text or json")
-			}
 			s, err := env.settings(c, &flags, plc.ToCheck, args...)
 			if err != nil {
 				return err
@@ -51,7 +49,7 @@ forbids. --svg draws the graph of the plan with the labels of what calls give, a
 			if err := env.drawFlow(l, svg); err != nil {
 				return err
 			}
-			if format == "json" {
+			if asJSON {
 				err = json.NewEncoder(env.stdout).Encode(map[string]any{"policies": reports})
 			} else {
 				for _, r := range reports {
@@ -65,9 +63,8 @@ forbids. --svg draws the graph of the plan with the labels of what calls give, a
 		},
 	}
 	flags.add(c)
-	c.Flags().StringVar(&format, "format", "text", "text or json")
+	addFormat(c, &asJSON, "text or json")
 	c.Flags().StringVar(&svg, "svg", "", "write the graph of the plan with its labels and verdicts to this file, as SVG")
-	complete(c, "format", "text", "json")
 	completeFiles(c, "svg", "svg")
 	return c
 }

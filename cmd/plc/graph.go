@@ -12,7 +12,8 @@ import (
 
 func graphCommand(env *environment) *cobra.Command {
 	var flags planFlags
-	var as, jsonl string
+	var write func(io.Writer, *draw.Graph) error
+	var jsonl string
 	var depth int
 	c := &cobra.Command{
 		Use:   "graph FILE",
@@ -27,13 +28,7 @@ exit code is 1.`,
 		Args:              planOrLines(&jsonl),
 		ValidArgsFunction: completePlans(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			write, err := choice("as", as, map[string]func(io.Writer, *draw.Graph) error{
-				"text": draw.Text, "mermaid": draw.Mermaid, "dot": draw.DOT, "svg": draw.SVG, "json": draw.JSON,
-			})
-			if err != nil {
-				return err
-			}
-			if jsonl != "" && c.Flags().Changed("as") && as != "json" {
+			if as := c.Flags().Lookup("as"); jsonl != "" && as.Changed && as.Value.String() != "json" {
 				return errors.New("--jsonl writes the graphs as lines of JSON: leave --as out")
 			}
 			s, err := env.settings(c, &flags, plc.ToCheck, append(args, jsonl)...)
@@ -55,9 +50,10 @@ exit code is 1.`,
 	}
 	flags.add(c)
 	addLines(c, &jsonl)
-	c.Flags().StringVar(&as, "as", "text", "text, mermaid, dot, svg or json")
+	addChoice(c, &write, "as", "text", "text, mermaid, dot, svg or json", map[string]func(io.Writer, *draw.Graph) error{
+		"text": draw.Text, "mermaid": draw.Mermaid, "dot": draw.DOT, "svg": draw.SVG, "json": draw.JSON,
+	})
 	c.Flags().IntVar(&depth, "depth", 1, "how deep the documents of delegates are drawn; 0 draws none")
-	complete(c, "as", "text", "mermaid", "dot", "svg", "json")
 	return c
 }
 

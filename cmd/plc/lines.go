@@ -184,14 +184,14 @@ func (env *environment) planLines(c *cobra.Command, f *planOptions) error {
 	switch {
 	case f.output != "" || f.full:
 		return errors.New("-o and --full are for one plan, without --jsonl")
-	case f.format == "text" && c.Flags().Changed("format"):
+	case !f.asJSON && c.Flags().Changed("format"):
 		return errOnlyJSON
 	}
 	if f.spec.Instances.Name != "" {
 		return errOneTemplate
 	}
 	f.spec.Lazy = true
-	s, _, err := env.runSettings(plc.ToPreview, c, &f.runFlags, f.pastRuns, f.jsonl)
+	s, err := env.runSettings(plc.ToPreview, c, &f.runFlags, f.pastRuns, f.jsonl)
 	if err != nil {
 		return err
 	}
@@ -222,7 +222,7 @@ func (env *environment) runLines(c *cobra.Command, f *runFlags) error {
 	if err := env.memoryBeside(f.store); err != nil {
 		return err
 	}
-	s, _, err := env.runSettings(plc.ToRun, c, f, func() (journal.Store, error) { return openStore(f.store) }, f.jsonl)
+	s, err := env.runSettings(plc.ToRun, c, f, func() (journal.Store, error) { return openStore(f.store) }, f.jsonl)
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (env *environment) runLines(c *cobra.Command, f *runFlags) error {
 
 // runLine runs one plan of a file with many.
 func (env *environment) runLine(ctx context.Context, l *line, f *runFlags) (doc any, err error) {
-	p := env.newPrepared(l.load(), l.settings, l.name(), f, f.format == "json")
+	p := env.newPrepared(l.load(), l.settings, l.name(), f, f.asJSON)
 	if !p.asJSON {
 		showf(env.stderr, "%s:\n", l.label())
 	}

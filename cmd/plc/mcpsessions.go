@@ -18,7 +18,8 @@ import (
 )
 
 func mcpSessionsCommand(env *environment) *cobra.Command {
-	var store, format string
+	var store string
+	var asJSON bool
 	var limit int
 	c := &cobra.Command{
 		Use:   "sessions [SESSION]",
@@ -35,15 +36,11 @@ and the result of a run.`,
 			if err := notNegative(c); err != nil {
 				return err
 			}
-			asJSON, err := wantsJSON(format)
-			if err != nil {
-				return err
-			}
 			return env.sessions(c.Context(), store, args, limit, asJSON)
 		},
 	}
 	addStore(c, &store, "the store that has the sessions")
-	addFormat(c, &format, "text or json (one document)")
+	addFormat(c, &asJSON, "text or json (one document)")
 	c.Flags().IntVar(&limit, "limit", 50, "most sessions of the list; 0 is all")
 	return c
 }

@@ -57,7 +57,7 @@ state and flags.`,
 	addLines(c, &f.jsonl)
 	f.add(c)
 	f.addVerdict(c)
-	addFormat(c, &f.format, "text or json (one document)")
+	addFormat(c, &f.asJSON, "text or json (one document)")
 	f.addMeaning(c)
 	addStore(c, &f.store, "the store that knows how long tools take, and what they gave: a path, or none")
 	fl := c.Flags()
@@ -164,7 +164,7 @@ func (env *environment) prepare(c *cobra.Command, name string, f *runFlags, stor
 }
 
 func (env *environment) prepareTo(purpose plc.Purpose, c *cobra.Command, name string, f *runFlags, store func() (journal.Store, error)) (*prepared, error) {
-	s, asJSON, err := env.runSettings(purpose, c, f, store, name)
+	s, err := env.runSettings(purpose, c, f, store, name)
 	if err != nil {
 		return nil, err
 	}
@@ -172,22 +172,19 @@ func (env *environment) prepareTo(purpose plc.Purpose, c *cobra.Command, name st
 	if err != nil {
 		return nil, err
 	}
-	return env.newPrepared(l, s, name, f, asJSON), nil
+	return env.newPrepared(l, s, name, f, f.asJSON), nil
 }
 
 // runSettings reads all that plans run with, and the flags.
-func (env *environment) runSettings(purpose plc.Purpose, c *cobra.Command, f *runFlags, store func() (journal.Store, error), plans ...string) (s *settings, asJSON bool, err error) {
-	if asJSON, err = wantsJSON(f.format); err != nil {
-		return nil, false, err
-	}
+func (env *environment) runSettings(purpose plc.Purpose, c *cobra.Command, f *runFlags, store func() (journal.Store, error), plans ...string) (*settings, error) {
+	var err error
 	if f.spec.Branch, err = branches(f.branch); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if err := f.finish(c); err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	s, err = env.checker(c.Context(), env.engine(store), &f.planFlags, purpose, plans...)
-	return s, asJSON, err
+	return env.checker(c.Context(), env.engine(store), &f.planFlags, purpose, plans...)
 }
 
 func (env *environment) newPrepared(l *loaded, s *settings, name string, f *runFlags, asJSON bool) *prepared {

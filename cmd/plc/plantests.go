@@ -30,7 +30,7 @@ import (
 type testFlags struct {
 	tools    toolFiles
 	run      string
-	format   string
+	write    func(*environment, *testRun) error // of --format
 	update   bool
 	coverage bool
 	graph    string
@@ -64,7 +64,11 @@ has errors.`,
 	fl := c.Flags()
 	addTools(fl, c, &f.tools)
 	fl.StringVar(&f.run, "run", "", "run only the test with this name or, if there is none, tests whose names contain it")
-	addFormat(c, &f.format, "text, json, junit or tap", "junit", "tap")
+	addChoice(c, &f.write, "format", "text", "text, json, junit or tap", map[string]func(*environment, *testRun) error{
+		"text": (*environment).writeTests, "json": (*environment).writeTestsJSON,
+		"junit": func(env *environment, r *testRun) error { return env.writeJUnit(r.reported()) },
+		"tap":   func(env *environment, r *testRun) error { return env.writeTAP(r.reported()) },
+	})
 	fl.BoolVar(&f.update, "update", false, "write the snapshots")
 	fl.BoolVar(&f.coverage, "coverage", false, "list what may happen in the plans and has not happened in a test")
 	fl.StringVar(&f.graph, "graph", "", "write the graph of the plan to this file, as SVG, with what no test has reached")
@@ -99,13 +103,6 @@ func (env *environment) testPlans(ctx context.Context, args []string, f *testFla
 	if f.newFrom != "" {
 		return env.newPlanTest(ctx, args, f)
 	}
-	write, err := choice("format", f.format, map[string]func(*testRun) error{
-		"text": env.writeTests, "json": env.writeTestsJSON, "junit": func(r *testRun) error { return env.writeJUnit(r.reported()) },
-		"tap": func(r *testRun) error { return env.writeTAP(r.reported()) },
-	})
-	if err != nil {
-		return err
-	}
 	if err := f.finish(); err != nil {
 		return err
 	}
@@ -137,7 +134,7 @@ func (env *environment) testPlans(ctx context.Context, args []string, f *testFla
 			return err
 		}
 	}
-	if err := write(run); err != nil {
+	if err := f.write(env, run); err != nil {
 		return err
 	}
 	drawn := env.drawCoverage(run)
@@ -162,20 +159,12 @@ func (f *testFlags) finish() error {
 		f.explore.Samples = -1
 	}
 	for _, k := range f.kinds {
-		if _, err := choice("kinds", k, toSet(kindNames())); err != nil {
+		if _, err := choice("kinds", k, itself(kindNames()...)); err != nil {
 			return err
 		}
 		f.explore.Kinds = append(f.explore.Kinds, plantest.FaultKind(k))
 	}
 	return nil
-}
-
-func toSet(names []string) map[string]bool {
-	set := map[string]bool{}
-	for _, n := range names {
-		set[n] = true
-	}
-	return set
 }
 
 // testFiles returns the files of tests that arguments name: those files, and in folders those whose

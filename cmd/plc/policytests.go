@@ -18,7 +18,7 @@ import (
 type policyTestFlags struct {
 	tools    toolFiles
 	run      string
-	format   string
+	write    func(*environment, *policyTestRun) error // of --format
 	coverage bool
 }
 
@@ -42,7 +42,11 @@ test file, a policy or a tool file has errors.`,
 	addCatalogue(c.Flags(), c, &f.tools)
 	c.Flags().StringVar(&f.run, "run", "", "run only the test with this name or, if there is none, tests whose names contain it")
 	c.Flags().BoolVar(&f.coverage, "coverage", false, "list the rules of the policies that no test needs")
-	addFormat(c, &f.format, "text, json, junit or tap", "junit", "tap")
+	addChoice(c, &f.write, "format", "text", "text, json, junit or tap", map[string]func(*environment, *policyTestRun) error{
+		"text": (*environment).writePolicyTests, "json": (*environment).writePolicyTestsJSON,
+		"junit": func(env *environment, r *policyTestRun) error { return env.writeJUnit(r.reported()) },
+		"tap":   func(env *environment, r *policyTestRun) error { return env.writeTAP(r.reported()) },
+	})
 	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
 	}
@@ -63,14 +67,6 @@ type testedPolicies struct {
 
 // testPolicies runs plc policy test.
 func (env *environment) testPolicies(ctx context.Context, args []string, f *policyTestFlags) error {
-	write, err := choice("format", f.format, map[string]func(*policyTestRun) error{
-		"text": env.writePolicyTests, "json": env.writePolicyTestsJSON,
-		"junit": func(r *policyTestRun) error { return env.writeJUnit(r.reported()) },
-		"tap":   func(r *policyTestRun) error { return env.writeTAP(r.reported()) },
-	})
-	if err != nil {
-		return err
-	}
 	names, err := testFiles(args, plc.PolicyTestSuffixes(), "tests of policies: their files have names like bank.policytest.yaml")
 	if err != nil {
 		return err
@@ -87,7 +83,7 @@ func (env *environment) testPolicies(ctx context.Context, args []string, f *poli
 	if ctx.Err() != nil {
 		return exit(exitCancelled)
 	}
-	if err := write(run); err != nil {
+	if err := f.write(env, run); err != nil {
 		return err
 	}
 	return run.verdict()

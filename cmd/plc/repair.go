@@ -13,7 +13,8 @@ import (
 )
 
 func repairCommand(env *environment) *cobra.Command {
-	var store, to, format string
+	var store, to string
+	var asJSON bool
 	c := &cobra.Command{
 		Use:   "repair",
 		Short: "Say what of a damaged record is whole, and keep it in a new store",
@@ -29,10 +30,6 @@ long tools took are kept as well, as far as they are undamaged. Loops of plc sol
   plc runs repair --to kept.db && plc runs --store kept.db`,
 		Args: wants(0, 0, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			asJSON, err := wantsJSON(format)
-			if err != nil {
-				return err
-			}
 			path, err := storePath(store)
 			switch {
 			case err != nil:
@@ -44,7 +41,7 @@ long tools took are kept as well, as far as they are undamaged. Loops of plc sol
 		},
 	}
 	addStore(c, &store, "the store that is looked at")
-	addFormat(c, &format, "text or json (one document)")
+	addFormat(c, &asJSON, "text or json (one document)")
 	c.Flags().StringVar(&to, "to", "", "make this store of what can be kept; it must not be there yet")
 	completeFiles(c, "db", "to")
 	return c

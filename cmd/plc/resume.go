@@ -121,7 +121,7 @@ func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) er
 		return err
 	}
 	change := plc.Change{Edit: f.edit(c), OnRevision: func(d *report.Diff) {
-		if f.format != "json" {
+		if !f.asJSON {
 			env.showRevision(d)
 		}
 	}}
@@ -142,7 +142,7 @@ func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) er
 				return nil, err
 			}
 		}
-		if f.format != "json" && sum.Status != exec.Rejected && (sum.Status != exec.Completed || f.plan != "") {
+		if !f.asJSON && sum.Status != exec.Rejected && (sum.Status != exec.Completed || f.plan != "") {
 			showf(env.stderr, "resuming %s of %s\n", sum.Run, planOf(c.Context(), e, sum))
 			f.named = true
 		}
@@ -182,10 +182,6 @@ func (env *environment) checkLast(ctx context.Context, e *plc.Engine, sum *journ
 
 // withStore continues the run that find returns for this name, or a fork of it, that begin holds.
 func (env *environment) withStore(ctx context.Context, name string, f *resumeFlags, find func(context.Context, journal.Store, string) (*journal.Summary, error), begin func(*plc.Engine, *journal.Summary) (*plc.Run, error)) error {
-	asJSON, err := wantsJSON(f.format)
-	if err != nil {
-		return err
-	}
 	store, err := writeStore(f.store)
 	if err != nil {
 		return err
@@ -195,17 +191,17 @@ func (env *environment) withStore(ctx context.Context, name string, f *resumeFla
 	}
 	sum, err := find(ctx, store, name)
 	if err != nil {
-		return errors.Join(env.notContinued(ctx, f, asJSON, err), store.Close())
+		return errors.Join(env.notContinued(ctx, f, err), store.Close())
 	}
 	r, err := begin(env.engine(func() (journal.Store, error) { return store, nil }), sum)
 	if err != nil {
-		return errors.Join(env.notContinued(ctx, f, asJSON, err), store.Close())
+		return errors.Join(env.notContinued(ctx, f, err), store.Close())
 	}
 	f.spec = r.Plan().Spec()
 	s := &settings{r.Plan().Checker(), r.Plan().Checker().Options()}
 	l := newLoaded(r.Plan())
 	l.findings = r.Plan().AllFindings()
-	p := env.newPrepared(l, s, f.spec.Plan.Name, &f.runFlags, asJSON)
+	p := env.newPrepared(l, s, f.spec.Plan.Name, &f.runFlags, f.asJSON)
 	if err := env.usable(p); err != nil {
 		return errors.Join(err, r.Close(), store.Close())
 	}
@@ -235,7 +231,7 @@ func (env *environment) timesOf(ctx context.Context, p *prepared, r *plc.Run, re
 }
 
 // notContinued says why a run does not go on.
-func (env *environment) notContinued(ctx context.Context, f *resumeFlags, asJSON bool, err error) error {
+func (env *environment) notContinued(ctx context.Context, f *resumeFlags, err error) error {
 	var rejected *plc.RejectedError
 	var faulty *plc.PlanError
 	switch {
@@ -246,7 +242,7 @@ func (env *environment) notContinued(ctx context.Context, f *resumeFlags, asJSON
 		s := &settings{faulty.Plan.Checker(), faulty.Plan.Checker().Options()}
 		l := newLoaded(faulty.Plan)
 		l.findings = faulty.Findings
-		return env.invalid(s, l, faulty.Plan.Name, asJSON, exit(exitErrors))
+		return env.invalid(s, l, faulty.Plan.Name, f.asJSON, exit(exitErrors))
 	}
 	return asFlag(ctx, trimmed(err))
 }

@@ -21,7 +21,7 @@ import (
 // runFlags are the flags of plc run besides those of the plan.
 type runFlags struct {
 	planFlags
-	format   string
+	asJSON   bool
 	yes      bool
 	events   string
 	store    string
@@ -117,7 +117,7 @@ func (f *runFlags) addRun(c *cobra.Command) {
 // addTelling adds the flags that say what a process reports about a run.
 func (f *runFlags) addTelling(c *cobra.Command) {
 	fl := c.Flags()
-	addFormat(c, &f.format, "text or json (one document)")
+	addFormat(c, &f.asJSON, "text or json (one document)")
 	fl.StringVar(&f.events, "events", "", "write each event as a JSON line to this file")
 	addStore(c, &f.store, "where the record of the run is kept: a path, or none")
 	fl.Var(tolerance{&f.within}, "expect-within", "by how much the numbers of --expect may differ from those of the run, instead of by rounding")

@@ -24,24 +24,19 @@ func runStatuses() []string {
 
 // statusesOf reads the values of --status.
 func statusesOf(names []string) (all []exec.Status, err error) {
-	known := map[string]exec.Status{}
-	for _, s := range runStatuses() {
-		known[s] = exec.Status(s)
-	}
 	for _, name := range names {
-		s, err := choice("status", name, known)
-		if err != nil {
+		if _, err := choice("status", name, itself(runStatuses()...)); err != nil {
 			return nil, err
 		}
-		all = append(all, s)
+		all = append(all, exec.Status(name))
 	}
 	return all, nil
 }
 
 func runsCommand(env *environment) *cobra.Command {
-	var store, format string
+	var store, session string
+	var asJSON bool
 	var status []string
-	var session string
 	var limit int
 	c := &cobra.Command{
 		Use:   "runs",
@@ -72,11 +67,11 @@ interrupted; plc resume goes on with it.`,
 			if session != "" {
 				f.Labels = map[string]string{plc.SessionLabel: session}
 			}
-			return env.runs(c.Context(), store, format, f)
+			return env.runs(c.Context(), store, asJSON, f)
 		},
 	}
 	addStore(c, &store, "the store that has the runs")
-	addFormat(c, &format, "text or json (one document, a list)")
+	addFormat(c, &asJSON, "text or json (one document, a list)")
 	c.Flags().StringSliceVar(&status, "status", nil, "only runs with this status: "+strings.Join(runStatuses(), ", "))
 	c.Flags().StringVar(&session, "session", "", "only runs of this session of an agent; plc mcp sessions lists them")
 	c.Flags().IntVar(&limit, "limit", 50, "most runs; 0 is all")
@@ -132,11 +127,7 @@ func entryOf(r *journal.Summary) runEntry {
 }
 
 // runs runs plc runs.
-func (env *environment) runs(ctx context.Context, storeFlag, format string, f journal.Filter) error {
-	asJSON, err := wantsJSON(format)
-	if err != nil {
-		return err
-	}
+func (env *environment) runs(ctx context.Context, storeFlag string, asJSON bool, f journal.Filter) error {
 	var all []*journal.Summary
 	store, err := readStore(storeFlag)
 	switch {
@@ -220,8 +211,8 @@ func shortly(d time.Duration) string {
 }
 
 func eventsCommand(env *environment) *cobra.Command {
-	var store, format string
-	var follow bool
+	var store string
+	var asJSON, follow bool
 	c := &cobra.Command{
 		Use:   "events RUN",
 		Short: "Tell what happened in a run",
@@ -232,10 +223,6 @@ has ended. With --format json each event is a line of JSON, as plc run --events 
 		Args:              wants(1, 1, "one run"),
 		ValidArgsFunction: completeRuns(&store, nil),
 		RunE: func(c *cobra.Command, args []string) error {
-			asJSON, err := wantsJSON(format)
-			if err != nil {
-				return err
-			}
 			s, err := readStore(store)
 			if err != nil {
 				return err
@@ -249,7 +236,7 @@ has ended. With --format json each event is a line of JSON, as plc run --events 
 		},
 	}
 	addStore(c, &store, "the store that has the run")
-	addFormat(c, &format, "text or json (lines)")
+	addFormat(c, &asJSON, "text or json (lines)")
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the run has ended")
 	return c
 }
@@ -346,11 +333,11 @@ func (a age) Set(text string) error {
 }
 
 func gcCommand(env *environment) *cobra.Command {
-	var store, format string
+	var store string
+	var asJSON, dry bool
 	var status []string
 	var older time.Duration
 	var keep int
-	var dry bool
 	c := &cobra.Command{
 		Use:   "gc",
 		Short: "Delete old runs from the record",
@@ -380,11 +367,11 @@ ended. Without any of the flags: what ended more than 30 days ago.`,
 					return err
 				}
 			}
-			return env.collect(c, store, format, what, dry)
+			return env.collect(c, store, asJSON, what, dry)
 		},
 	}
 	addStore(c, &store, "the store that has the runs")
-	addFormat(c, &format, "text or json (one document)")
+	addFormat(c, &asJSON, "text or json (one document)")
 	fl := c.Flags()
 	fl.Var(age{duration{&older}}, "older", "only what has not changed for so long, as in 30d or 12h")
 	fl.IntVar(&keep, "keep", 0, "leave the newest so many of them")
@@ -404,11 +391,7 @@ type collected struct {
 }
 
 // collect runs plc gc.
-func (env *environment) collect(c *cobra.Command, storeFlag, format string, what journal.Collect, dry bool) error {
-	asJSON, err := wantsJSON(format)
-	if err != nil {
-		return err
-	}
+func (env *environment) collect(c *cobra.Command, storeFlag string, asJSON bool, what journal.Collect, dry bool) error {
 	done := collected{DryRun: dry}
 	open := writeStore
 	if dry {

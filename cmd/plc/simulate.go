@@ -23,7 +23,7 @@ import (
 type simulateFlags struct {
 	planFlags
 	options plc.SimulateOptions
-	format  string
+	asJSON  bool
 	svg     string
 	store   string
 }
@@ -60,7 +60,7 @@ has errors, 130 when it was stopped (Ctrl-C): what was simulated until then is s
 	fl.StringArrayVar(&f.options.Fails, "fails", nil, "TOOL=SHARE, the share of the attempts of a tool that fail, as in pay=0.05 (repeatable)")
 	fl.StringArrayVar(&f.options.Takes, "takes", nil, "TOOL=TIME, how long an attempt of a tool takes, as in pay=2s or pay=1s..3s (repeatable)")
 	fl.StringVar(&f.svg, "svg", "", "write the histogram of how long runs take to this file, as SVG")
-	addFormat(c, &f.format, "text or json (one document)")
+	addFormat(c, &f.asJSON, "text or json (one document)")
 	addStore(c, &f.store, "the store that knows how often tools fail, how long they take, and what they gave: a path, or none")
 	completeFiles(c, "yaml,yml,json", "assume")
 	completeFiles(c, "svg", "svg")
@@ -69,10 +69,6 @@ has errors, 130 when it was stopped (Ctrl-C): what was simulated until then is s
 
 // simulate runs plc simulate.
 func (env *environment) simulate(c *cobra.Command, name string, f *simulateFlags) error {
-	asJSON, err := wantsJSON(f.format)
-	if err != nil {
-		return err
-	}
 	if err := f.finish(c); err != nil {
 		return err
 	}
@@ -95,16 +91,16 @@ func (env *environment) simulate(c *cobra.Command, name string, f *simulateFlags
 		return err
 	}
 	if invalid := verdict(l.findings, f.spec.Strict); invalid != nil {
-		return env.invalid(s, l, name, asJSON, invalid)
+		return env.invalid(s, l, name, f.asJSON, invalid)
 	}
-	if !asJSON {
+	if !f.asJSON {
 		writeText(env.stderr, withoutInfo(l.findings), maxWarned)
 	}
 	sim, err := env.simulated(c, l, f)
 	if err != nil {
 		return err
 	}
-	if asJSON {
+	if f.asJSON {
 		err = env.writeJSON(sim)
 	} else {
 		env.showSimulation(sim)

@@ -103,7 +103,7 @@ func (f *solveFlags) addTask(c *cobra.Command) {
 	fl.StringVar(&f.spec.ModelTapes.Replay, "replay", "", "take the answers of models from this file, and ask none")
 	fl.StringVar(&f.resume, "resume", "", "go on with a loop, by its id or last, as it was given")
 	fl.BoolVar(&f.list, "list-functions", false, "print the functions that the style gives to its model, and no more")
-	addFormat(c, &f.format, "text or json (one document)")
+	addFormat(c, &f.asJSON, "text or json (one document)")
 	fl.StringVar(&f.events, "events", "", "write each event as a JSON line to this file")
 	addStore(c, &f.store, "where the record of the runs is kept: a path, or none")
 	complete(c, "style", plc.Styles()...)
@@ -126,9 +126,6 @@ func strategyNames() (names []string) {
 // complete sets the task that the flags describe. What a flag says only by default is left to the
 // task.
 func (f *solveFlags) complete(c *cobra.Command, goal string) error {
-	if _, err := wantsJSON(f.format); err != nil {
-		return err
-	}
 	if err := f.finish(c); err != nil {
 		return err
 	}
@@ -318,8 +315,7 @@ func trimLoop(err error) error {
 // showSolved shows what came of a task; broken is whether something else than the model's plans or
 // the tools ended it.
 func (env *environment) showSolved(r *loop.Result, f *solveFlags, l *plc.Loop, broken bool) error {
-	asJSON, _ := wantsJSON(f.format)
-	if asJSON {
+	if f.asJSON {
 		if err := env.writeJSON(r); err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func (env *environment) newSolveProgress(l *plc.Loop, f *solveFlags) (*solveProg
 	if s.events, err = createLines("events", f.events); err != nil {
 		return nil, err
 	}
-	if asJSON, _ := wantsJSON(f.format); !asJSON {
+	if !f.asJSON {
 		s.show = newProgress(env.stderr, &compile.Program{})
 		env.shown.Store(s.show)
 	}

@@ -24,7 +24,7 @@ import (
 
 func toolsCommand(env *environment) *cobra.Command {
 	var files toolFiles
-	var format string
+	var asJSON bool
 	c := &cobra.Command{
 		Use:   "tools [PATTERN…]",
 		Short: "List the tools, with their types, effects and where they come from",
@@ -39,10 +39,6 @@ they do to the world, what runs them and where they come from, and those of the 
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			asJSON, err := wantsJSON(format)
-			if err != nil {
-				return err
-			}
 			cat, err := env.soundCatalogue(c.Context(), files)
 			if err != nil {
 				return err
@@ -62,7 +58,7 @@ they do to the world, what runs them and where they come from, and those of the 
 		},
 	}
 	addTools(c.PersistentFlags(), c, &files)
-	addFormat(c, &format, "text or json")
+	addFormat(c, &asJSON, "text or json")
 	c.AddCommand(toolsCallCommand(env, &files), toolsLockCommand(env, &files), toolsAddCommand(env, &files))
 	return c
 }

@@ -66,7 +66,7 @@ func (env *environment) undo(c *cobra.Command, name string, f *resumeFlags, dry 
 			if u.Before.Status == exec.UndoneInPart {
 				env.hintf("a run can be undone only once: what stands is left, even if a tool file now says how to undo it")
 			}
-			if f.format == "json" {
+			if f.asJSON {
 				if err := env.writeJSON(map[string]any{"run": u.Run, "status": u.Before.Status, "undo": u.Before}); err != nil {
 					return nil, err
 				}
@@ -76,7 +76,7 @@ func (env *environment) undo(c *cobra.Command, name string, f *resumeFlags, dry 
 			}
 			return nil, errShown
 		case dry:
-			if f.format == "json" {
+			if f.asJSON {
 				if err := env.writeJSON(map[string]any{"run": u.Run, "calls": orNone(u.Calls), "stands": orNone(u.Stands)}); err != nil {
 					return nil, err
 				}

@@ -15,11 +15,14 @@ import (
 )
 
 // walkFlags are those of the commands that walk a recorded run.
-type walkFlags struct{ store, format, instances string }
+type walkFlags struct {
+	store, instances string
+	asJSON           bool
+}
 
 func (f *walkFlags) addTo(c *cobra.Command, formats string) {
 	addStore(c, &f.store, "the store that has the run")
-	addFormat(c, &f.format, formats)
+	addFormat(c, &f.asJSON, formats)
 	c.Flags().StringVar(&f.instances, "instances", "", "the lines of its instances, which the record does not keep, where they are not in the file any more that the run was given")
 	completeFiles(c, "jsonl", "instances")
 }
@@ -37,10 +40,6 @@ type walked struct {
 
 // walk finds a run, walks its record, and tells what came of it.
 func (env *environment) walk(ctx context.Context, name string, f *walkFlags, tell func(context.Context, *walked) error) error {
-	asJSON, err := wantsJSON(f.format)
-	if err != nil {
-		return err
-	}
 	if err := absolute(&f.instances); err != nil {
 		return err
 	}
@@ -58,7 +57,7 @@ func (env *environment) walk(ctx context.Context, name string, f *walkFlags, tel
 	if err != nil {
 		return err
 	}
-	w := &walked{store: store, sum: sum, asJSON: asJSON}
+	w := &walked{store: store, sum: sum, asJSON: f.asJSON}
 	var each func(*exec.InstanceResult)
 	if spec.Instances.Name != "" {
 		env.enter(folder)
