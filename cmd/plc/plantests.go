@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,6 @@ import (
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/dag/draw"
-	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec/plantest"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/internal/durable"
@@ -28,18 +28,16 @@ import (
 
 // testFlags are the flags of plc test.
 type testFlags struct {
-	tools    toolFiles
-	run      string
-	write    func(*environment, *testRun) error // of --format
-	update   bool
-	coverage bool
-	graph    string
-	faults   bool
-	fault    []string
-	kinds    []string
-	explore  plantest.Exploration
-	newFrom  string
-	store    string
+	testOptions
+	tools   toolFiles
+	update  bool
+	graph   string
+	faults  bool
+	fault   []string
+	kinds   []string
+	explore plantest.Exploration
+	newFrom string
+	store   string
 }
 
 func testCommand(env *environment) *cobra.Command {
@@ -63,14 +61,8 @@ has errors.`,
 	}
 	fl := c.Flags()
 	addTools(fl, c, &f.tools)
-	fl.StringVar(&f.run, "run", "", "run only the test with this name or, if there is none, tests whose names contain it")
-	addChoice(c, &f.write, "format", "text", "text, json, junit or tap", map[string]func(*environment, *testRun) error{
-		"text": (*environment).writeTests, "json": (*environment).writeTestsJSON,
-		"junit": func(env *environment, r *testRun) error { return env.writeJUnit(r.reported()) },
-		"tap":   func(env *environment, r *testRun) error { return env.writeTAP(r.reported()) },
-	})
+	f.add(c, "list what may happen in the plans and has not happened in a test")
 	fl.BoolVar(&f.update, "update", false, "write the snapshots")
-	fl.BoolVar(&f.coverage, "coverage", false, "list what may happen in the plans and has not happened in a test")
 	fl.StringVar(&f.graph, "graph", "", "write the graph of the plan to this file, as SVG, with what no test has reached")
 	completeFiles(c, "svg", "graph")
 	fl.BoolVar(&f.faults, "faults", false, "run each test with faults, one at each attempt and then several, and look for what breaks always and never")
@@ -134,14 +126,12 @@ func (env *environment) testPlans(ctx context.Context, args []string, f *testFla
 			return err
 		}
 	}
-	if err := f.write(env, run); err != nil {
+	report := env.reportTests(run)
+	if err := f.write(env, report); err != nil {
 		return err
 	}
 	drawn := env.drawCoverage(run)
-	if err := run.verdict(); err != nil {
-		return err
-	}
-	return drawn
+	return cmp.Or(report.verdict(f.run), drawn)
 }
 
 // finish checks the flags.
@@ -224,16 +214,20 @@ func (r *testRun) all(ctx context.Context) error {
 		}
 		faults = append(faults, f)
 	}
-	exact := r.flags.run != "" && slices.ContainsFunc(r.files, func(t *testedFile) bool {
-		return slices.ContainsFunc(t.Cases, func(c *plc.PlanTest) bool { return c.Name == r.flags.run })
-	})
+	var names []string
+	for _, t := range r.files {
+		for _, c := range t.Cases {
+			names = append(names, c.Name)
+		}
+	}
+	picked := r.flags.picks(names)
 	begun := time.Now()
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for _, t := range r.files {
 		var cases []*plc.PlanTest
 		for _, c := range t.Cases {
-			if strings.Contains(c.Name, r.flags.run) && (!exact || c.Name == r.flags.run) {
+			if picked(c.Name) {
 				cases = append(cases, c)
 			}
 		}
@@ -318,91 +312,43 @@ func (env *environment) drawCoverage(r *testRun) error {
 // drawnDepth limits the documents of delegates that are drawn with their coverage.
 const drawnDepth = 8
 
-// count returns how many tests passed and failed.
-func (r *testRun) count() (passed, failed int) {
-	for _, t := range r.files {
-		for i, res := range t.Results {
-			if len(res.Failures)+broken(t.Explored[i]) > 0 {
-				failed++
-			} else {
-				passed++
-			}
-		}
-	}
-	return passed, failed
-}
-
-// broken returns how many properties do not hold.
-func broken(x *plantest.Exploring) int {
-	if x == nil {
-		return 0
-	}
-	return len(x.Violations)
-}
-
-// verdict returns the exit code of the command.
-func (r *testRun) verdict() error {
-	for _, t := range r.files {
-		if t.Findings.HasErrors() {
-			return exit(exitErrors)
-		}
-	}
-	passed, failed := r.count()
-	return exitOfTests(passed, failed, r.flags.run)
-}
-
-// exitOfTests returns the exit code of a command that ran tests whose names contain a text.
-func exitOfTests(passed, failed int, name string) error {
-	switch {
-	case failed > 0:
-		return exit(exitFailed)
-	case passed == 0 && name != "":
-		return fmt.Errorf("--run %q: no test has that in its name", name)
-	}
-	return nil
-}
-
-// writeTests writes what came of tests for people.
-func (env *environment) writeTests(r *testRun) error {
+// reportTests returns what came of the tests.
+func (env *environment) reportTests(r *testRun) *testReport {
+	report := &testReport{coverage: func() { env.showCoverage(r) }}
+	report.document = func() any { return r.document(report) }
 	runs := 0
 	for _, t := range r.files {
-		env.showFindings(t.Findings)
+		f := reportedFile{name: t.Name, findings: t.Findings}
 		for i, res := range t.Results {
-			head := display.Lit("ok   ")
-			if len(res.Failures)+broken(t.Explored[i]) > 0 {
-				head = display.Lit("FAIL ")
-			}
-			showf(env.stdout, "%s %s: %s\n", head, t.Name, res.Test.Name)
-			for _, f := range res.Failures {
-				showf(env.stdout, "      %s: %s\n", place(f.Loc), f.Message)
-			}
-			if len(r.flags.fault) > 0 && res.Outcome != nil {
-				env.showEnd(&plantest.Faulty{Outcome: res.Outcome})
-			}
-			if x := t.Explored[i]; x != nil {
+			x := t.Explored[i]
+			if x != nil {
 				runs += x.Runs
-				env.showExplored(r, t, res, x)
 			}
+			f.tests = append(f.tests, reportedTest{name: res.Test.Name, failures: res.Failures, notes: r.broken(t, i), show: func() {
+				if len(r.flags.fault) > 0 && res.Outcome != nil {
+					env.showEnd(&plantest.Faulty{Outcome: res.Outcome})
+				}
+				if x != nil {
+					env.showExplored(r, t, res, x)
+				}
+			}})
 		}
+		report.files = append(report.files, f)
 	}
-	passed, failed := r.count()
-	showf(env.stdout, "%d passed, %d failed", passed, failed)
 	if runs > 0 {
-		showf(env.stdout, "; %s in %s, %.0f a second", count(runs, "run"), r.took.Round(time.Millisecond), float64(runs)/r.took.Seconds())
+		report.more = fmt.Sprintf("; %s in %s, %.0f a second", count(runs, "run"), r.took.Round(time.Millisecond), float64(runs)/r.took.Seconds())
 	}
-	showf(env.stdout, "\n")
-	env.showCoverage(r)
-	return nil
+	return report
 }
 
-// place returns where something stands in a file.
-func place(loc diag.Loc) string {
-	loc = loc.Origin()
-	if loc.File == nil {
-		return ""
+// broken returns the properties that do not hold in a test with faults, a message each.
+func (r *testRun) broken(t *testedFile, i int) (all []string) {
+	if x := t.Explored[i]; x != nil {
+		for _, v := range x.Violations {
+			all = append(all, fmt.Sprintf("%s: broken with %s: %s; again: %s", v.Property, faultNames(v.Faults), endOf(v.Outcome), r.again(t, t.Results[i], v.Faults)))
+		}
 	}
-	p := loc.File.Position(int(loc.Span.Start))
-	return fmt.Sprintf("%s:%d:%d", loc.File.Name, p.Line, p.Column)
+	return all
 }
 
 // showCoverage shows how much of each plan was reached and, if it is wanted, what was not.

@@ -1,25 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/compile/flow"
-	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/internal/display"
 )
 
 // policyTestFlags are the flags of plc policy test.
 type policyTestFlags struct {
-	tools    toolFiles
-	run      string
-	write    func(*environment, *policyTestRun) error // of --format
-	coverage bool
+	testOptions
+	tools toolFiles
 }
 
 // policyTestCommand returns the command plc policy test.
@@ -40,13 +36,7 @@ test file, a policy or a tool file has errors.`,
 		RunE: func(c *cobra.Command, args []string) error { return env.testPolicies(c.Context(), args, &f) },
 	}
 	addCatalogue(c.Flags(), c, &f.tools)
-	c.Flags().StringVar(&f.run, "run", "", "run only the test with this name or, if there is none, tests whose names contain it")
-	c.Flags().BoolVar(&f.coverage, "coverage", false, "list the rules of the policies that no test needs")
-	addChoice(c, &f.write, "format", "text", "text, json, junit or tap", map[string]func(*environment, *policyTestRun) error{
-		"text": (*environment).writePolicyTests, "json": (*environment).writePolicyTestsJSON,
-		"junit": func(env *environment, r *policyTestRun) error { return env.writeJUnit(r.reported()) },
-		"tap":   func(env *environment, r *policyTestRun) error { return env.writeTAP(r.reported()) },
-	})
+	f.add(c, "list the rules of the policies that no test needs")
 	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
 	}
@@ -83,47 +73,26 @@ func (env *environment) testPolicies(ctx context.Context, args []string, f *poli
 	if ctx.Err() != nil {
 		return exit(exitCancelled)
 	}
-	if err := f.write(env, run); err != nil {
-		return err
-	}
-	return run.verdict()
+	report := env.reportPolicyTests(run)
+	return cmp.Or(f.write(env, report), report.verdict(f.run))
 }
 
 // all runs the tests.
 func (r *policyTestRun) all() {
-	exact := r.flags.run != "" && slices.ContainsFunc(r.files, func(t *testedPolicies) bool {
-		return slices.ContainsFunc(t.Cases, func(c *plc.PolicyTest) bool { return c.Name == r.flags.run })
-	})
+	var names []string
 	for _, t := range r.files {
 		for _, c := range t.Cases {
-			if strings.Contains(c.Name, r.flags.run) && (!exact || c.Name == r.flags.run) {
+			names = append(names, c.Name)
+		}
+	}
+	picked := r.flags.picks(names)
+	for _, t := range r.files {
+		for _, c := range t.Cases {
+			if picked(c.Name) {
 				t.Results = append(t.Results, c.Run())
 			}
 		}
 	}
-}
-
-// count returns how many tests passed and failed.
-func (r *policyTestRun) count() (passed, failed int) {
-	for _, t := range r.files {
-		for _, res := range t.Results {
-			if len(res.Failures) > 0 {
-				failed++
-			} else {
-				passed++
-			}
-		}
-	}
-	return passed, failed
-}
-
-// verdict returns the exit code of the command.
-func (r *policyTestRun) verdict() error {
-	if slices.ContainsFunc(r.files, func(t *testedPolicies) bool { return t.Findings.HasErrors() }) {
-		return exit(exitErrors)
-	}
-	passed, failed := r.count()
-	return exitOfTests(passed, failed, r.flags.run)
 }
 
 // required says which requirements of a policy some test needs.
@@ -185,47 +154,26 @@ func reasonLines(res *plc.PolicyTestResult) (all []string) {
 	return all
 }
 
-// reported returns the tests as JUnit and TAP show them.
-func (r *policyTestRun) reported() (all []reportedFile) {
+// reportPolicyTests returns what came of the tests.
+func (env *environment) reportPolicyTests(r *policyTestRun) *testReport {
+	report := &testReport{coverage: func() { env.showRequired(r) }}
+	report.document = func() any { return r.document(report) }
 	for _, t := range r.files {
 		f := reportedFile{name: t.Name, findings: t.Findings}
 		for _, res := range t.Results {
-			test := reportedTest{name: res.Test.Name}
-			for _, failure := range res.Failures {
-				test.wrong = append(test.wrong, failureText(failure))
-			}
-			if len(test.wrong) > 0 {
-				test.wrong = append(test.wrong, reasonLines(res)...)
+			test := reportedTest{name: res.Test.Name, failures: res.Failures}
+			if test.failed() {
+				test.notes = reasonLines(res)
 			}
 			f.tests = append(f.tests, test)
 		}
-		all = append(all, f)
+		report.files = append(report.files, f)
 	}
-	return all
+	return report
 }
 
-// writePolicyTests writes what came of tests for people.
-func (env *environment) writePolicyTests(r *policyTestRun) error {
-	for _, t := range r.files {
-		env.showFindings(t.Findings)
-		for _, res := range t.Results {
-			head := display.Lit("ok   ")
-			if len(res.Failures) > 0 {
-				head = display.Lit("FAIL ")
-			}
-			showf(env.stdout, "%s %s: %s\n", head, t.Name, res.Test.Name)
-			for _, f := range res.Failures {
-				showf(env.stdout, "      %s: %s\n", place(f.Loc), f.Message)
-			}
-			if len(res.Failures) > 0 {
-				for _, line := range reasonLines(res) {
-					showf(env.stdout, "        %s\n", line)
-				}
-			}
-		}
-	}
-	passed, failed := r.count()
-	showf(env.stdout, "%d passed, %d failed\n", passed, failed)
+// showRequired shows how many rules of each policy the tests need and, if it is wanted, the others.
+func (env *environment) showRequired(r *policyTestRun) {
 	for _, x := range r.required() {
 		showf(env.stdout, "%s: tests need %d of %d rules\n", x.file, len(x.points)-len(x.missed), len(x.points))
 		if !r.flags.coverage {
@@ -235,22 +183,11 @@ func (env *environment) writePolicyTests(r *policyTestRun) error {
 			showf(env.stdout, "  %s: %s [%s]\n", place(q.Loc), q.Rule, q.Code.String())
 		}
 	}
-	return nil
 }
 
 // The document of plc policy test --format json.
 type (
-	policyDocument struct {
-		Passed   int              `json:"passed"`
-		Failed   int              `json:"failed"`
-		Files    []policyFile     `json:"files"`
-		Coverage []policyCoverage `json:"coverage"`
-	}
-	policyFile struct {
-		File     string            `json:"file"`
-		Findings diag.List         `json:"findings"`
-		Tests    []policyTestEntry `json:"tests"`
-	}
+	policyDocument  = testDocument[policyTestEntry, policyCoverage]
 	policyTestEntry struct {
 		Name     string         `json:"name"`
 		Passed   bool           `json:"passed"`
@@ -284,32 +221,28 @@ type (
 	}
 )
 
-// writePolicyTestsJSON writes the document.
-func (env *environment) writePolicyTestsJSON(r *policyTestRun) error {
-	d := policyDocument{Files: []policyFile{}, Coverage: []policyCoverage{}}
-	d.Passed, d.Failed = r.count()
-	for _, t := range r.files {
-		f := policyFile{File: t.Name, Findings: append(diag.List{}, t.Findings...), Tests: []policyTestEntry{}}
-		for _, res := range t.Results {
-			e := policyTestEntry{Name: res.Test.Name, Passed: len(res.Failures) == 0, Failures: failureEntries(res.Failures), Reasons: []reasonEntry{}}
-			if res.Verdict != "" {
-				e.Verdict = &res.Verdict
-			}
-			for _, reason := range res.Reasons {
-				e.Reasons = append(e.Reasons, reasonEntryOf(reason))
-			}
-			f.Tests = append(f.Tests, e)
-		}
-		d.Files = append(d.Files, f)
-	}
+// document returns the document.
+func (r *policyTestRun) document(report *testReport) *policyDocument {
+	coverage := []policyCoverage{}
 	for _, x := range r.required() {
 		c := policyCoverage{Policy: x.file, Needed: len(x.points) - len(x.missed), Rules: len(x.points), Missed: []missedRequirement{}}
 		for _, q := range x.missed {
 			c.Missed = append(c.Missed, missedRequirement{q.Rule, q.Code.String(), q.Loc.File.Position(int(q.Loc.Span.Start)).Line})
 		}
-		d.Coverage = append(d.Coverage, c)
+		coverage = append(coverage, c)
 	}
-	return env.writeJSON(d)
+	return documentOf(report, func(file, test int) policyTestEntry { return policyTestEntryOf(r.files[file].Results[test]) }, coverage)
+}
+
+func policyTestEntryOf(res *plc.PolicyTestResult) policyTestEntry {
+	e := policyTestEntry{Name: res.Test.Name, Passed: len(res.Failures) == 0, Failures: failureEntries(res.Failures), Reasons: []reasonEntry{}}
+	if res.Verdict != "" {
+		e.Verdict = &res.Verdict
+	}
+	for _, reason := range res.Reasons {
+		e.Reasons = append(e.Reasons, reasonEntryOf(reason))
+	}
+	return e
 }
 
 func reasonEntryOf(r *flow.Reason) reasonEntry {

@@ -8,36 +8,150 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/exec"
-	"github.com/plc-lang/plc/exec/plantest"
-	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/display"
 )
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// The document of plc test --format json.
+// testOptions are the flags of all commands that run tests.
+type testOptions struct {
+	run      string
+	coverage bool
+	write    func(*environment, *testReport) error // of --format
+}
+
+// add adds the flags. coverage says what --coverage lists.
+func (f *testOptions) add(c *cobra.Command, coverage string) {
+	c.Flags().StringVar(&f.run, "run", "", "run only the test with this name or, if there is none, tests whose names contain it")
+	c.Flags().BoolVar(&f.coverage, "coverage", false, coverage)
+	addChoice(c, &f.write, "format", "text", "text, json, junit or tap", map[string]func(*environment, *testReport) error{
+		"text": (*environment).writeTests, "junit": (*environment).writeJUnit, "tap": (*environment).writeTAP,
+		"json": func(env *environment, r *testReport) error { return env.writeJSON(r.document()) },
+	})
+}
+
+// picks returns a function that reports whether --run means the test of a name. It is given the
+// names of all tests.
+func (f *testOptions) picks(all []string) func(name string) bool {
+	exact := f.run != "" && slices.Contains(all, f.run)
+	return func(name string) bool { return strings.Contains(name, f.run) && (!exact || name == f.run) }
+}
+
+// testReport is what came of the tests of a command, in all formats.
+type testReport struct {
+	files    []reportedFile
+	more     string     // what follows the numbers of tests in text
+	coverage func()     // shows as text what the tests have reached
+	document func() any // returns the document of --format json
+}
+
+// reportedFile is a file of tests, and what came of them.
+type reportedFile struct {
+	name     string
+	findings diag.List
+	tests    []reportedTest
+}
+
+// reportedTest is a test, and what is wrong with it.
+type reportedTest struct {
+	name     string
+	failures []plc.TestFailure
+	notes    []string // further lines about a test that failed
+	show     func()   // shows more in text than the notes; nil shows these
+}
+
+func (t *reportedTest) failed() bool { return len(t.failures)+len(t.notes) > 0 }
+
+// wrong returns what is wrong with a test, a message each.
+func (t *reportedTest) wrong() (all []string) {
+	for _, f := range t.failures {
+		all = append(all, fmt.Sprintf("%s: %s", place(f.Loc), f.Message))
+	}
+	return append(all, t.notes...)
+}
+
+// count returns how many tests passed and failed.
+func (r *testReport) count() (passed, failed int) {
+	for _, f := range r.files {
+		for _, t := range f.tests {
+			if t.failed() {
+				failed++
+			} else {
+				passed++
+			}
+		}
+	}
+	return passed, failed
+}
+
+// verdict returns the exit code of a command that ran the tests that --run names.
+func (r *testReport) verdict(run string) error {
+	if slices.ContainsFunc(r.files, func(f reportedFile) bool { return f.findings.HasErrors() }) {
+		return exit(exitErrors)
+	}
+	switch passed, failed := r.count(); {
+	case failed > 0:
+		return exit(exitFailed)
+	case passed == 0 && run != "":
+		return fmt.Errorf("--run %q: no test has that in its name", run)
+	}
+	return nil
+}
+
+// writeTests writes what came of tests for people.
+func (env *environment) writeTests(r *testReport) error {
+	for _, f := range r.files {
+		env.showFindings(f.findings)
+		for _, t := range f.tests {
+			head := display.Lit("ok   ")
+			if t.failed() {
+				head = display.Lit("FAIL ")
+			}
+			showf(env.stdout, "%s %s: %s\n", head, f.name, t.name)
+			for _, w := range t.failures {
+				showf(env.stdout, "      %s: %s\n", place(w.Loc), w.Message)
+			}
+			if t.show != nil {
+				t.show()
+				continue
+			}
+			for _, note := range t.notes {
+				showf(env.stdout, "        %s\n", note)
+			}
+		}
+	}
+	passed, failed := r.count()
+	showf(env.stdout, "%d passed, %d failed%s\n", passed, failed, r.more)
+	r.coverage()
+	return nil
+}
+
+// place returns where something stands in a file.
+func place(loc diag.Loc) string {
+	loc = loc.Origin()
+	if loc.File == nil {
+		return ""
+	}
+	p := loc.File.Position(int(loc.Span.Start))
+	return fmt.Sprintf("%s:%d:%d", loc.File.Name, p.Line, p.Column)
+}
+
+// The document of --format json, with tests and coverage as a command has them.
 type (
-	testDocument struct {
-		Passed   int             `json:"passed"`
-		Failed   int             `json:"failed"`
-		Files    []testFile      `json:"files"`
-		Coverage []coverageEntry `json:"coverage"`
+	testDocument[T, C any] struct {
+		Passed   int           `json:"passed"`
+		Failed   int           `json:"failed"`
+		Files    []testFile[T] `json:"files"`
+		Coverage []C           `json:"coverage"`
 	}
-	testFile struct {
-		File     string      `json:"file"`
-		Findings diag.List   `json:"findings"`
-		Tests    []testEntry `json:"tests"`
-	}
-	testEntry struct {
-		Name     string            `json:"name"`
-		Passed   bool              `json:"passed"`
-		Failures []failureEntry    `json:"failures"`
-		Status   *exec.Status      `json:"status"` // null when nothing ran
-		Effects  []plantest.Effect `json:"effects"`
-		Asked    []string          `json:"asked"`
-		Faults   *faultsEntry      `json:"faults,omitempty"`
+	testFile[T any] struct {
+		File     string    `json:"file"`
+		Findings diag.List `json:"findings"`
+		Tests    []T       `json:"tests"`
 	}
 	failureEntry struct {
 		File    string `json:"file"`
@@ -45,90 +159,20 @@ type (
 		Column  int    `json:"column"`
 		Message string `json:"message"`
 	}
-	faultsEntry struct {
-		Runs       int                 `json:"runs"`
-		Untried    int                 `json:"untried"`
-		Ends       map[exec.Status]int `json:"ends"`
-		Asked      int                 `json:"asked"`
-		Single     []faultyEntry       `json:"single"`
-		MoreSingle int                 `json:"moreSingle"`
-		Violations []violationEntry    `json:"violations"`
-	}
-	faultyEntry struct {
-		Faults  []plantest.Fault  `json:"faults"`
-		Status  exec.Status       `json:"status"`
-		Reason  string            `json:"reason,omitempty"`
-		Effects []plantest.Effect `json:"effects"`
-		Asked   []string          `json:"asked"`
-	}
-	violationEntry struct {
-		Property string `json:"property"`
-		Error    string `json:"error,omitempty"`
-		Again    string `json:"again"` // the command that repeats it
-		faultyEntry
-	}
-	coverageEntry struct {
-		Plan    string        `json:"plan"`
-		Reached int           `json:"reached"`
-		Points  int           `json:"points"`
-		Missed  []missedEntry `json:"missed"`
-	}
-	missedEntry struct {
-		Call string `json:"call"`
-		What string `json:"what"`
-		Line int    `json:"line"`
-	}
 )
 
-// writeTestsJSON writes the document.
-func (env *environment) writeTestsJSON(r *testRun) error {
-	d := testDocument{Files: []testFile{}, Coverage: []coverageEntry{}}
+// documentOf returns the document, with entry as the test of a file.
+func documentOf[T, C any](r *testReport, entry func(file, test int) T, coverage []C) *testDocument[T, C] {
+	d := &testDocument[T, C]{Files: []testFile[T]{}, Coverage: append([]C{}, coverage...)}
 	d.Passed, d.Failed = r.count()
-	for _, t := range r.files {
-		f := testFile{File: t.Name, Findings: t.Findings, Tests: []testEntry{}}
-		if f.Findings == nil {
-			f.Findings = diag.List{}
+	for i, f := range r.files {
+		tests := []T{}
+		for j := range f.tests {
+			tests = append(tests, entry(i, j))
 		}
-		for i := range t.Results {
-			f.Tests = append(f.Tests, r.testEntryOf(t, i))
-		}
-		d.Files = append(d.Files, f)
+		d.Files = append(d.Files, testFile[T]{f.name, append(diag.List{}, f.findings...), tests})
 	}
-	for _, name := range sortedKeys(r.coverage) {
-		c := r.coverage[name]
-		e := coverageEntry{Plan: name, Points: len(c.Points), Missed: []missedEntry{}}
-		for _, p := range c.Missed() {
-			loc := p.Loc.Origin()
-			e.Missed = append(e.Missed, missedEntry{p.Call, p.What, loc.File.Position(int(loc.Span.Start)).Line})
-		}
-		e.Reached = e.Points - len(e.Missed)
-		d.Coverage = append(d.Coverage, e)
-	}
-	return env.writeJSON(d)
-}
-
-func (r *testRun) testEntryOf(t *testedFile, i int) testEntry {
-	res, x := t.Results[i], t.Explored[i]
-	e := testEntry{Name: res.Test.Name, Passed: len(res.Failures)+broken(x) == 0, Failures: failureEntries(res.Failures), Effects: []plantest.Effect{}, Asked: []string{}}
-	if out := res.Outcome; out != nil {
-		of := faultyOf(&plantest.Faulty{Outcome: out})
-		e.Status, e.Effects, e.Asked = &of.Status, of.Effects, of.Asked
-	}
-	if x == nil {
-		return e
-	}
-	e.Faults = &faultsEntry{Runs: x.Runs, Untried: x.Untried, Ends: x.Ends, Asked: x.Asked, MoreSingle: x.MoreSingle, Single: []faultyEntry{}, Violations: []violationEntry{}}
-	for _, f := range x.Single {
-		e.Faults.Single = append(e.Faults.Single, faultyOf(f))
-	}
-	for _, v := range x.Violations {
-		entry := violationEntry{Property: v.Property.String(), faultyEntry: faultyOf(&v.Faulty), Again: r.again(t, res, v.Faults)}
-		if v.Err != nil {
-			entry.Error = v.Err.Error()
-		}
-		e.Faults.Violations = append(e.Faults.Violations, entry)
-	}
-	return e
+	return d
 }
 
 // failureEntries returns failures as the document has them.
@@ -142,60 +186,7 @@ func failureEntries(failures []plc.TestFailure) []failureEntry {
 	return all
 }
 
-// failureText returns a failure with its place.
-func failureText(f plc.TestFailure) string { return fmt.Sprintf("%s: %s", place(f.Loc), f.Message) }
-
-func faultyOf(f *plantest.Faulty) faultyEntry {
-	e := faultyEntry{Faults: f.Faults, Status: f.Outcome.Status, Reason: f.Outcome.Reason, Effects: f.Outcome.Effects, Asked: f.Outcome.Asked()}
-	if e.Faults == nil {
-		e.Faults = []plantest.Fault{}
-	}
-	if e.Effects == nil {
-		e.Effects = []plantest.Effect{}
-	}
-	return e
-}
-
-// reportedFile is a file of tests, as JUnit and TAP show it.
-type reportedFile struct {
-	name     string
-	findings diag.List
-	tests    []reportedTest
-}
-
-// reportedTest is a test, and what is wrong with it, a message each.
-type reportedTest struct {
-	name  string
-	wrong []string
-}
-
-// reported returns the tests as JUnit and TAP show them.
-func (r *testRun) reported() (all []reportedFile) {
-	for _, t := range r.files {
-		f := reportedFile{name: t.Name, findings: t.Findings}
-		for i, res := range t.Results {
-			f.tests = append(f.tests, reportedTest{res.Test.Name, r.messages(t, i)})
-		}
-		all = append(all, f)
-	}
-	return all
-}
-
-// messages returns what is wrong with a test, a message each.
-func (r *testRun) messages(t *testedFile, i int) (all []string) {
-	res, x := t.Results[i], t.Explored[i]
-	for _, f := range res.Failures {
-		all = append(all, failureText(f))
-	}
-	if x != nil {
-		for _, v := range x.Violations {
-			all = append(all, fmt.Sprintf("%s: broken with %s: %s; again: %s", v.Property, faultNames(v.Faults), endOf(v.Outcome), r.again(t, res, v.Faults)))
-		}
-	}
-	return all
-}
-
-// The document of plc test --format junit.
+// The document of --format junit.
 type (
 	junitSuites struct {
 		XMLName  xml.Name     `xml:"testsuites"`
@@ -223,9 +214,9 @@ type (
 )
 
 // writeJUnit writes what came of tests as JUnit does.
-func (env *environment) writeJUnit(files []reportedFile) error {
+func (env *environment) writeJUnit(r *testReport) error {
 	var all junitSuites
-	for _, t := range files {
+	for _, t := range r.files {
 		s := junitSuite{Name: t.name}
 		for i := range t.findings {
 			f := &t.findings[i]
@@ -238,8 +229,8 @@ func (env *environment) writeJUnit(files []reportedFile) error {
 		}
 		for _, test := range t.tests {
 			c := junitCase{Name: test.name, Class: t.name}
-			if len(test.wrong) > 0 {
-				c.Failure = &junitFailure{test.wrong[0], strings.Join(test.wrong, "\n")}
+			if wrong := test.wrong(); len(wrong) > 0 {
+				c.Failure = &junitFailure{wrong[0], strings.Join(wrong, "\n")}
 				s.Failures++
 			}
 			s.Tests++
@@ -257,48 +248,29 @@ func (env *environment) writeJUnit(files []reportedFile) error {
 }
 
 // writeTAP writes what came of tests in the Test Anything Protocol, version 14.
-func (env *environment) writeTAP(files []reportedFile) error {
-	lines := 0
-	for _, t := range files {
-		lines += len(t.tests)
-		if t.findings.HasErrors() {
-			lines++
+func (env *environment) writeTAP(r *testReport) error {
+	var lines []reportedTest
+	for _, f := range r.files {
+		if err := f.findings.Err(); err != nil {
+			lines = append(lines, reportedTest{name: f.name, notes: []string{err.Error()}})
+		}
+		for _, t := range f.tests {
+			t.name = f.name + ": " + t.name
+			lines = append(lines, t)
 		}
 	}
-	showf(env.stdout, "TAP version 14\n1..%d\n", lines)
-	n := 0
-	line := func(name string, wrong []string) error {
-		n++
-		head := "ok"
-		if len(wrong) > 0 {
-			head = "not ok"
+	showf(env.stdout, "TAP version 14\n1..%d\n", len(lines))
+	for i, t := range lines {
+		name := strings.ReplaceAll(t.name, "#", `\#`)
+		if !t.failed() {
+			showf(env.stdout, "ok %d - %s\n", i+1, name)
+			continue
 		}
-		showf(env.stdout, "%s %d - %s\n", head, n, strings.ReplaceAll(name, "#", `\#`))
-		if len(wrong) == 0 {
-			return nil
-		}
-		showf(env.stdout, "  ---\n  messages:\n")
-		for _, w := range wrong {
-			text, err := jsonscan.Marshal(w)
-			if err != nil {
-				return err
-			}
-			showf(env.stdout, "    - %s\n", string(text))
+		showf(env.stdout, "not ok %d - %s\n  ---\n  messages:\n", i+1, name)
+		for _, w := range t.wrong() {
+			showf(env.stdout, "    - %s\n", string(quote(w)))
 		}
 		showf(env.stdout, "  ...\n")
-		return nil
-	}
-	for _, t := range files {
-		if err := t.findings.Err(); err != nil {
-			if err := line(t.name, []string{err.Error()}); err != nil {
-				return err
-			}
-		}
-		for _, test := range t.tests {
-			if err := line(t.name+": "+test.name, test.wrong); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }
