@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -173,12 +174,16 @@ func (env *environment) checker(ctx context.Context, e *plc.Engine, f *planFlags
 // many have started if that takes long, until done is called.
 func (env *environment) serversStart(names []string) (started func(string), done func()) {
 	graceful := env.graceful.Swap(true)
-	show := newStarting(env.stderr, len(names))
-	return show.count, func() {
+	show := newLiveLine(env.stderr, startingAfter, "starting servers: %d of %d")
+	show.set(0, len(names))
+	return func(string) { show.add() }, func() {
 		show.stop()
 		env.graceful.Store(graceful)
 	}
 }
+
+// startingAfter is the time after which the start of servers is shown: most of them start sooner.
+const startingAfter = time.Second
 
 // asFlag returns an error of the engine in the words of the command: a setting is a flag.
 func asFlag(ctx context.Context, err error) error {

@@ -4,17 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/exec/simulate"
-	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/internal/durable"
 	"github.com/plc-lang/plc/journal"
 )
@@ -119,8 +115,8 @@ func (env *environment) simulated(c *cobra.Command, l *loaded, f *simulateFlags)
 	if err := errors.Join(env.checkOutput("svg", f.svg), canWrite(f.svg)); err != nil {
 		return nil, err
 	}
-	show := newSimulating(env)
-	f.options.Progress = show.count
+	show := newLiveLine(env.stderr, 0, "simulated %d of %d runs")
+	f.options.Progress = show.set
 	graceful := env.graceful.Swap(true)
 	sim, err := l.Simulate(c.Context(), &f.options)
 	env.graceful.Store(graceful)
@@ -150,54 +146,4 @@ func (f *simulateFlags) draw(sim *plc.Simulation, plan string) error {
 		return err
 	}
 	return durable.WriteFile(f.svg, picture.Bytes())
-}
-
-// simulating shows on a terminal how many runs were simulated. The nil simulating shows nothing.
-type simulating struct {
-	screen      *screen
-	done, all   atomic.Int64
-	quit, ended chan struct{}
-}
-
-func newSimulating(env *environment) *simulating {
-	f, ok := env.stderr.(*os.File)
-	if !ok || !isTerminal(f) {
-		return nil
-	}
-	s := &simulating{screen: &screen{file: f}, quit: make(chan struct{}), ended: make(chan struct{})}
-	go s.show()
-	return s
-}
-
-// count takes note of how many runs were made.
-func (s *simulating) count(done, all int) {
-	if s != nil {
-		s.done.Store(int64(done))
-		s.all.Store(int64(all))
-	}
-}
-
-func (s *simulating) show() {
-	defer close(s.ended)
-	tick := time.NewTicker(frame)
-	defer tick.Stop()
-	for {
-		select {
-		case <-s.quit:
-			s.screen.draw(nil, nil)
-			return
-		case <-tick.C:
-			if all := s.all.Load(); all > 0 {
-				s.screen.draw(nil, []display.Text{display.Sprintf("simulated %d of %d runs", s.done.Load(), all)})
-			}
-		}
-	}
-}
-
-// stop takes the line off the screen.
-func (s *simulating) stop() {
-	if s != nil {
-		close(s.quit)
-		<-s.ended
-	}
 }
