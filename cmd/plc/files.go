@@ -14,6 +14,7 @@ import (
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/durable"
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
@@ -113,6 +114,18 @@ func (env *environment) checkOutput(flag, name string) error {
 		return fmt.Errorf("--%s %s would overwrite a file that is read: name another one", flag, name)
 	}
 	return nil
+}
+
+// writeSVG writes a picture to the file that a flag names; "" is none.
+func (env *environment) writeSVG(flag, name string, draw func(io.Writer) error) error {
+	if err := env.checkOutput(flag, name); name == "" || err != nil {
+		return err
+	}
+	var picture bytes.Buffer
+	if err := draw(&picture); err != nil {
+		return fmt.Errorf("--%s: %w", flag, err)
+	}
+	return durable.WriteFile(name, picture.Bytes())
 }
 
 // canRead reports, as an error, that a file can't be read. What is no plain file is not tried,

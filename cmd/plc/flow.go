@@ -1,15 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/dag/draw"
-	"github.com/plc-lang/plc/internal/durable"
 )
 
 func flowCommand(env *environment) *cobra.Command {
@@ -46,7 +45,8 @@ forbids. --svg draws the graph of the plan with the labels of what calls give, a
 			if len(reports) == 0 {
 				return errors.New("there is no policy on the flow of information: no tool file has a flow section, and --policy names none")
 			}
-			if err := env.drawFlow(l, svg); err != nil {
+			err = env.writeSVG("svg", svg, func(w io.Writer) error { return draw.SVG(w, plc.DrawFlow(l.prog, 1, l.FlowOfValues())) })
+			if err != nil {
 				return err
 			}
 			if asJSON {
@@ -67,16 +67,4 @@ forbids. --svg draws the graph of the plan with the labels of what calls give, a
 	c.Flags().StringVar(&svg, "svg", "", "write the graph of the plan with its labels and verdicts to this file, as SVG")
 	completeFiles(c, "svg", "svg")
 	return c
-}
-
-// drawFlow writes the graph of a plan with where information goes to a file; "" is none.
-func (env *environment) drawFlow(l *loaded, file string) error {
-	if err := env.checkOutput("svg", file); file == "" || err != nil {
-		return err
-	}
-	var picture bytes.Buffer
-	if err := draw.SVG(&picture, plc.DrawFlow(l.prog, 1, l.FlowOfValues())); err != nil {
-		return err
-	}
-	return durable.WriteFile(file, picture.Bytes())
 }

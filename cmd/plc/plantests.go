@@ -1,11 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,7 +22,6 @@ import (
 	"github.com/plc-lang/plc/dag/draw"
 	"github.com/plc-lang/plc/exec/plantest"
 	"github.com/plc-lang/plc/internal/display"
-	"github.com/plc-lang/plc/internal/durable"
 	"github.com/plc-lang/plc/journal"
 )
 
@@ -299,14 +298,9 @@ func (env *environment) drawCoverage(r *testRun) error {
 	case len(names) > 1:
 		return fmt.Errorf("--graph draws one plan, but the tests are for %d (%s and others): name one test file", len(names), names[0])
 	}
-	if err := env.checkOutput("graph", r.flags.graph); err != nil {
-		return err
-	}
-	var picture bytes.Buffer
-	if err := draw.SVG(&picture, plc.DrawCoverage(r.programs[names[0]], drawnDepth, r.coverage[names[0]])); err != nil {
-		return fmt.Errorf("--graph: %w", err)
-	}
-	return durable.WriteFile(r.flags.graph, picture.Bytes())
+	return env.writeSVG("graph", r.flags.graph, func(w io.Writer) error {
+		return draw.SVG(w, plc.DrawCoverage(r.programs[names[0]], drawnDepth, r.coverage[names[0]]))
+	})
 }
 
 // drawnDepth limits the documents of delegates that are drawn with their coverage.

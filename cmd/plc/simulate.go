@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -11,7 +11,6 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/exec/simulate"
-	"github.com/plc-lang/plc/internal/durable"
 	"github.com/plc-lang/plc/journal"
 )
 
@@ -102,7 +101,8 @@ func (env *environment) simulate(c *cobra.Command, name string, f *simulateFlags
 		env.showSimulation(sim)
 	}
 	if err == nil {
-		err = f.draw(sim, name)
+		title := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
+		err = env.writeSVG("svg", f.svg, func(w io.Writer) error { return sim.SVG(w, title) })
 	}
 	if err == nil && sim.Stopped {
 		return exit(exitCancelled)
@@ -129,21 +129,8 @@ func (env *environment) simulated(c *cobra.Command, l *loaded, f *simulateFlags)
 	case err != nil:
 		return nil, asFlag(c.Context(), err)
 	}
-	if err := env.checkOutput("svg", f.svg); f.svg != "" && err != nil { // it may be the file of assumptions
+	if err := env.checkOutput("svg", f.svg); err != nil { // it may be the file of assumptions
 		return nil, err
 	}
 	return sim, nil
-}
-
-// draw writes the picture of a simulation, if one is wanted.
-func (f *simulateFlags) draw(sim *plc.Simulation, plan string) error {
-	if f.svg == "" {
-		return nil
-	}
-	var picture bytes.Buffer
-	title := strings.TrimSuffix(filepath.Base(plan), filepath.Ext(plan))
-	if err := sim.SVG(&picture, title); err != nil {
-		return err
-	}
-	return durable.WriteFile(f.svg, picture.Bytes())
 }
