@@ -61,7 +61,7 @@ func (env *environment) answerRun(ctx context.Context, args []string, f *answerF
 		return fmt.Errorf("can't read %s: there is no such file, and no run: %w", args[0], err)
 	}
 	defer store.Close()
-	e := env.engine(func() (journal.Store, error) { return store, nil })
+	e := env.engineOn(store)
 	sum, err := e.FindWaiting(ctx, args[0])
 	if err != nil && args[0] == "last" {
 		return env.noSuchRun(err)

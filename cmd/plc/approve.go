@@ -39,7 +39,7 @@ approved any more.`,
   plc approve last charge
   plc approve 01KABC refund --params '{"amount": 20}'`,
 		Args:              wants(1, 2, "one approval, or a run and a call"),
-		ValidArgsFunction: completeRuns(&f.store, askedCalls),
+		ValidArgsFunction: env.completeRuns(&f.store, askedCalls),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 2 || isRun(args[0]) {
 				return env.answerRun(c.Context(), args, &f, true)
@@ -73,7 +73,7 @@ or asked about again.`,
 		Example: `  plc reject approval.json --reason "not before Monday"
   plc reject last charge --reason "too much"`,
 		Args:              wants(1, 2, "one approval, or a run and a call"),
-		ValidArgsFunction: completeRuns(&f.store, askedCalls),
+		ValidArgsFunction: env.completeRuns(&f.store, askedCalls),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 2 || isRun(args[0]) {
 				return env.answerRun(c.Context(), args, &f, false)

@@ -33,10 +33,7 @@ var _ guard.Memory = (*memory)(nil)
 // memoryBeside sets the memory to that of the store that a flag names; nil without a store, when
 // results are remembered as long as the process lives.
 func (env *environment) memoryBeside(storeFlag string) error {
-	path, err := storePath(storeFlag)
-	if err == nil {
-		path, err = localPath(path)
-	}
+	path, err := localPath(storeFlag)
 	if path == "" || err != nil {
 		return err
 	}
@@ -99,10 +96,7 @@ func (m *memory) close() {
 // cleanCache deletes what is too old from the cache beside a store, or the cache if it is damaged.
 // It reports how many results went.
 func cleanCache(ctx context.Context, storeFlag string) (int, error) {
-	path, err := storePath(storeFlag)
-	if err == nil {
-		path, err = localPath(path)
-	}
+	path, err := localPath(storeFlag)
 	if path == "" || err != nil {
 		return 0, err
 	}

@@ -126,6 +126,11 @@ func (env *environment) engine(store func() (journal.Store, error)) *plc.Engine 
 	return env.newEngine(env.config(store))
 }
 
+// engineOn returns what checks and runs plans with an open store.
+func (env *environment) engineOn(store journal.Store) *plc.Engine {
+	return env.engine(func() (journal.Store, error) { return store, nil })
+}
+
 // config returns the configuration of engines: what they have and may reach.
 func (env *environment) config(store func() (journal.Store, error)) plc.Config {
 	c := plc.Config{Environ: os.Environ(), Open: env.open, OpenStore: store, Version: version(), OnServers: env.serversStart}

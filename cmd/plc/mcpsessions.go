@@ -14,7 +14,6 @@ import (
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/gateway"
 	"github.com/plc-lang/plc/internal/display"
-	"github.com/plc-lang/plc/journal"
 )
 
 func mcpSessionsCommand(env *environment) *cobra.Command {
@@ -63,7 +62,7 @@ func (env *environment) sessions(ctx context.Context, storeFlag string, args []s
 		return err
 	}
 	var ids []string
-	eng := env.engine(func() (journal.Store, error) { return store, nil })
+	eng := env.engineOn(store)
 	if store != nil {
 		defer store.Close()
 		if ids, err = eng.Sessions(ctx); err != nil {

@@ -501,24 +501,16 @@ func (env *environment) newPlanTest(ctx context.Context, args []string, f *testF
 	case f.graph != "":
 		return errors.New("--new runs no test: leave --graph out")
 	}
-	store, err := readStore(f.store)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	sum, err := env.findRun(ctx, store, f.newFrom)
-	if err != nil {
-		return err
-	}
 	here, err := os.Getwd()
 	if err != nil {
 		return err
 	}
-	e := env.engine(func() (journal.Store, error) { return store, nil })
-	text, err := e.NewPlanTest(ctx, sum.Run, here)
-	if err != nil {
-		return env.showFaulty(ctx, err)
-	}
-	_, err = env.stdout.Write(text)
-	return err
+	return env.withRun(ctx, f.store, f.newFrom, func(store journal.Store, sum *journal.Summary) error {
+		text, err := env.engineOn(store).NewPlanTest(ctx, sum.Run, here)
+		if err != nil {
+			return env.showFaulty(ctx, err)
+		}
+		_, err = env.stdout.Write(text)
+		return err
+	})
 }

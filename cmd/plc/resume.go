@@ -103,7 +103,7 @@ the same keep what they gave, the others are checked, and made.`,
   plc resume 01KABC --on-uncertain retry
   plc resume last --plan better.json --yes`,
 		Args:              wants(1, 1, "one run"),
-		ValidArgsFunction: completeRuns(&f.store, nil),
+		ValidArgsFunction: env.completeRuns(&f.store, nil),
 		RunE:              func(c *cobra.Command, args []string) error { return env.resume(c, args[0], &f) },
 	}
 	f.addTo(c)
@@ -193,7 +193,7 @@ func (env *environment) withStore(ctx context.Context, name string, f *resumeFla
 	if err != nil {
 		return errors.Join(env.notContinued(ctx, f, err), store.Close())
 	}
-	r, err := begin(env.engine(func() (journal.Store, error) { return store, nil }), sum)
+	r, err := begin(env.engineOn(store), sum)
 	if err != nil {
 		return errors.Join(env.notContinued(ctx, f, err), store.Close())
 	}
@@ -307,7 +307,7 @@ end of the run, byte for byte; exit 3 when it is not, or when the run has not co
 		Example: `  plc replay last
   plc replay 01KABC --format json`,
 		Args:              wants(1, 1, "one run"),
-		ValidArgsFunction: completeRuns(&f.store, nil),
+		ValidArgsFunction: env.completeRuns(&f.store, nil),
 		RunE: func(c *cobra.Command, args []string) error {
 			return env.walk(c.Context(), args[0], &f, env.replay)
 		},
@@ -363,7 +363,7 @@ The calls that are made again have their effects again.`,
 		Example: `  plc fork last --at charge
   plc fork 01KABC --at choose --set input.amount=20`,
 		Args:              wants(1, 1, "one run"),
-		ValidArgsFunction: completeRuns(&f.store, nil),
+		ValidArgsFunction: env.completeRuns(&f.store, nil),
 		RunE: func(c *cobra.Command, args []string) error {
 			if at == "" {
 				return errors.New("fork wants --at CALL, the call from which on the run is done again")
@@ -376,16 +376,10 @@ The calls that are made again have their effects again.`,
 	c.Flags().StringVar(&instance, "instance", "", "the instance that the call works on")
 	c.Flags().StringArrayVar(&set, "set", nil, "path=value, a value of the whiteboard at the start, as in state.user.name=Ada (repeatable)")
 	must(c.RegisterFlagCompletionFunc("at", func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		s, err := readStore(f.store)
-		if err != nil || len(args) == 0 {
+		if len(args) == 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		defer s.Close()
-		run, err := env.findRun(c.Context(), s, args[0])
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return knownCalls(c.Context(), s, run.Run), cobra.ShellCompDirectiveNoFileComp
+		return env.completeCalls(c.Context(), f.store, args[0], knownCalls)
 	}))
 	return c
 }

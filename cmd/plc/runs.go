@@ -221,18 +221,11 @@ has ended. With --format json each event is a line of JSON, as plc run --events 
 		Example: `  plc events last --follow
   plc events 01KABC --format json | jq -c 'select(.type == "callStarted")'`,
 		Args:              wants(1, 1, "one run"),
-		ValidArgsFunction: completeRuns(&store, nil),
+		ValidArgsFunction: env.completeRuns(&store, nil),
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := readStore(store)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			run, err := env.findRun(c.Context(), s, args[0])
-			if err != nil {
-				return err
-			}
-			return env.events(c, s, run.Run, follow, asJSON)
+			return env.withRun(c.Context(), store, args[0], func(s journal.Store, run *journal.Summary) error {
+				return env.events(c, s, run.Run, follow, asJSON)
+			})
 		},
 	}
 	addStore(c, &store, "the store that has the run")
@@ -404,13 +397,13 @@ func (env *environment) collect(c *cobra.Command, storeFlag string, asJSON bool,
 		return err
 	case dry:
 		defer store.Close()
-		if done.Would, err = env.engine(func() (journal.Store, error) { return store, nil }).Collectable(c.Context(), what); err != nil {
+		if done.Would, err = env.engineOn(store).Collectable(c.Context(), what); err != nil {
 			return err
 		}
 		done.Runs = len(done.Would)
 	default:
 		defer store.Close()
-		got, err := env.engine(func() (journal.Store, error) { return store, nil }).Collect(c.Context(), what)
+		got, err := env.engineOn(store).Collect(c.Context(), what)
 		if err != nil {
 			return errors.New(trimJournal(err))
 		}

@@ -236,10 +236,7 @@ func (f *serveFlags) uploadsFolder() (string, error) {
 	if f.uploads != "" {
 		return filepath.Abs(f.uploads)
 	}
-	path, err := storePath(f.store)
-	if err == nil {
-		path, err = localPath(path)
-	}
+	path, err := localPath(f.store)
 	if err != nil {
 		return "", err
 	}

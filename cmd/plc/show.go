@@ -33,7 +33,7 @@ Nothing is called for that: the results come from the record.`,
 		Example: `  plc show last
   plc show 01KABC --format json | jq .state`,
 		Args:              wants(1, 1, "one run"),
-		ValidArgsFunction: completeRuns(&f.store, nil),
+		ValidArgsFunction: env.completeRuns(&f.store, nil),
 		RunE: func(c *cobra.Command, args []string) error {
 			return env.walk(c.Context(), args[0], &f, env.show)
 		},
@@ -58,7 +58,7 @@ func (env *environment) show(ctx context.Context, w *walked) error {
 	}
 	res.Status, res.Reason = statusOf(w.sum, res)
 	past.timed(res, w.sum, questions)
-	e := env.engine(func() (journal.Store, error) { return w.store, nil })
+	e := env.engineOn(w.store)
 	undone, err := e.Undone(ctx, w.sum.Run)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (env *environment) show(ctx context.Context, w *walked) error {
 
 // showWaiting shows what a plan would do that waits to be approved as a whole.
 func (env *environment) showWaiting(ctx context.Context, out io.Writer, store journal.Store, run string) error {
-	e := env.engine(func() (journal.Store, error) { return store, nil })
+	e := env.engineOn(store)
 	if err := env.enterRun(ctx, e, run); err != nil {
 		return err
 	}

@@ -257,10 +257,7 @@ func (env *environment) solver(f *solveFlags, open func() (journal.Store, error)
 		}
 		return flux.OpenFile(name)
 	}
-	path, err := storePath(f.store)
-	if err == nil {
-		path, err = localPath(path)
-	}
+	path, err := localPath(f.store)
 	if path != "" {
 		if f.resume != "" { // the folder will change
 			path, err = filepath.Abs(path)

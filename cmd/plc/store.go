@@ -63,12 +63,13 @@ func stateFolder() (string, error) {
 	return filepath.Join(home, ".local", "state"), err
 }
 
-// localPath returns the path on this machine next to which files of a store are kept that are no
-// part of it, such as its cache: the store's file or, for a database, a name in the user's state
-// directory.
-func localPath(store string) (string, error) {
-	if store == "" || !postgres.IsURL(store) {
-		return store, nil
+// localPath returns the path on this machine next to which files of the store of a flag are kept
+// that are no part of it, such as its cache: the store's file or, for a database, a name in the
+// user's state directory; "" without a store.
+func localPath(flag string) (string, error) {
+	store, err := storePath(flag)
+	if err != nil || !postgres.IsURL(store) {
+		return store, err
 	}
 	dir, err := stateFolder()
 	sum := sha256.Sum256([]byte(postgres.Name(store)))
@@ -183,6 +184,20 @@ func (env *environment) findRun(ctx context.Context, s journal.Store, name strin
 	return run, env.noSuchRun(err)
 }
 
+// withRun does something with a run of a store that is only read.
+func (env *environment) withRun(ctx context.Context, storeFlag, name string, do func(journal.Store, *journal.Summary) error) error {
+	store, err := readStore(storeFlag)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	sum, err := env.findRun(ctx, store, name)
+	if err != nil {
+		return err
+	}
+	return do(store, sum)
+}
+
 // noSuchRun says, of an error about a run that is not there, where to look.
 func (env *environment) noSuchRun(err error) error {
 	var missing *journal.MissingError
@@ -193,25 +208,20 @@ func (env *environment) noSuchRun(err error) error {
 }
 
 // completeRuns offers the newest runs as the first argument, and calls of them as the second.
-func completeRuns(store *string, calls func(ctx context.Context, s journal.Store, run string) []string) cobra.CompletionFunc {
+func (env *environment) completeRuns(store *string, calls func(ctx context.Context, s journal.Store, run string) []string) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 1 || len(args) == 1 && calls == nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		ctx := c.Context()
+		if len(args) == 1 {
+			return env.completeCalls(c.Context(), *store, args[0], calls)
+		}
 		s, err := readStore(*store)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
 		defer s.Close()
-		if len(args) == 1 {
-			run, err := plc.New(plc.Config{Store: s}).FindRun(ctx, args[0])
-			if err != nil {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return calls(ctx, s, run.Run), cobra.ShellCompDirectiveNoFileComp
-		}
-		all, err := s.Runs(ctx, journal.Filter{Limit: 100})
+		all, err := s.Runs(c.Context(), journal.Filter{Limit: 100})
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -221,6 +231,15 @@ func completeRuns(store *string, calls func(ctx context.Context, s journal.Store
 		}
 		return ids, cobra.ShellCompDirectiveDefault
 	}
+}
+
+// completeCalls offers calls of a run.
+func (env *environment) completeCalls(ctx context.Context, store, run string, calls func(ctx context.Context, s journal.Store, run string) []string) (names []string, _ cobra.ShellCompDirective) {
+	_ = env.withRun(ctx, store, run, func(s journal.Store, sum *journal.Summary) error { // else there are none
+		names = calls(ctx, s, sum.Run)
+		return nil
+	})
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // askedCalls returns the calls of a run that wait for somebody.

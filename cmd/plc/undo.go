@@ -29,7 +29,7 @@ plc run does so by itself when a run ends badly. docs/undo.md says more.`,
 		Example: `  plc undo last --dry-run
   plc undo 01KABC --yes`,
 		Args:              wants(1, 1, "one run"),
-		ValidArgsFunction: completeRuns(&f.store, nil),
+		ValidArgsFunction: env.completeRuns(&f.store, nil),
 		RunE:              func(c *cobra.Command, args []string) error { return env.undo(c, args[0], &f, dry) },
 	}
 	f.addTo(c)

@@ -43,21 +43,22 @@ func (env *environment) walk(ctx context.Context, name string, f *walkFlags, tel
 	if err := absolute(&f.instances); err != nil {
 		return err
 	}
-	store, err := readStore(f.store)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	sum, err := env.findRun(ctx, store, name)
-	if err != nil {
-		return err
-	}
-	e := env.engine(func() (journal.Store, error) { return store, nil })
+	return env.withRun(ctx, f.store, name, func(store journal.Store, sum *journal.Summary) error {
+		w := &walked{store: store, sum: sum, asJSON: f.asJSON}
+		if err := env.replayed(ctx, w, plc.File(f.instances)); err != nil {
+			return err
+		}
+		return tell(ctx, w)
+	})
+}
+
+// replayed runs a recorded run again from its record.
+func (env *environment) replayed(ctx context.Context, w *walked, instances plc.Source) error {
+	e, sum := env.engineOn(w.store), w.sum
 	spec, folder, err := e.Begun(ctx, sum.Run)
 	if err != nil {
 		return err
 	}
-	w := &walked{store: store, sum: sum, asJSON: f.asJSON}
 	var each func(*exec.InstanceResult)
 	if spec.Instances.Name != "" {
 		env.enter(folder)
@@ -65,11 +66,11 @@ func (env *environment) walk(ctx context.Context, name string, f *walkFlags, tel
 		each = w.batch.instance
 	}
 	env.graceful.Store(true)
-	if w.Replayed, err = e.Replay(ctx, sum.Run, plc.File(f.instances), each); err != nil {
+	if w.Replayed, err = e.Replay(ctx, sum.Run, instances, each); err != nil {
 		return env.showFaulty(ctx, err)
 	}
 	w.loaded, w.res = newLoaded(w.Replayed.Plan), w.Result
-	return tell(ctx, w)
+	return nil
 }
 
 // showFaulty shows the faults of a recorded plan that can't run, if err has any.
