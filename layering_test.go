@@ -155,12 +155,12 @@ var layers = map[string]layer{
 
 	// Front ends.
 	"cmd/plc/internal/runner":        {own: ". exec journal tool"},
-	"cmd/plc/internal/gateway":       {own: ". cmd/plc/internal/runner diag exec exec/forecast journal lang/yaml tool", libraries: []string{gjson, jsonschemaGo, mcpSDK}},
+	"cmd/plc/internal/gateway":       {own: ". cmd/plc/internal/runner diag exec exec/forecast internal/jsonscan journal lang/yaml tool", libraries: []string{gjson, jsonschemaGo, mcpSDK}},
 	"cmd/plc/internal/server/html":   {own: "internal/display"},
-	"cmd/plc/internal/oidc":          {own: "diag lang/yaml", libraries: []string{jwt}},
+	"cmd/plc/internal/oidc":          {own: "lang/yaml", libraries: []string{jwt}},
 	"cmd/plc/internal/oidc/oidctest": {libraries: []string{jwt}},
 	"cmd/plc/internal/server":        {own: ". cmd/plc/internal/oidc cmd/plc/internal/runner compile compile/flow cmd/plc/internal/server/html dag/draw diag exec exec/forecast exec/undo internal/display journal lang state tool"},
-	"cmd/plc/internal/webhook":       {own: ". cmd/plc/internal/runner diag exec internal/display internal/lazyregexp journal lang/yaml tool tool/http"},
+	"cmd/plc/internal/webhook":       {own: ". cmd/plc/internal/runner exec internal/display internal/lazyregexp journal lang/yaml tool tool/http"},
 
 	// Programs.
 	"cmd/plc/internal/lsp/protocol":     {},

@@ -3,6 +3,8 @@ package yaml
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
@@ -18,6 +20,21 @@ func Read(file *diag.File, maxDepth int) (*diag.File, *diag.Finding) {
 		return nil, fault
 	}
 	return diag.NewDerived(y.Text, file, y.Nested), nil
+}
+
+// Decode decodes a file in YAML or JSON, in which values nest at most maxDepth deep, into a value that
+// has all of its members. The error names the file.
+func Decode(name string, text []byte, maxDepth int, into any) error {
+	doc, fault := Read(diag.NewFile(name, text), maxDepth)
+	if fault != nil {
+		return fmt.Errorf("%s: %s", name, fault.Message)
+	}
+	dec := json.NewDecoder(bytes.NewReader(doc.Text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }
 
 // Part returns the value that stands at a place of a file in YAML as a file in JSON that is derived

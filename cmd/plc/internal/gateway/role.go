@@ -1,14 +1,11 @@
 package gateway
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/plc-lang/plc"
-	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang/yaml"
 	"github.com/plc-lang/plc/tool"
 )
@@ -51,17 +48,11 @@ const maxRoleDepth = 20
 
 // ReadRoles reads a file of roles: {"roles": {NAME: …}}, in JSON or YAML.
 func ReadRoles(name string, text []byte) (map[string]*Role, error) {
-	doc, fault := yaml.Read(diag.NewFile(name, text), maxRoleDepth)
-	if fault != nil {
-		return nil, fmt.Errorf("%s: %s", name, fault.Message)
-	}
 	var f struct {
 		Roles map[string]*Role `json:"roles"`
 	}
-	dec := json.NewDecoder(bytes.NewReader(doc.Text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&f); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if err := yaml.Decode(name, text, maxRoleDepth, &f); err != nil {
+		return nil, err
 	}
 	if len(f.Roles) == 0 {
 		return nil, fmt.Errorf(`%s has no roles; it is {"roles": {"NAME": {"tools": [...]}}}`, name)

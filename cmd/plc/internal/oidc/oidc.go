@@ -5,7 +5,6 @@
 package oidc
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,7 +20,6 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang/yaml"
 )
 
@@ -52,15 +50,9 @@ const maxDepth = 10
 // Read reads the file of an issuer, in JSON or YAML. The caller checks the roles. lookup finds
 // environment variables.
 func Read(file string, text []byte, lookup func(string) (string, bool)) (*Config, error) {
-	doc, fault := yaml.Read(diag.NewFile(file, text), maxDepth)
-	if fault != nil {
-		return nil, fmt.Errorf("%s: %s", file, fault.Message)
-	}
 	var c Config
-	dec := json.NewDecoder(bytes.NewReader(doc.Text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&c); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+	if err := yaml.Decode(file, text, maxDepth, &c); err != nil {
+		return nil, err
 	}
 	if c.Name == "" {
 		c.Name = "sub"

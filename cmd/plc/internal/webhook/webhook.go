@@ -12,11 +12,9 @@
 package webhook
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -24,7 +22,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang/yaml"
 )
 
@@ -58,17 +55,11 @@ const maxDepth = 10
 // Read reads a file of hooks, {"webhooks": [{"name": …, "url": …}]}, in JSON or YAML. Secrets are
 // in environment variables that it names, which lookup finds.
 func Read(file string, text []byte, lookup func(string) (string, bool)) ([]*Hook, error) {
-	doc, fault := yaml.Read(diag.NewFile(file, text), maxDepth)
-	if fault != nil {
-		return nil, fmt.Errorf("%s: %s", file, fault.Message)
-	}
 	var f struct {
 		Webhooks []entry `json:"webhooks"`
 	}
-	dec := json.NewDecoder(bytes.NewReader(doc.Text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&f); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+	if err := yaml.Decode(file, text, maxDepth, &f); err != nil {
+		return nil, err
 	}
 	if len(f.Webhooks) == 0 {
 		return nil, fmt.Errorf(`%s has no webhooks; it is {"webhooks": [{"name": "NAME", "url": "https://..."}]}`, file)
