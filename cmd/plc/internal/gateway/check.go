@@ -14,6 +14,7 @@ import (
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec/forecast"
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // Planned is a plan with what it is given, as an agent sends it.
@@ -40,45 +41,27 @@ const maxFindings = 50
 
 // spec returns the Spec of a plan of a caller. A plan that is no text is read from its JSON,
 // in which no place is told by its line.
-func (g *Gateway) spec(c *Caller, p Planned) (spec plc.Spec, asText bool, err error) {
-	text, asText := p.Plan.(string)
-	if !asText {
-		raw, err := marshal(p.Plan)
-		if err != nil {
-			return spec, false, err
-		}
-		text = string(raw)
-	}
+func (g *Gateway) spec(c *Caller, p Planned) (spec plc.Spec, asText bool) {
+	text, asText := textOf(p.Plan)
 	spec = g.settings(c)
 	spec.Plan = plc.Text(text).From("llm")
 	if p.Input != nil {
-		raw, err := marshal(p.Input)
-		if err != nil {
-			return spec, asText, err
-		}
-		spec.Values.Input = append(spec.Values.Input[:len(spec.Values.Input):len(spec.Values.Input)], plc.Text(string(raw)))
+		spec.Values.Input = append(slices.Clip(spec.Values.Input), plc.Text(string(jsonscan.Encode(p.Input))))
 	}
 	spec.Documents = map[string]string{}
 	for name, doc := range p.Documents {
-		text, ok := doc.(string)
-		if !ok {
-			raw, err := marshal(doc)
-			if err != nil {
-				return spec, asText, err
-			}
-			text = string(raw)
-		}
-		spec.Documents[name] = text
+		spec.Documents[name], _ = textOf(doc)
 	}
-	return spec, asText, nil
+	return spec, asText
 }
 
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSpace(b.Bytes()), err
+// textOf returns the text of a plan, and whether it came as one. Else it is the JSON of what was
+// decoded.
+func textOf(plan any) (text string, asText bool) {
+	if text, asText = plan.(string); !asText {
+		text = string(jsonscan.Encode(plan))
+	}
+	return text, asText
 }
 
 // verdict returns what is wrong with a plan.
@@ -143,10 +126,7 @@ func findings(list diag.List, asText bool) ([]string, error) {
 }
 
 func (g *Gateway) check(ctx context.Context, _ *mcp.CallToolRequest, in Planned) (*mcp.CallToolResult, *Checked, error) {
-	spec, asText, err := g.spec(exchangeOf(ctx).caller, in)
-	if err != nil {
-		return nil, nil, err
-	}
+	spec, asText := g.spec(exchangeOf(ctx).caller, in)
 	p, err := g.opts.Engine.Prepare(ctx, spec)
 	if err != nil {
 		return nil, nil, err
@@ -187,10 +167,7 @@ type Step struct {
 const maxSteps = 100
 
 func (g *Gateway) preview(ctx context.Context, _ *mcp.CallToolRequest, in Planned) (*mcp.CallToolResult, *Previewed, error) {
-	spec, asText, err := g.spec(exchangeOf(ctx).caller, in)
-	if err != nil {
-		return nil, nil, err
-	}
+	spec, asText := g.spec(exchangeOf(ctx).caller, in)
 	p, err := g.opts.Engine.Check(ctx, spec)
 	if err != nil {
 		return nil, nil, err

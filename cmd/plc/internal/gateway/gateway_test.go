@@ -19,6 +19,7 @@ import (
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/effort"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/journal/sqlite"
 	"github.com/plc-lang/plc/tool"
@@ -475,7 +476,7 @@ func TestParts(t *testing.T) {
 					if members == nil {
 						members = object{}
 					}
-					members[unescape.Replace(p.Path[strings.LastIndex(p.Path, "/")+1:])] = value
+					members[jsonscan.UnescapePointer(p.Path[strings.LastIndex(p.Path, "/")+1:])] = value
 				}
 			}
 			if from = v.Next; from == 0 {

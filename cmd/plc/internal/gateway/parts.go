@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // A View is a value of a run, or as much of it as fits.
@@ -74,7 +76,7 @@ func (v *View) parts(value gjson.Result, from, max int) {
 		if v.Type == "object" {
 			name = key.String()
 		}
-		p := Part{Path: v.Path + "/" + escape.Replace(name), Type: kind(child), Bytes: len(child.Raw)}
+		p := Part{Path: v.Path + "/" + jsonscan.EscapePointer(name), Type: kind(child), Bytes: len(child.Raw)}
 		if len(child.Raw) <= max/4 && used+len(child.Raw) <= max {
 			p.Value = json.RawMessage(child.Raw)
 			used += len(child.Raw)
@@ -105,11 +107,6 @@ func piece(s string, from, max int) (string, int) {
 	return s[from:end], end
 }
 
-var (
-	escape   = strings.NewReplacer("~", "~0", "/", "~1")
-	unescape = strings.NewReplacer("~1", "/", "~0", "~")
-)
-
 // at returns what a JSON Pointer (RFC 6901) leads to.
 func at(value gjson.Result, pointer string) (gjson.Result, error) {
 	if pointer == "" {
@@ -119,7 +116,7 @@ func at(value gjson.Result, pointer string) (gjson.Result, error) {
 		return value, fmt.Errorf("the path %q is no JSON Pointer: it begins with /, as in /hits/0/url", pointer)
 	}
 	for _, step := range strings.Split(pointer[1:], "/") {
-		name, found := unescape.Replace(step), gjson.Result{}
+		name, found := jsonscan.UnescapePointer(step), gjson.Result{}
 		index := 0
 		value.ForEach(func(key, child gjson.Result) bool {
 			if value.IsArray() && strconv.Itoa(index) == name || value.IsObject() && key.String() == name {

@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // notation explains how to write plans, for the prompt and for a resource.
@@ -94,7 +95,7 @@ func text(uri, kind, body string) *mcp.ReadResourceResult {
 }
 
 func document(uri string, value any) (*mcp.ReadResourceResult, error) {
-	body, err := marshal(value)
+	body, err := jsonscan.Marshal(value)
 	if err != nil {
 		return nil, err
 	}

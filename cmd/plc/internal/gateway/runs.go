@@ -73,10 +73,7 @@ func (g *Gateway) run(ctx context.Context, req *mcp.CallToolRequest, in ToRun) (
 		return g.again(ctx, req, run, wait)
 	}
 	x := exchangeOf(ctx)
-	spec, asText, err := g.spec(x.caller, in.Planned)
-	if err != nil {
-		return nil, nil, err
-	}
+	spec, asText := g.spec(x.caller, in.Planned)
 	id, ledger := exec.NewID(), &x.session.ledger
 	if err := ledger.lend(id, &spec.Limits); err != nil {
 		return nil, nil, errors.Join(err, g.notePlan(ctx, "run", in.Planned, &Checked{Findings: []string{err.Error()}}))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -45,7 +46,7 @@ const (
 func entry(t *tool.Tool, whole bool) Entry {
 	t = t.Whole()
 	def := t.Definition
-	e := Entry{Signature: def.Signature(), Description: def.Description, Effect: effectOf(def.Effects)}
+	e := Entry{Signature: def.Signature(), Description: def.Description, Effect: string(forecast.EffectOf(def.Effects))}
 	if whole {
 		e.Definition = json.RawMessage(def.Raw)
 	} else {
@@ -66,20 +67,6 @@ func begins(text string) string {
 		return short[:end+1]
 	}
 	return string(all[:maxDescription-1]) + "…"
-}
-
-func effectOf(e tool.Effects) string {
-	switch {
-	case e.Pure == tool.Yes:
-		return "pure"
-	case e.Destructive == tool.Yes:
-		return "destructive"
-	case e.ChangesWorld():
-		return "changes"
-	case e.ReadOnly == tool.Yes:
-		return "reads"
-	}
-	return "undeclared"
 }
 
 func (g *Gateway) search(ctx context.Context, _ *mcp.CallToolRequest, in Query) (*mcp.CallToolResult, *Found, error) {

@@ -16,6 +16,7 @@ import (
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // A session is what an agent does over one connection, or one session of the protocol. Versions
@@ -100,7 +101,7 @@ func (g *Gateway) note(ctx context.Context, n Noted) error {
 		s.begun = true
 	}
 	n.Time = time.Now().UTC()
-	entry, err := marshal(n)
+	entry, err := jsonscan.Marshal(n)
 	if err == nil {
 		err = g.opts.Engine.NoteSession(ctx, s.id, entry)
 	}
@@ -112,20 +113,12 @@ func (g *Gateway) note(ctx context.Context, n Noted) error {
 
 // notePlan notes a plan that does not run, with what it was found to be.
 func (g *Gateway) notePlan(ctx context.Context, tool string, in Planned, c *Checked) error {
-	n := Noted{Tool: tool, OK: &c.OK, Findings: c.Findings}
-	var err error
-	if n.Plan, err = marshal(in.Plan); err != nil {
-		return err
-	}
+	n := Noted{Tool: tool, OK: &c.OK, Findings: c.Findings, Plan: jsonscan.Encode(in.Plan)}
 	if in.Input != nil {
-		if n.Input, err = marshal(in.Input); err != nil {
-			return err
-		}
+		n.Input = jsonscan.Encode(in.Input)
 	}
 	if in.Documents != nil {
-		if n.Documents, err = marshal(in.Documents); err != nil {
-			return err
-		}
+		n.Documents = jsonscan.Encode(in.Documents)
 	}
 	return g.note(ctx, n)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/journal"
 )
 
@@ -149,7 +150,7 @@ func (g *Gateway) getTask(ctx context.Context, _ *mcp.ServerSession, p *taskPara
 	if d.Task, d.InputRequests = g.task(exchangeOf(ctx), s); d.Status != "completed" {
 		return d, nil
 	}
-	text, err := marshal(s)
+	text, err := jsonscan.Marshal(s)
 	d.Result = &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}, StructuredContent: s}
 	return d, err
 }
