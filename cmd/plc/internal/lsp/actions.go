@@ -28,7 +28,7 @@ func codeActions(_ context.Context, snap *snapshot, p *protocol.CodeActionParams
 	actions := []protocol.CodeAction{}
 	found := a.fixable(snap)
 	if wants(protocol.QuickFix) {
-		c := &converter{snapshot: snap, texts: map[*diag.File]*text{}}
+		c := newConverter(snap)
 		at := snap.text.spanOf(p.Range)
 		for i := range found {
 			if f := &found[i]; f.Loc.Span.Start <= at.End && at.Start <= f.Loc.Span.End {

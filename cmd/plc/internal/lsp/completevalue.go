@@ -3,6 +3,7 @@ package lsp
 import (
 	"encoding/json"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -138,24 +139,32 @@ func (c *completer) documents() {
 	if c.snapshot.path == "" {
 		return
 	}
-	folder, n := filepath.Dir(c.snapshot.path), 0
-	_ = filepath.WalkDir(folder, func(name string, e fs.DirEntry, err error) error { // what can't be read is not offered
-		switch base := filepath.Base(name); {
-		case err != nil, e.IsDir() && name != folder && (strings.HasPrefix(base, ".") || base == "node_modules"):
-			return fs.SkipDir
-		case n >= maxFiles:
-			return fs.SkipAll
-		case e.IsDir() || name == c.snapshot.path || !isPlanName(base):
-			return nil
+	folder := filepath.Dir(c.snapshot.path)
+	for name := range c.snapshot.plansBelow(folder, maxFiles) {
+		if rel, err := filepath.Rel(folder, name); err == nil && isPlan(name) {
+			c.word(filepath.ToSlash(rel), protocol.CompletionItem{Kind: protocol.KindFile})
 		}
-		if n++; isPlan(name) {
-			rel, err := filepath.Rel(folder, name)
-			if err == nil {
-				c.word(filepath.ToSlash(rel), protocol.CompletionItem{Kind: protocol.KindFile})
+	}
+}
+
+// plansBelow returns the other files in a folder and below it that may be plans by their names, up
+// to most. What can't be read has none.
+func (snap *snapshot) plansBelow(folder string, most int) iter.Seq2[string, fs.DirEntry] {
+	return func(yield func(string, fs.DirEntry) bool) {
+		n := 0
+		_ = filepath.WalkDir(folder, func(name string, e fs.DirEntry, err error) error {
+			switch base := filepath.Base(name); {
+			case err != nil, e.IsDir() && name != folder && (strings.HasPrefix(base, ".") || base == "node_modules"):
+				return fs.SkipDir
+			case e.IsDir() || name == snap.path || !isPlanName(base):
+				return nil
 			}
-		}
-		return nil
-	})
+			if n++; n > most || !yield(name, e) {
+				return fs.SkipAll
+			}
+			return nil
+		})
+	}
 }
 
 // isPlan reports whether a file looks like a plan.

@@ -272,16 +272,15 @@ func (c *completer) withNeeded(t *tool.Tool, item *protocol.CompletionItem) stri
 		item.InsertTextMode = protocol.AsIs
 		between = "\n" + strings.Repeat(" ", c.yaml.indent)
 	}
-	if !c.snippets {
-		for _, name := range t.Definition.Required {
-			text += between + c.nameText(name) + ": " + plain(c.valueText(valueSnippet(t.Definition.Param[name], 1)))
-		}
-		return text
+	itself := func(s string) string { return s }
+	literal, value := itself, plain
+	if c.snippets {
+		item.InsertTextFormat = protocol.Snippet
+		literal, value = escapeSnippet, itself
 	}
-	item.InsertTextFormat = protocol.Snippet
-	text = escapeSnippet(text)
+	text = literal(text)
 	for n, name := range t.Definition.Required {
-		text += between + escapeSnippet(c.nameText(name)) + ": " + c.valueText(valueSnippet(t.Definition.Param[name], n+1))
+		text += between + literal(c.nameText(name)) + ": " + value(c.valueText(valueSnippet(t.Definition.Param[name], n+1)))
 	}
 	return text
 }

@@ -51,7 +51,7 @@ func (s *server) unchecked() *snapshot {
 // publish makes and sends the diagnostics of a snapshot, unless it is out of date by then.
 func (s *server) publish(ctx context.Context, snap *snapshot) {
 	a := snap.analysis()
-	c := &converter{snapshot: snap, texts: map[*diag.File]*text{}}
+	c := newConverter(snap)
 	own := c.byDocument(a.findings)
 	if own[snap.uri] == nil {
 		own[snap.uri] = []protocol.Diagnostic{}
@@ -176,6 +176,10 @@ func (s *server) send(ctx context.Context, uri protocol.URI) {
 type converter struct {
 	snapshot *snapshot
 	texts    map[*diag.File]*text
+}
+
+func newConverter(snap *snapshot) *converter {
+	return &converter{snapshot: snap, texts: map[*diag.File]*text{}}
 }
 
 // byDocument returns diagnostics by the documents that they are about.

@@ -69,15 +69,11 @@ func (a *analysis) hoverPlan(snap *snapshot, offset int) (string, diag.Span) {
 	if !ok {
 		return "", diag.Span{}
 	}
-	within := func(n lang.Node) bool {
-		s := a.origin(n.Span())
-		return !n.IsZero() && int(s.Start) <= offset && offset <= int(s.End)
-	}
-	switch {
-	case within(c.ToolNode):
+	if a.within(c.ToolNode, offset) {
 		return a.toolAndCall(c), a.origin(c.ToolNode.Span())
-	case within(c.IDNode):
-		return a.callDoc(c), a.origin(c.IDNode.Span())
+	}
+	if named, at := a.idAt(c, offset); named != nil {
+		return a.callDoc(named), at
 	}
 	for m := range c.Node.Members() {
 		key := a.origin(m.Key)
@@ -89,22 +85,29 @@ func (a *analysis) hoverPlan(snap *snapshot, offset int) (string, diag.Span) {
 			return a.memberOf(c, m.Name), key
 		}
 	}
-	if c.Rest != nil {
-		for _, d := range c.Rest.DependsOn {
-			if other, ok := a.named(d.Name); ok && within(d.Node) {
-				return a.callDoc(other), a.origin(d.Node.Span())
-			}
-		}
-	}
 	return "", diag.Span{}
 }
 
-// named returns the call of an id.
-func (a *analysis) named(id string) (*lang.Call, bool) {
-	if c, ok := a.program.Call(id); ok {
-		return c.Source, true
+// within reports whether a node of the plan is written at an offset.
+func (a *analysis) within(n lang.Node, offset int) bool {
+	s := a.origin(n.Span())
+	return !n.IsZero() && int(s.Start) <= offset && offset <= int(s.End)
+}
+
+// idAt returns the call whose id is written at an offset of a call, as its own or among those that
+// it depends on, and where; nil is none.
+func (a *analysis) idAt(c *lang.Call, offset int) (*lang.Call, diag.Span) {
+	if a.within(c.IDNode, offset) {
+		return c, a.origin(c.IDNode.Span())
 	}
-	return nil, false
+	if c.Rest != nil {
+		for _, d := range c.Rest.DependsOn {
+			if other, ok := a.program.Call(d.Name); ok && a.within(d.Node, offset) {
+				return other.Source, a.origin(d.Node.Span())
+			}
+		}
+	}
+	return nil, diag.Span{}
 }
 
 // memberOf returns what the tool of a call says of a param.

@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"context"
-	"io/fs"
 	"iter"
 	"os"
 	"path"
@@ -41,26 +40,18 @@ func (a *analysis) thingAt(snap *snapshot, offset int) (thing, bool) {
 	if !ok {
 		return thing{}, false
 	}
-	within := func(n lang.Node) bool {
-		s := a.origin(n.Span())
-		return !n.IsZero() && int(s.Start) <= offset && offset <= int(s.End)
-	}
+	named, _ := a.idAt(c, offset)
 	switch {
-	case within(c.ToolNode):
+	case a.within(c.ToolNode, offset):
 		return thing{tool: c.Tool}, true
-	case within(c.IDNode):
-		return thing{call: c}, true
+	case named != nil:
+		return thing{call: named}, true
 	case c.Rest == nil:
 		return thing{}, false
-	case within(c.Rest.DelegateNode) && c.Rest.Delegate != compile.Anonymous && !strings.Contains(c.Rest.Delegate, "://"):
+	case a.within(c.Rest.DelegateNode, offset) && c.Rest.Delegate != compile.Anonymous && !strings.Contains(c.Rest.Delegate, "://"):
 		return thing{document: filepath.Join(filepath.Dir(snap.planName()), filepath.FromSlash(path.Clean(c.Rest.Delegate)))}, true
-	case c.Rest.Fallback != nil && within(c.Rest.Fallback.ToolNode):
+	case c.Rest.Fallback != nil && a.within(c.Rest.Fallback.ToolNode, offset):
 		return thing{tool: c.Rest.Fallback.Tool}, true
-	}
-	for _, d := range c.Rest.DependsOn {
-		if other, ok := a.named(d.Name); ok && within(d.Node) {
-			return thing{call: other}, true
-		}
 	}
 	return thing{}, false
 }
@@ -88,7 +79,7 @@ func definition(_ context.Context, snap *snapshot, p *protocol.TextDocumentPosit
 	if !ok {
 		return nil, nil
 	}
-	c := &converter{snapshot: snap, texts: map[*diag.File]*text{}}
+	c := newConverter(snap)
 	found := []protocol.Location{}
 	switch {
 	case what.path != nil && what.path.write:
@@ -145,7 +136,7 @@ func findReferences(ctx context.Context, snap *snapshot, p *protocol.ReferencePa
 	if !ok {
 		return nil, nil
 	}
-	c := &converter{snapshot: snap, texts: map[*diag.File]*text{}}
+	c := newConverter(snap)
 	found := []protocol.Location{}
 	switch {
 	case what.path != nil:
@@ -206,7 +197,6 @@ const (
 
 // across returns where plans in the folder of the project use a tool or delegate to a document.
 func (c *converter) across(ctx context.Context, what *thing) (found []protocol.Location) {
-	n := 0
 	look := func(name string, b []byte) {
 		file := diag.NewFile(name, b)
 		doc, _, err := plc.Parse(file, "")
@@ -222,19 +212,10 @@ func (c *converter) across(ctx context.Context, what *thing) (found []protocol.L
 	if c.snapshot.kind() == planFile { // which may not be saved yet
 		look(c.snapshot.name(), c.snapshot.text.bytes)
 	}
-	_ = filepath.WalkDir(c.snapshot.project.folder, func(name string, e fs.DirEntry, err error) error { // what can't be read has none
-		base := filepath.Base(name)
-		switch {
-		case ctx.Err() != nil || n > maxSearched:
-			return fs.SkipAll
-		case err != nil:
-			return fs.SkipDir
-		case e.IsDir() && name != c.snapshot.project.folder && (strings.HasPrefix(base, ".") || base == "node_modules"):
-			return fs.SkipDir
-		case e.IsDir() || !isPlanName(base) || name == c.snapshot.path:
-			return nil
+	for name, e := range c.snapshot.plansBelow(c.snapshot.project.folder, maxSearched) {
+		if ctx.Err() != nil {
+			break
 		}
-		n++
 		b, open := c.snapshot.server.openText(name)
 		if info, err := e.Info(); !open && err == nil && info.Mode().IsRegular() && info.Size() <= maxPlan {
 			b, _ = os.ReadFile(name)
@@ -242,8 +223,7 @@ func (c *converter) across(ctx context.Context, what *thing) (found []protocol.L
 		if callsTool.Match(b) {
 			look(name, b)
 		}
-		return nil
-	})
+	}
 	return found
 }
 
@@ -308,7 +288,7 @@ func links(_ context.Context, snap *snapshot, _ *protocol.TextDocumentParams) (a
 	found := []protocol.DocumentLink{}
 	switch {
 	case a.program != nil:
-		c := &converter{snapshot: snap, texts: map[*diag.File]*text{}}
+		c := newConverter(snap)
 		calls := a.program.Document.Calls
 		for i := range calls {
 			if r := calls[i].Rest; r != nil && r.Delegate != "" && r.Delegate != compile.Anonymous {

@@ -118,24 +118,14 @@ func (a *analysis) renamingAt(offset int) (*renaming, error) {
 	if !ok {
 		return no("there is no path and no id here")
 	}
-	id, at := "", diag.Span{}
-	if s := a.origin(c.IDNode.Span()); !c.IDNode.IsZero() && int(s.Start) <= offset && offset <= int(s.End) {
-		id, at = c.ID, s
-	} else if c.Rest != nil {
-		for _, d := range c.Rest.DependsOn {
-			if s := a.origin(d.Node.Span()); int(s.Start) <= offset && offset <= int(s.End) {
-				id, at = d.Name, s
-			}
-		}
-	}
-	named, ok := a.named(id)
+	named, at := a.idAt(c, offset)
 	switch {
-	case id == "" || !ok:
+	case named == nil:
 		return no("there is no path and no id here")
 	case named.IDNode.IsZero():
-		return no(fmt.Sprintf("%q is a default id: give the call an _id first", id))
+		return no(fmt.Sprintf("%q is a default id: give the call an _id first", named.ID))
 	}
-	return &renaming{name: id, span: at, spans: idSpans(a.program.Document, named, true), id: true}, nil
+	return &renaming{name: named.ID, span: at, spans: idSpans(a.program.Document, named, true), id: true}, nil
 }
 
 // renamingOf returns the step of a path that an offset is in.

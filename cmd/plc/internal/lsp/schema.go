@@ -128,7 +128,7 @@ func (d *description) values() (all []string) {
 				}
 			}
 		}
-		if s["type"] == "boolean" || slices.Contains(listOf(s["type"]), any("boolean")) {
+		if takes(s, "boolean") {
 			all = append(all, "true", "false")
 		}
 	}
@@ -152,9 +152,11 @@ func (d *description) doc() string {
 
 // takes reports whether what stands there may be of a type.
 func (d *description) takes(name string) bool {
-	return slices.ContainsFunc(d.here, func(s map[string]any) bool {
-		return s["type"] == name || slices.Contains(listOf(s["type"]), any(name))
-	})
+	return slices.ContainsFunc(d.here, func(s map[string]any) bool { return takes(s, name) })
+}
+
+func takes(s map[string]any, name string) bool {
+	return s["type"] == name || slices.Contains(listOf(s["type"]), any(name))
 }
 
 // callMembers returns the underscore members of calls.
@@ -190,11 +192,7 @@ func valueSnippet(s *schemas.Schema, n int) string {
 		_ = json.Unmarshal(s.Text(), &of) // a schema that is true has no type
 	}
 	switch of.Type {
-	case "integer", "number", "boolean":
-		return `"†` + place + `"`
-	case "array":
-		return `"†` + place + `"`
-	case "object":
+	case "integer", "number", "boolean", "array", "object":
 		return `"†` + place + `"`
 	}
 	return `"` + place + `"`
