@@ -121,7 +121,7 @@ func (env *environment) noneCanBeRead(names []string, f *checkFlags) (bool, erro
 
 // checkEach checks plans one by one: their files are changed, or more is printed than
 // findings.
-func (env *environment) checkEach(names []string, f *checkFlags, s *settings) error {
+func (env *environment) checkEach(names []string, f *checkFlags, s *plc.Checker) error {
 	all, unread, unchecked := s.Findings, 0, newTally(nil)
 	for _, name := range names {
 		l, err := env.checkFile(name, f, s)
@@ -152,7 +152,7 @@ func (env *environment) checkEach(names []string, f *checkFlags, s *settings) er
 }
 
 // checkFile checks one plan and, when that is wanted, applies the fixes.
-func (env *environment) checkFile(name string, f *checkFlags, s *settings) (*loaded, error) {
+func (env *environment) checkFile(name string, f *checkFlags, s *plc.Checker) (*loaded, error) {
 	if f.fix && name == "-" {
 		return nil, errors.New("--fix changes files, and standard input is none")
 	}
@@ -188,7 +188,7 @@ const maxFixes = 20
 
 // fix applies the fixes of a plan's findings to its file, says which, and checks it again, until
 // there are none. What has two readings is left to a person, and said.
-func (env *environment) fix(name string, s *settings, l *loaded) (*loaded, error) {
+func (env *environment) fix(name string, s *plc.Checker, l *loaded) (*loaded, error) {
 	for range maxFixes {
 		next, err := env.fixOnce(name, s, l)
 		if err != nil {
@@ -212,7 +212,7 @@ func (env *environment) fix(name string, s *settings, l *loaded) (*loaded, error
 }
 
 // fixOnce applies the fixes once; it returns l itself when there was nothing to do.
-func (env *environment) fixOnce(name string, s *settings, l *loaded) (*loaded, error) {
+func (env *environment) fixOnce(name string, s *plc.Checker, l *loaded) (*loaded, error) {
 	var fixes []*diag.Fix
 	for _, f := range l.Fixes() {
 		fixes = append(fixes, f.Fix)

@@ -13,7 +13,7 @@ import (
 )
 
 // checkMany runs plc check for files, or for the lines of one.
-func (env *environment) checkMany(names []string, f *checkFlags, s *settings) error {
+func (env *environment) checkMany(names []string, f *checkFlags, s *plc.Checker) error {
 	plans := s.ListFiles(names)
 	if f.jsonl != "" {
 		names = []string{f.jsonl}

@@ -97,7 +97,7 @@ func (env *environment) convert(ctx context.Context, names []string, f *convertF
 	if err != nil {
 		return err
 	}
-	out := s.convert(src, f.to)
+	out := convertPlan(s, src, f.to)
 	if f.asJSON {
 		if err := env.writeJSON(out); err != nil {
 			return err
@@ -121,8 +121,8 @@ func (env *environment) convert(ctx context.Context, names []string, f *convertF
 	return nil
 }
 
-// convert writes a plan in another notation.
-func (s *settings) convert(src *diag.File, to string) *converted {
+// convertPlan writes a plan in another notation.
+func convertPlan(s *plc.Checker, src *diag.File, to string) *converted {
 	doc, found := s.Parse(src)
 	c := &converted{Findings: slices.Concat(s.Findings, found)}
 	if found.HasErrors() {

@@ -59,7 +59,7 @@ func (env *environment) compare(c *cobra.Command, names []string, f *planFlags) 
 	for i, name := range names {
 		l, err := env.loadOne(name, s)
 		if err == nil {
-			err = env.refuse(s, l, name)
+			err = env.refuse(l, name)
 		}
 		if err != nil {
 			return nil, err

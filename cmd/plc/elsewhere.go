@@ -57,9 +57,9 @@ func (env *environment) runElsewhere(c *cobra.Command, name string, f *runFlags)
 		return err
 	}
 	if p.invalid != nil {
-		return env.invalid(p.settings, p.loaded, name, p.asJSON, p.invalid)
+		return env.invalid(p.loaded, name, f.asJSON, p.invalid)
 	}
-	if !p.asJSON {
+	if !p.flags.asJSON {
 		writeText(env.stderr, withoutInfo(p.findings), maxWarned)
 	}
 	b, err := p.Bundle()

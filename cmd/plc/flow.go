@@ -59,7 +59,7 @@ forbids. --svg draws the graph of the plan with the labels of what calls give, a
 			if err != nil {
 				return err
 			}
-			return env.refuse(s, l, args[0])
+			return env.refuse(l, args[0])
 		},
 	}
 	flags.add(c)

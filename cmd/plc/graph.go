@@ -45,7 +45,7 @@ exit code is 1.`,
 			if err := write(env.stdout, plc.Draw(l.prog, depth)); err != nil {
 				return err
 			}
-			return env.refuse(s, l, args[0])
+			return env.refuse(l, args[0])
 		},
 	}
 	flags.add(c)
@@ -58,11 +58,11 @@ exit code is 1.`,
 }
 
 // refuse shows the errors of a plan and returns exit 1 if it has any.
-func (env *environment) refuse(s *settings, l *loaded, name string) error {
+func (env *environment) refuse(l *loaded, name string) error {
 	if !l.findings.HasErrors() {
 		return nil
 	}
 	env.showFindings(l.findings)
-	env.hintTools(s, l.findings, name)
+	env.hintTools(l.Checker(), l.findings, name)
 	return exit(exitErrors)
 }

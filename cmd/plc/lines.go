@@ -42,7 +42,7 @@ func planOrLines(jsonl *string) cobra.PositionalArgs {
 // line is one of the plans of a file with many.
 type line struct {
 	*plc.ListedPlan
-	*settings
+	*plc.Checker
 }
 
 // name returns the name of the plan in the record of its run.
@@ -75,7 +75,7 @@ func (l *line) load() *loaded {
 // eachLine does something with each plan of a file, one after the other, and writes what it gives
 // as a line of JSON. An error about one plan is its result, and the next one goes on. The exit
 // code is the one that matters most of those of the plans.
-func (env *environment) eachLine(ctx context.Context, name string, s *settings, do func(*line) (any, error)) error {
+func (env *environment) eachLine(ctx context.Context, name string, s *plc.Checker, do func(*line) (any, error)) error {
 	plans, err := s.ListPlans(name)
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ type graphed struct {
 }
 
 // graphLines runs plc graph for the plans of a file.
-func (env *environment) graphLines(ctx context.Context, name string, s *settings, depth int) error {
+func (env *environment) graphLines(ctx context.Context, name string, s *plc.Checker, depth int) error {
 	return env.eachLine(ctx, name, s, func(l *line) (any, error) {
 		plan := l.load()
 		var out bytes.Buffer
@@ -169,11 +169,11 @@ func (env *environment) graphLines(ctx context.Context, name string, s *settings
 }
 
 // convertLines runs plc convert for the plans of a file.
-func (env *environment) convertLines(ctx context.Context, s *settings, f *convertFlags) error {
+func (env *environment) convertLines(ctx context.Context, s *plc.Checker, f *convertFlags) error {
 	return env.eachLine(ctx, f.jsonl, s, func(l *line) (any, error) {
 		out := &converted{Findings: l.ListedPlan.Findings}
 		if l.File != nil {
-			out = s.convert(l.File, f.to)
+			out = convertPlan(s, l.File, f.to)
 		}
 		return out, verdict(out.Findings, false)
 	})
@@ -190,14 +190,14 @@ func (env *environment) planLines(c *cobra.Command, f *planOptions) error {
 	if f.spec.Instances.Name != "" {
 		return errOneTemplate
 	}
-	f.spec.Lazy = true
+	f.spec.Lazy, f.asJSON = true, true
 	s, err := env.runSettings(plc.ToPreview, c, &f.runFlags, f.pastRuns, f.jsonl)
 	if err != nil {
 		return err
 	}
-	defer s.closeStore()
+	defer closeStore(s)
 	return env.eachLine(c.Context(), f.jsonl, s, func(l *line) (any, error) {
-		p := env.newPrepared(l.load(), s, l.name(), &f.runFlags, true)
+		p := newPrepared(l.load(), l.name(), &f.runFlags)
 		if p.invalid != nil {
 			return p.notRun(), exit(exitErrors)
 		}
@@ -227,17 +227,17 @@ func (env *environment) runLines(c *cobra.Command, f *runFlags) error {
 		return err
 	}
 	err = env.eachLine(c.Context(), f.jsonl, s, func(l *line) (any, error) { return env.runLine(c.Context(), l, f) })
-	return env.reportLostRecord(s.closeStore(), err)
+	return env.reportLostRecord(closeStore(s), err)
 }
 
 // runLine runs one plan of a file with many.
 func (env *environment) runLine(ctx context.Context, l *line, f *runFlags) (doc any, err error) {
-	p := env.newPrepared(l.load(), l.settings, l.name(), f, f.asJSON)
-	if !p.asJSON {
+	p := newPrepared(l.load(), l.name(), f)
+	if !p.flags.asJSON {
 		showf(env.stderr, "%s:\n", l.label())
 	}
 	if p.invalid != nil {
-		if !p.asJSON {
+		if !p.flags.asJSON {
 			env.showFindings(p.findings)
 		}
 		return p.notRun(), exit(exitErrors)
@@ -248,7 +248,7 @@ func (env *environment) runLine(ctx context.Context, l *line, f *runFlags) (doc 
 	}
 	p.tell = func(res *exec.Result) error {
 		doc = document{Result: res, Instances: res.Instances, Forecast: p.forecast}
-		if !p.asJSON {
+		if !p.flags.asJSON {
 			env.tellEnd(p.loaded, res)
 		}
 		return exitOf(res.Status)

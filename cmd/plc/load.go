@@ -150,21 +150,15 @@ func (env *environment) newEngine(c plc.Config) *plc.Engine {
 	return e
 }
 
-// settings holds what plans are compiled against. It is read once, for any number of plans.
-type settings struct {
-	*plc.Checker
-	compile *compile.Options
-}
-
 // settings reads the files that the flags name. The files of plans are only tried: see canRead.
-func (env *environment) settings(c *cobra.Command, f *planFlags, purpose plc.Purpose, plans ...string) (*settings, error) {
+func (env *environment) settings(c *cobra.Command, f *planFlags, purpose plc.Purpose, plans ...string) (*plc.Checker, error) {
 	if err := f.finish(c); err != nil {
 		return nil, err
 	}
 	return env.checker(c.Context(), env.engine(nil), f, purpose, plans...)
 }
 
-func (env *environment) checker(ctx context.Context, e *plc.Engine, f *planFlags, purpose plc.Purpose, plans ...string) (*settings, error) {
+func (env *environment) checker(ctx context.Context, e *plc.Engine, f *planFlags, purpose plc.Purpose, plans ...string) (*plc.Checker, error) {
 	if err := f.canRead(plans...); err != nil {
 		return nil, err
 	}
@@ -172,7 +166,7 @@ func (env *environment) checker(ctx context.Context, e *plc.Engine, f *planFlags
 	if err != nil {
 		return nil, asFlag(ctx, err)
 	}
-	return &settings{checker, checker.Options()}, nil
+	return checker, nil
 }
 
 // serversStart lets a signal end the servers that are being started, and shows on a terminal how
@@ -217,7 +211,7 @@ func newLoaded(p *plc.Plan) *loaded {
 
 // load reads and compiles a plan. The error is about the file; what is wrong
 // with the plan is in the findings.
-func (env *environment) load(name string, s *settings) (*loaded, error) {
+func (env *environment) load(name string, s *plc.Checker) (*loaded, error) {
 	p, err := s.Check(plc.File(name))
 	if err != nil {
 		return nil, err
@@ -228,10 +222,10 @@ func (env *environment) load(name string, s *settings) (*loaded, error) {
 
 // loadOne loads the plan of a command that takes one: findings about the tool files count as
 // findings about the plan.
-func (env *environment) loadOne(name string, s *settings) (*loaded, error) {
+func (env *environment) loadOne(name string, s *plc.Checker) (*loaded, error) {
 	l, err := env.load(name, s)
 	if err == nil {
-		l.findings = append(s.Findings, l.findings...)
+		l.findings = l.AllFindings()
 	}
 	return l, err
 }
@@ -246,7 +240,7 @@ func (env *environment) gather(ctx context.Context, named toolFiles, purpose plc
 }
 
 // hintUnused says, with --verbose, what was ignored in vain.
-func (env *environment) hintUnused(s *settings, verbose bool) {
+func (env *environment) hintUnused(s *plc.Checker, verbose bool) {
 	if !verbose {
 		return
 	}
@@ -257,7 +251,7 @@ func (env *environment) hintUnused(s *settings, verbose bool) {
 
 // hintTools tells the user what to do about unknown tools in a plan: list the known ones with
 // plc tools or, if no tool file was given, add one.
-func (env *environment) hintTools(s *settings, l diag.List, plan string) {
+func (env *environment) hintTools(s *plc.Checker, l diag.List, plan string) {
 	if !s.NoTools() {
 		if slices.ContainsFunc(l, func(f diag.Finding) bool { return f.Code == diag.UnknownTool && f.Fix == nil }) {
 			args := (&toolFiles{Toolset: s.Spec().Toolset}).args()
@@ -283,7 +277,7 @@ func (env *environment) hintTools(s *settings, l diag.List, plan string) {
 
 // hintOpen tells the user what could not be checked: calls that nothing makes, and input that was
 // not given.
-func (env *environment) hintOpen(s *settings, t *tally) {
+func (env *environment) hintOpen(s *plc.Checker, t *tally) {
 	if len(t.unimplemented.names) > 0 && !s.Untold() {
 		env.hintf("nothing makes the calls of %s, so plc run will refuse the plan (PLC606); add an activity or a model to a tool file, or give their results in _output", someOf(t.unimplemented.names))
 	}

@@ -90,15 +90,15 @@ func (env *environment) plan(c *cobra.Command, name string, f *planOptions) erro
 		return err
 	}
 	if p.invalid != nil {
-		return env.invalid(p.settings, p.loaded, name, p.asJSON, p.invalid)
+		return env.invalid(p.loaded, name, f.asJSON, p.invalid)
 	}
-	defer p.closeStore()
+	defer closeStore(p.Checker())
 	doc, err := p.planned(c.Context(), f.allBranches)
 	if err != nil {
 		return err
 	}
 	d, fc, all := doc.DryRun, doc.Forecast, doc.Branches
-	if p.asJSON {
+	if p.flags.asJSON {
 		err = env.writeJSON(doc)
 	} else {
 		text := blueprint(name, d, fc, 0)
@@ -148,10 +148,8 @@ func pastRuns(flag string) (journal.Store, error) {
 // prepared is a plan that was read and compiled to be run, and how.
 type prepared struct {
 	*loaded
-	*settings
 	flags   *runFlags
 	name    string
-	asJSON  bool
 	invalid error                    // why it must not run: the exit code
 	tell    func(*exec.Result) error // tells the result, and returns its exit code; nil is showResult
 
@@ -172,11 +170,11 @@ func (env *environment) prepareTo(purpose plc.Purpose, c *cobra.Command, name st
 	if err != nil {
 		return nil, err
 	}
-	return env.newPrepared(l, s, name, f, f.asJSON), nil
+	return newPrepared(l, name, f), nil
 }
 
 // runSettings reads all that plans run with, and the flags.
-func (env *environment) runSettings(purpose plc.Purpose, c *cobra.Command, f *runFlags, store func() (journal.Store, error), plans ...string) (*settings, error) {
+func (env *environment) runSettings(purpose plc.Purpose, c *cobra.Command, f *runFlags, store func() (journal.Store, error), plans ...string) (*plc.Checker, error) {
 	var err error
 	if f.spec.Branch, err = branches(f.branch); err != nil {
 		return nil, err
@@ -187,8 +185,8 @@ func (env *environment) runSettings(purpose plc.Purpose, c *cobra.Command, f *ru
 	return env.checker(c.Context(), env.engine(store), &f.planFlags, purpose, plans...)
 }
 
-func (env *environment) newPrepared(l *loaded, s *settings, name string, f *runFlags, asJSON bool) *prepared {
-	return &prepared{loaded: l, settings: s, flags: f, name: name, asJSON: asJSON, invalid: verdict(l.findings, f.spec.Strict)}
+func newPrepared(l *loaded, name string, f *runFlags) *prepared {
+	return &prepared{loaded: l, flags: f, name: name, invalid: verdict(l.findings, f.spec.Strict)}
 }
 
 // branches reads the values of --branch.

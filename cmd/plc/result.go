@@ -70,13 +70,13 @@ func exitOf(s exec.Status) error {
 }
 
 // invalid shows a plan that must not run.
-func (env *environment) invalid(s *settings, l *loaded, name string, asJSON bool, verdict error) error {
+func (env *environment) invalid(l *loaded, name string, asJSON bool, verdict error) error {
 	if asJSON {
 		return env.showResult(l, l.NotRun("", invalidPlan, whyInvalid(l.findings)), true)
 	}
 	env.showFindings(l.findings)
 	env.summary(l.findings.Count(diag.Error), l.findings.Count(diag.Warning), 1)
-	env.hintTools(s, l.findings, name)
+	env.hintTools(l.Checker(), l.findings, name)
 	return verdict
 }
 

@@ -198,10 +198,9 @@ func (env *environment) withStore(ctx context.Context, name string, f *resumeFla
 		return errors.Join(env.notContinued(ctx, f, err), store.Close())
 	}
 	f.spec = r.Plan().Spec()
-	s := &settings{r.Plan().Checker(), r.Plan().Checker().Options()}
 	l := newLoaded(r.Plan())
-	l.findings = r.Plan().AllFindings()
-	p := env.newPrepared(l, s, f.spec.Plan.Name, &f.runFlags, f.asJSON)
+	l.findings = l.AllFindings()
+	p := newPrepared(l, f.spec.Plan.Name, &f.runFlags)
 	if err := env.usable(p); err != nil {
 		return errors.Join(err, r.Close(), store.Close())
 	}
@@ -218,7 +217,7 @@ func (env *environment) timesOf(ctx context.Context, p *prepared, r *plc.Run, re
 	if r.Completed().IsZero() || len(res.Calls)+len(res.Instances) == 0 {
 		return nil
 	}
-	store, err := p.Store()
+	store, err := p.Checker().Store()
 	if err != nil {
 		return err
 	}
@@ -239,10 +238,9 @@ func (env *environment) notContinued(ctx context.Context, f *resumeFlags, err er
 		env.complain(err)
 		return exit(exitRejected)
 	case errors.As(err, &faulty):
-		s := &settings{faulty.Plan.Checker(), faulty.Plan.Checker().Options()}
 		l := newLoaded(faulty.Plan)
 		l.findings = faulty.Findings
-		return env.invalid(s, l, faulty.Plan.Name, f.asJSON, exit(exitErrors))
+		return env.invalid(l, faulty.Plan.Name, f.asJSON, exit(exitErrors))
 	}
 	return asFlag(ctx, trimmed(err))
 }

@@ -171,7 +171,7 @@ func (env *environment) runPlan(c *cobra.Command, name string, f *runFlags) erro
 		return err
 	}
 	if p.invalid != nil {
-		return env.invalid(p.settings, p.loaded, name, p.asJSON, p.invalid)
+		return env.invalid(p.loaded, name, f.asJSON, p.invalid)
 	}
 	if err := env.usable(p); err != nil {
 		return err
@@ -185,7 +185,7 @@ func (env *environment) runPlan(c *cobra.Command, name string, f *runFlags) erro
 
 // begin shows the warnings about a plan, and begins its run.
 func (env *environment) begin(ctx context.Context, p *prepared) (*plc.Run, error) {
-	if !p.asJSON {
+	if !p.flags.asJSON {
 		writeText(env.stderr, withoutInfo(p.findings), maxWarned)
 	}
 	return p.Begin(ctx)
@@ -237,13 +237,13 @@ func (env *environment) reportLostRecord(lost, err error) error {
 // closes its record.
 func (env *environment) start(ctx context.Context, p *prepared, r *plc.Run) error {
 	err := env.runAlone(ctx, p, r)
-	return env.reportLostRecord(p.closeStore(), err)
+	return env.reportLostRecord(closeStore(p.Checker()), err)
 }
 
 // runAlone runs a plan that may run, and closes its record, but not the store.
 func (env *environment) runAlone(ctx context.Context, p *prepared, r *plc.Run) error {
 	switch at := r.Completed(); {
-	case p.asJSON:
+	case p.flags.asJSON:
 	case !at.IsZero():
 		env.tellCompleted(r.ID(), p.name, at)
 	case r.Recorded() && !p.flags.named:
@@ -254,8 +254,8 @@ func (env *environment) runAlone(ctx context.Context, p *prepared, r *plc.Run) e
 }
 
 // closeStore closes the store, if one was opened.
-func (s *settings) closeStore() error {
-	if store, err := s.Checker.Store(); err == nil && store != nil {
+func closeStore(s *plc.Checker) error {
+	if store, err := s.Store(); err == nil && store != nil {
 		return store.Close()
 	}
 	return nil
@@ -265,7 +265,7 @@ func (s *settings) closeStore() error {
 func (env *environment) execute(ctx context.Context, p *prepared, r *plc.Run) error {
 	l, f := p.loaded, p.flags
 	var show *progress
-	if !p.asJSON {
+	if !p.flags.asJSON {
 		show = newProgress(env.stderr, l.prog)
 		env.shown.Store(show)
 	}
@@ -293,7 +293,7 @@ func (env *environment) execute(ctx context.Context, p *prepared, r *plc.Run) er
 		if log, err = createLines("events", f.events); err != nil {
 			return err
 		}
-		if b, err = env.newBatch(l.prog, f, show, p.asJSON); err != nil {
+		if b, err = env.newBatch(l.prog, f, show, p.flags.asJSON); err != nil {
 			return err
 		}
 		if b != nil {
@@ -311,7 +311,7 @@ func (env *environment) execute(ctx context.Context, p *prepared, r *plc.Run) er
 	if r.Preview != nil {
 		l.forecast = r.Preview.Forecast
 	}
-	if r.Refusal != nil && !p.asJSON {
+	if r.Refusal != nil && !p.flags.asJSON {
 		_, all := r.Refusal.Reason()
 		for _, d := range all {
 			showf(env.stderr, "  %s\n", d)
@@ -332,11 +332,11 @@ func (env *environment) execute(ctx context.Context, p *prepared, r *plc.Run) er
 	}
 	switch {
 	case b != nil:
-		err = env.showBatch(b, res, p.asJSON)
+		err = env.showBatch(b, res, p.flags.asJSON)
 	case p.tell != nil:
 		err = p.tell(res)
 	default:
-		err = env.showResult(l, res, p.asJSON)
+		err = env.showResult(l, res, p.flags.asJSON)
 	}
 	env.hintNext(p, r, res, b)
 	if err == nil && l.undone != nil && l.undone.Status == exec.UndoneInPart {
@@ -410,7 +410,7 @@ func (env *environment) askPlan(ctx context.Context, p *prepared, r *plc.Run, pr
 
 // hintNext says how a run goes on that did not complete.
 func (env *environment) hintNext(p *prepared, r *plc.Run, res *exec.Result, b *batch) {
-	if !r.Recorded() || p.asJSON {
+	if !r.Recorded() || p.flags.asJSON {
 		return
 	}
 	var fault *journal.Error

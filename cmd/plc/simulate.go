@@ -75,18 +75,17 @@ func (env *environment) simulate(c *cobra.Command, name string, f *simulateFlags
 	}
 	ctx := c.Context()
 	e := env.engine(func() (journal.Store, error) { return pastRuns(f.store) })
-	checker, err := e.Simulator(ctx, f.spec)
+	s, err := e.Simulator(ctx, f.spec)
 	if err != nil {
 		return asFlag(ctx, err)
 	}
-	s := &settings{checker, checker.Options()}
-	defer s.closeStore()
+	defer closeStore(s)
 	l, err := env.loadOne(name, s)
 	if err != nil {
 		return err
 	}
 	if invalid := verdict(l.findings, f.spec.Strict); invalid != nil {
-		return env.invalid(s, l, name, f.asJSON, invalid)
+		return env.invalid(l, name, f.asJSON, invalid)
 	}
 	if !f.asJSON {
 		writeText(env.stderr, withoutInfo(l.findings), maxWarned)
