@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"iter"
 
 	"github.com/spf13/cobra"
 
@@ -80,10 +81,17 @@ func (env *environment) check(c *cobra.Command, names []string, f *checkFlags) e
 		}
 	}
 	defer env.hintUnused(s, f.spec.Verbose)
-	if !f.fix && !f.types {
-		return env.checkMany(names, f, s)
+	if f.fix || f.types {
+		return env.reportAll(names, f, s, env.checkEach(names, f, s))
 	}
-	return env.checkEach(names, f, s)
+	plans := s.ListFiles(names)
+	if f.jsonl != "" {
+		names = []string{f.jsonl}
+		if plans, err = s.ListPlans(f.jsonl); err != nil {
+			return err
+		}
+	}
+	return env.reportAll(names, f, s, s.CheckAll(plans))
 }
 
 // fixable counts the findings that have a fix.
@@ -119,36 +127,25 @@ func (env *environment) noneCanBeRead(names []string, f *checkFlags) (bool, erro
 	return true, cmp.Or(report.end(newTally(nil)), error(exit(exitUsage)))
 }
 
-// checkEach checks plans one by one: their files are changed, or more is printed than
-// findings.
-func (env *environment) checkEach(names []string, f *checkFlags, s *plc.Checker) error {
-	all, unread, unchecked := s.Findings, 0, newTally(nil)
-	for _, name := range names {
-		l, err := env.checkFile(name, f, s)
-		if err != nil {
-			env.complain(err)
-			unread++
+// checkEach checks plans one by one: their files are changed, or more is printed than findings.
+func (env *environment) checkEach(names []string, f *checkFlags, s *plc.Checker) iter.Seq[*plc.ListedPlan] {
+	return func(yield func(*plc.ListedPlan) bool) {
+		for _, name := range names {
+			l, err := env.checkFile(name, f, s)
+			if l != nil {
+				p := &plc.ListedPlan{Findings: l.findings, Errors: l.findings.Count(diag.Error)}
+				if p.Errors == 0 {
+					p.Unimplemented, p.UncheckedInput = l.Unimplemented(), l.UncheckedInput()
+				}
+				if !yield(p) {
+					return
+				}
+			}
+			if err != nil && !yield(&plc.ListedPlan{Err: err}) {
+				return
+			}
 		}
-		all = append(all, l.found()...)
-		if l != nil && !l.findings.HasErrors() {
-			unchecked.noteUnchecked(l.Unimplemented(), l.UncheckedInput())
-		}
 	}
-	if err := env.writeFindings(f.format, all); err != nil {
-		return err
-	}
-	if n := fixable(s.Findings); f.fix && n > 0 {
-		showf(env.stderr, "--fix changes only plans; it did not apply %s in other files\n", count(n, "fix"))
-	}
-	if f.format == "text" {
-		env.summary(all.Count(diag.Error), all.Count(diag.Warning), len(names)-unread)
-		env.hintTools(s, all, names[0])
-		env.hintOpen(s, unchecked)
-	}
-	if unread > 0 {
-		return exit(exitUsage)
-	}
-	return verdict(all, f.spec.Strict)
 }
 
 // checkFile checks one plan and, when that is wanted, applies the fixes.
@@ -173,14 +170,6 @@ func (env *environment) types(prog *compile.Program) {
 		p := at.File.Position(int(at.Span.Start))
 		showf(env.stdout, "%s:%d:%d: %s: %s\n", at.File.Name, p.Line, p.Column, t.Read.Path, t)
 	}
-}
-
-// found returns the findings about a plan; none of one that was not read.
-func (l *loaded) found() diag.List {
-	if l == nil {
-		return nil
-	}
-	return l.findings
 }
 
 // maxFixes limits the rounds of fixes of a plan: some fixes show only after others were made.

@@ -6,22 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"slices"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/diag"
 )
 
-// checkMany runs plc check for files, or for the lines of one.
-func (env *environment) checkMany(names []string, f *checkFlags, s *plc.Checker) error {
-	plans := s.ListFiles(names)
-	if f.jsonl != "" {
-		names = []string{f.jsonl}
-		var err error
-		if plans, err = s.ListPlans(f.jsonl); err != nil {
-			return err
-		}
-	}
+// reportAll reports what was found in plans as they are checked. names are those of their files.
+func (env *environment) reportAll(names []string, f *checkFlags, s *plc.Checker, checked iter.Seq[*plc.ListedPlan]) error {
 	report, err := env.reportOf(f)
 	if err != nil {
 		return err
@@ -29,7 +22,7 @@ func (env *environment) checkMany(names []string, f *checkFlags, s *plc.Checker)
 	total := newTally(s.Findings)
 	report.list(s.Findings)
 	unread := false
-	for p := range s.CheckAll(plans) {
+	for p := range checked {
 		if p.Err != nil {
 			env.complain(p.Err)
 			unread = true
@@ -40,6 +33,9 @@ func (env *environment) checkMany(names []string, f *checkFlags, s *plc.Checker)
 	}
 	if err := report.end(total); err != nil {
 		return err
+	}
+	if n := fixable(s.Findings); f.fix && n > 0 {
+		showf(env.stderr, "--fix changes only plans; it did not apply %s in other files\n", count(n, "fix"))
 	}
 	if f.format == "text" {
 		env.summary(total.errors, total.warnings, total.plans)
