@@ -15,6 +15,7 @@ import (
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/gateway"
 	"github.com/plc-lang/plc/cmd/plc/internal/server"
+	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/journal"
 )
@@ -34,6 +35,19 @@ func addAgents(c *cobra.Command, f *agentFlags, page string) {
 	fl.Float64Var(&f.session.Tokens, "session-tokens", 0, "how many tokens the runs of a session of an agent may use; 0 is no limit")
 	fl.Float64Var(&f.session.Cost, "session-cost", 0, "how much the runs of a session of an agent may cost; 0 is no limit")
 	completeFiles(c, "yaml,yml,json", "agents")
+}
+
+// addServed adds the flags that say how the runs that others begin are made.
+func addServed(c *cobra.Command, s *plc.Spec) {
+	addChoice(c, &s.Approvals.Calls, "approve", "", "which calls need a person: all, destructive or none (default: the tool file's policy, or destructive)",
+		itself(plc.ApproveAll, plc.ApproveDestructive, plc.ApproveNone))
+	addChoice(c, &s.OnUncertain, "on-uncertain", "wait", "a call whose answer was lost and that may have done its work: wait for a person, retry, fail or skip",
+		itself(plc.WaitUncertain, plc.RetryUncertain, plc.FailUncertain, plc.SkipUncertain))
+	c.Flags().BoolVar(&s.Lazy, "lazy", false, "a person has to approve every plan as a whole")
+	c.Flags().IntVar(&s.Limits.Parallel, "max-parallel", 0, "how many calls of a run may run at once (default 64)")
+	addDuration(c, &s.Limits.Time, "max-time", "how long a run may take, as in 90s; 0 is no limit")
+	s.Limits.State = exec.DefaultMaxBytes
+	addSize(c, &s.Limits.State, "max-state", "how much the calls of a run may give, as in 64MiB")
 }
 
 // roles returns the roles of the file; nil when there is none.

@@ -181,10 +181,10 @@ func choice[T any](flag, value string, values map[string]T) (T, error) {
 }
 
 // itself returns words that stand for themselves.
-func itself(words ...string) map[string]string {
-	all := map[string]string{}
+func itself[T ~string](words ...T) map[string]T {
+	all := map[string]T{}
 	for _, w := range words {
-		all[w] = w
+		all[string(w)] = w
 	}
 	return all
 }
@@ -310,6 +310,12 @@ func (f duration) Type() string { return "duration" }
 // complete offers these values of a flag to the shell.
 func complete(c *cobra.Command, flag string, values ...string) {
 	must(c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// addWord adds a flag with one of some words, which plc looks at when it has read all flags.
+func addWord(c *cobra.Command, to *string, flag, word, usage string, words ...string) {
+	c.Flags().StringVar(to, flag, word, usage)
+	complete(c, flag, words...)
 }
 
 // completeFiles offers files of these kinds (endings, with commas between) as values of flags.

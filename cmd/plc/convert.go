@@ -50,8 +50,7 @@ params that have no names in the other notation get those of the tools.`,
 	addTools(c.Flags(), c, &f.tools)
 	addFrom(c, &f.from)
 	to := toNames()
-	c.Flags().StringVar(&f.to, "to", "plan", "notation to write: "+strings.Join(to, ", "))
-	complete(c, "to", to...)
+	addWord(c, &f.to, "to", "plan", "notation to write: "+strings.Join(to, ", "), to...)
 	c.Flags().StringVarP(&f.out, "out", "o", "", "write to this file instead of standard output")
 	addFormat(c, &f.asJSON, "json (one document: the plan and the findings)")
 	return c

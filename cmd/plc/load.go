@@ -45,10 +45,8 @@ func (f *planFlags) addGiven(c *cobra.Command) {
 	fl.StringVar(&s.Values.InputSchema.Name, "input-schema", "", "JSON Schema of the input, a file")
 	fl.StringVar(&s.Values.StateSchema.Name, "state-schema", "", "JSON Schema of the state, a file")
 	fl.StringSliceVar(&s.DelegateHosts, "delegate-hosts", nil, "hosts from which documents of delegates may be fetched, api.example or *.example; the default is the tool file's policy.hosts")
-	fl.StringVar((*string)(&s.Effects), "effects", "declared", "which calls effects order: declared, strict or none")
-	fl.StringVar((*string)(&s.Refs), "refs", "strict", "a reference that finds nothing: strict fails the call, lenient is an empty string")
-	complete(c, "effects", "declared", "strict", "none")
-	complete(c, "refs", "strict", "lenient")
+	addWord(c, (*string)(&s.Effects), "effects", "declared", "which calls effects order: declared, strict or none", "declared", "strict", "none")
+	addWord(c, (*string)(&s.Refs), "refs", "strict", "a reference that finds nothing: strict fails the call, lenient is an empty string", "strict", "lenient")
 	completeFiles(c, "json", "input", "state", "input-schema", "state-schema")
 }
 
@@ -72,8 +70,7 @@ func (f *planFlags) addIgnore(c *cobra.Command) {
 // addFrom adds the flag that names the notation of a plan.
 func addFrom(c *cobra.Command, from *string) {
 	names := plc.Notations()
-	c.Flags().StringVar(from, "from", "plan", "notation of the plan: plan, llm for a model's raw answer, or "+strings.Join(names[2:], ", "))
-	complete(c, "from", names...)
+	addWord(c, from, "from", "plan", "notation of the plan: plan, llm for a model's raw answer, or "+strings.Join(names[2:], ", "), names...)
 }
 
 // addModelTapes adds the flags that name files of recorded answers of models.

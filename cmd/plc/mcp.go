@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -19,7 +18,6 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/gateway"
-	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal/postgres"
 )
@@ -94,30 +92,16 @@ func (f *gatewayFlags) add(c *cobra.Command) {
 	addAgents(c, &f.agentFlags, "where plc serve serves the same store, as in https://plc.example: clients are asked to open its page for what waits")
 	fl.StringVar(&f.role, "role", "", "the role of the agent, from the file of --agents")
 	fl.IntVar(&f.runs, "max-runs", gateway.DefaultMaxRuns, "how many runs may be under way")
-	fl.StringVar((*string)(&s.Approvals.Calls), "approve", "", "which calls need a person: all, destructive or none (default: the tool file's policy, or destructive)")
-	fl.BoolVar(&s.Lazy, "lazy", false, "a person has to approve every plan as a whole")
-	fl.StringVar((*string)(&s.OnUncertain), "on-uncertain", "wait", "a call whose answer was lost and that may have done its work: wait for a person, retry, fail or skip")
-	fl.IntVar(&s.Limits.Parallel, "max-parallel", 0, "how many calls of a run may run at once (default 64)")
+	addServed(c, s)
 	fl.IntVar(&s.Limits.Steps, "max-steps", 0, "how many calls a run may start (default 1000)")
 	fl.Float64Var(&s.Limits.Tokens, "max-tokens", 0, "how many tokens a run may use; 0 is no limit")
 	fl.Float64Var(&s.Limits.Cost, "max-cost", 0, "how much a run may cost; 0 is no limit")
-	addDuration(c, &s.Limits.Time, "max-time", "how long a run may take, as in 90s; 0 is no limit")
-	s.Limits.State = exec.DefaultMaxBytes
-	addSize(c, &s.Limits.State, "max-state", "how much the calls of a run may give, as in 64MiB")
-	complete(c, "approve", "all", "destructive", "none")
-	complete(c, "on-uncertain", "wait", "retry", "fail", "skip")
 }
 
 // options returns what the flags say that can be wrong without regard to anything else.
 func (f *gatewayFlags) options() (role *gateway.Role, page func(run string) string, err error) {
 	if f.runs < 1 {
 		return nil, nil, fmt.Errorf("--max-runs is %d, and has to be at least 1", f.runs)
-	}
-	if c := f.spec.Approvals.Calls; !slices.Contains([]plc.ApproveCalls{"", plc.ApproveAll, plc.ApproveDestructive, plc.ApproveNone}, c) {
-		return nil, nil, fmt.Errorf("--approve %s: it is all, destructive or none", c)
-	}
-	if u := f.spec.OnUncertain; !slices.Contains([]plc.OnUncertain{"", plc.WaitUncertain, plc.RetryUncertain, plc.FailUncertain, plc.SkipUncertain}, u) {
-		return nil, nil, fmt.Errorf("--on-uncertain %s: it is wait, retry, fail or skip", u)
 	}
 	if role, err = f.agentFlags.role(f.role); err == nil {
 		page, err = pageOf(f.page)

@@ -106,11 +106,10 @@ func (f *runFlags) addRun(c *cobra.Command) {
 	fl.BoolVar(&f.yes, "yes", false, "approve what would be asked")
 	fl.StringVar(&f.approval, "approval", "", "run on this approval, a file of plc plan that plc approve approved")
 	addDuration(c, &f.spec.Approvals.Timeout, "approve-timeout", "how long to wait for an answer, from this terminal or of plc approve elsewhere, as in 10m; 0 is for ever, where there is somebody to ask")
-	fl.StringVar((*string)(&f.spec.Approvals.OnTimeout), "on-timeout", "reject", "what holds for a call that nobody has answered in time: reject or approve")
+	addWord(c, (*string)(&f.spec.Approvals.OnTimeout), "on-timeout", "reject", "what holds for a call that nobody has answered in time: reject or approve", "reject", "approve")
 	fl.IntVar(&f.spec.Revisions.Max, "max-revisions", exec.DefaultMaxRevisions, "how often the plan may be replaced by another")
 	fl.Float64Var(&f.spec.Revisions.At, "revise-at", 0, "pause for another plan when this share of the settled calls has failed, as in 0.3; 0 is never")
 	fl.BoolVar(&f.spec.NoCache, "no-cache", false, "remember no results, whatever the tool file says")
-	complete(c, "on-timeout", "reject", "approve")
 	completeFiles(c, "json", "approval")
 }
 
@@ -138,20 +137,22 @@ func (f *runFlags) addMeaning(c *cobra.Command) {
 
 // addPace adds the flags for scheduling, limits and failures.
 func (f *planFlags) addPace(c *cobra.Command) {
-	fl := c.Flags()
-	fl.StringVar((*string)(&f.spec.Schedule), "schedule", "parallel", "parallel, sequential or adaptive")
-	fl.IntVar(&f.spec.Limits.Parallel, "max-parallel", 0, "most calls at once (default 64)")
-	fl.StringVar((*string)(&f.spec.OnFailure), "on-failure", "", "a failure that the plan does not handle: abort, skip, continue, ask, replan or undo (default the plan's onFailure, else abort)")
-	fl.StringVar((*string)(&f.spec.OnUncertain), "on-uncertain", "ask", "a call whose answer was lost and that may have done its work: ask, retry, fail, skip or wait")
-	fl.StringVar((*string)(&f.spec.Approvals.Calls), "approve", "", "calls to put to a person: all, destructive or none (default the tool file's policy, else destructive)")
+	f.addCalls(c, "")
+	addWord(c, (*string)(&f.spec.Schedule), "schedule", "parallel", "parallel, sequential or adaptive", "parallel", "sequential", "adaptive")
+	addWord(c, (*string)(&f.spec.OnFailure), "on-failure", "", "a failure that the plan does not handle: abort, skip, continue, ask, replan or undo (default the plan's onFailure, else abort)",
+		"abort", "skip", "continue", "ask", "replan", "undo")
 	addDuration(c, &f.spec.Limits.Time, "max-time", "longest that the run may take, as in 90s; 0 is no bound")
 	f.spec.Limits.State = exec.DefaultMaxBytes
 	addSize(c, &f.spec.Limits.State, "max-state", "most that all calls may give, written to the whiteboards or not, as in 64MiB")
+}
+
+// addCalls adds the flags that say how calls are made, in runs and in loops. more is added to the
+// usage of --on-uncertain.
+func (f *planFlags) addCalls(c *cobra.Command, more string) {
+	c.Flags().IntVar(&f.spec.Limits.Parallel, "max-parallel", 0, "most calls at once (default 64)")
+	addWord(c, (*string)(&f.spec.OnUncertain), "on-uncertain", "ask", "a call whose answer was lost and that may have done its work: ask, retry, fail, skip or wait"+more, "ask", "retry", "fail", "skip", "wait")
+	addWord(c, (*string)(&f.spec.Approvals.Calls), "approve", "", "calls to put to a person: all, destructive or none (default the tool file's policy, else destructive)", "all", "destructive", "none")
 	addDuration(c, &f.spec.Limits.Timeout, "timeout", "of an attempt of a call that says nothing (default 60s)")
-	complete(c, "schedule", "parallel", "sequential", "adaptive")
-	complete(c, "on-failure", "abort", "skip", "continue", "ask", "replan", "undo")
-	complete(c, "on-uncertain", "ask", "retry", "fail", "skip", "wait")
-	complete(c, "approve", "all", "destructive", "none")
 }
 
 // runPlan runs plc run.

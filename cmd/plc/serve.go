@@ -87,20 +87,12 @@ address other than one of this machine is refused as long as there is no token.`
 	f.upload = server.DefaultMaxUpload
 	addSize(c, &f.upload, "max-upload", "most bytes of a file of instances that a caller sends, as in 1GiB")
 	fl.BoolVar(&f.others, "others-approve", false, "whoever started or forked a run may not answer its questions")
-	fl.StringVar((*string)(&s.Approvals.Calls), "approve", "", "which calls need a person: all, destructive or none (default: the tool file's policy, or destructive)")
-	fl.StringVar((*string)(&s.OnUncertain), "on-uncertain", "wait", "a call whose answer was lost and that may have done its work: wait for a person, retry, fail or skip")
-	fl.BoolVar(&s.Lazy, "lazy", false, "a person has to approve every plan as a whole")
-	fl.IntVar(&s.Limits.Parallel, "max-parallel", 0, "how many calls of a run may run at once (default 64)")
+	addServed(c, s)
 	fl.IntVar(&s.Limits.Steps, "max-steps", 0, "how many calls a run may start; 0 is no limit")
-	addDuration(c, &s.Limits.Time, "max-time", "how long a run may take, as in 90s; 0 is no limit")
-	s.Limits.State = exec.DefaultMaxBytes
-	addSize(c, &s.Limits.State, "max-state", "how much the calls of a run may give, as in 64MiB")
 	fl.StringVar(&f.oidc, "oidc", "", "a file that names an OpenID Connect issuer whose tokens count, with what they allow")
 	completeFiles(c, "yaml,yml,json", "oidc")
 	fl.StringVar(&f.webhooks, "webhooks", "", "a file with services that are told what waits for a person, has ended or has failed")
 	completeFiles(c, "yaml,yml,json", "webhooks")
-	complete(c, "approve", "all", "destructive", "none")
-	complete(c, "on-uncertain", "wait", "retry", "fail", "skip")
 	completeFiles(c, "pem", "tls-cert", "tls-key")
 	must(c.MarkFlagDirname("uploads"))
 	return c
