@@ -114,29 +114,23 @@ the same keep what they gave, the others are checked, and made.`,
 
 // resume runs plc resume.
 func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) error {
-	if err := f.finish(c); err != nil {
-		return err
-	}
-	if err := absolute(&f.plan, &f.events, &f.results, &f.spec.Instances.Name); err != nil {
-		return err
-	}
 	change := plc.Change{Edit: f.edit(c), OnRevision: func(d *report.Diff) {
 		if !f.asJSON {
 			env.showRevision(d)
 		}
 	}}
-	if f.plan != "" {
-		text, err := env.readText(f.plan) // before the folder changes
-		if err != nil {
-			return err
-		}
-		change.Plan = plc.Source{Name: f.plan, Text: string(text)}
-	}
 	find := func(ctx context.Context, s journal.Store, name string) (*journal.Summary, error) {
 		run, err := plc.New(plc.Config{Store: s}).FindResumable(ctx, name, f.plan != "")
 		return run, env.noSuchRun(err)
 	}
-	return env.withStore(c.Context(), name, f, find, func(e *plc.Engine, sum *journal.Summary) (*plc.Run, error) {
+	return env.withStore(c, name, f, find, func(e *plc.Engine, sum *journal.Summary) (*plc.Run, error) {
+		if f.plan != "" {
+			text, err := env.readText(f.plan)
+			if err != nil {
+				return nil, err
+			}
+			change.Plan = plc.Source{Name: f.plan, Text: string(text)}
+		}
 		if name == "last" && f.yes {
 			if err := env.checkLast(c.Context(), e, sum); err != nil {
 				return nil, err
@@ -181,7 +175,14 @@ func (env *environment) checkLast(ctx context.Context, e *plc.Engine, sum *journ
 }
 
 // withStore continues the run that find returns for this name, or a fork of it, that begin holds.
-func (env *environment) withStore(ctx context.Context, name string, f *resumeFlags, find func(context.Context, journal.Store, string) (*journal.Summary, error), begin func(*plc.Engine, *journal.Summary) (*plc.Run, error)) error {
+func (env *environment) withStore(c *cobra.Command, name string, f *resumeFlags, find func(context.Context, journal.Store, string) (*journal.Summary, error), begin func(*plc.Engine, *journal.Summary) (*plc.Run, error)) error {
+	ctx := c.Context()
+	if err := f.finish(c); err != nil {
+		return err
+	}
+	if err := absolute(&f.plan, &f.events, &f.results, &f.spec.Instances.Name); err != nil {
+		return err
+	}
 	store, err := writeStore(f.store)
 	if err != nil {
 		return err
@@ -384,17 +385,11 @@ The calls that are made again have their effects again.`,
 
 // fork runs plc fork.
 func (env *environment) fork(c *cobra.Command, name string, f *resumeFlags, how plc.Fork, set []string) error {
-	if err := f.finish(c); err != nil {
-		return err
-	}
-	if err := absolute(&f.events, &f.results, &f.spec.Instances.Name); err != nil {
-		return err
-	}
 	var err error
 	if how.Set, err = plc.ParseSet(set); err != nil {
 		return asFlag(c.Context(), err)
 	}
-	return env.withStore(c.Context(), name, f, env.findRun, func(e *plc.Engine, sum *journal.Summary) (*plc.Run, error) {
+	return env.withStore(c, name, f, env.findRun, func(e *plc.Engine, sum *journal.Summary) (*plc.Run, error) {
 		how.Run = sum.Run
 		if err := env.enterRun(c.Context(), e, sum.Run); err != nil {
 			return nil, err

@@ -42,13 +42,7 @@ var errShown = errors.New("shown")
 
 // undo undoes a run, or with dry shows what that would do.
 func (env *environment) undo(c *cobra.Command, name string, f *resumeFlags, dry bool) error {
-	if err := f.finish(c); err != nil {
-		return err
-	}
-	if err := absolute(&f.events, &f.results); err != nil {
-		return err
-	}
-	err := env.withStore(c.Context(), name, f, env.findRun, func(e *plc.Engine, sum *journal.Summary) (*plc.Run, error) {
+	err := env.withStore(c, name, f, env.findRun, func(e *plc.Engine, sum *journal.Summary) (*plc.Run, error) {
 		run := sum.Run
 		if of := plc.Undoes(sum); of != "" && name == "last" {
 			run = of
