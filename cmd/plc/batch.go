@@ -68,7 +68,7 @@ func (b *batch) instance(r *exec.InstanceResult) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.counts[r.Status]++
-	b.unsure = b.unsure || isUnsure(r.Calls)
+	b.unsure = b.unsure || anyOf(r.Calls, isUnsure)
 	if r.Status != exec.Completed && len(b.first) < maxRows {
 		b.first = append(b.first, exec.InstanceResult{Name: r.Name, Status: r.Status, Reason: r.Reason})
 	}

@@ -52,7 +52,7 @@ func (env *environment) runElsewhere(c *cobra.Command, name string, f *runFlags)
 	if err != nil {
 		return err
 	}
-	p, err := env.prepareTo(plc.ToPreview, c, name, f, nil)
+	p, err := env.prepare(plc.ToPreview, c, name, f, nil)
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ type planned struct {
 // plan runs plc plan.
 func (env *environment) plan(c *cobra.Command, name string, f *planOptions) error {
 	f.spec.Lazy = true
-	p, err := env.prepareTo(plc.ToPreview, c, name, &f.runFlags, f.pastRuns)
+	p, err := env.prepare(plc.ToPreview, c, name, &f.runFlags, f.pastRuns)
 	if err != nil {
 		return err
 	}
@@ -156,12 +156,8 @@ type prepared struct {
 	approval *approval.Kept // of --approval; nil is none
 }
 
-// prepare reads a plan that is to be run, all that it runs with, and the flags.
-func (env *environment) prepare(c *cobra.Command, name string, f *runFlags, store func() (journal.Store, error)) (*prepared, error) {
-	return env.prepareTo(plc.ToRun, c, name, f, store)
-}
-
-func (env *environment) prepareTo(purpose plc.Purpose, c *cobra.Command, name string, f *runFlags, store func() (journal.Store, error)) (*prepared, error) {
+// prepare reads a plan, all that it runs with, and the flags.
+func (env *environment) prepare(purpose plc.Purpose, c *cobra.Command, name string, f *runFlags, store func() (journal.Store, error)) (*prepared, error) {
 	s, err := env.runSettings(purpose, c, f, store, name)
 	if err != nil {
 		return nil, err

@@ -161,7 +161,7 @@ func (env *environment) runPlan(c *cobra.Command, name string, f *runFlags) erro
 	if err := env.memoryBeside(f.store); err != nil {
 		return err
 	}
-	p, err := env.prepare(c, name, f, func() (journal.Store, error) { return openStore(f.store) })
+	p, err := env.prepare(plc.ToRun, c, name, f, func() (journal.Store, error) { return openStore(f.store) })
 	if err != nil {
 		return err
 	}
@@ -450,37 +450,38 @@ func (env *environment) hintAnswerUndo(by, next string) {
 	env.hintf("plc approve %s runs the undo, plc approve %[1]s --skip leaves the effect in place; then plc resume %s continues", env.argsFor(by), env.argsFor(next))
 }
 
-// anyUnsure reports whether a call of a run has failed that may have done its work.
-func anyUnsure(res *exec.Result, b *batch) bool {
-	return b != nil && b.unsure || isUnsure(res.Calls) || slices.ContainsFunc(res.Instances, func(r exec.InstanceResult) bool { return isUnsure(r.Calls) })
-}
-
-// failedByPlan reports whether a call of a run has failed unhandled because of what the plan says.
-func failedByPlan(res *exec.Result) bool {
-	return isByPlan(res.Calls) || slices.ContainsFunc(res.Instances, func(r exec.InstanceResult) bool { return isByPlan(r.Calls) })
-}
-
 // planFaults are the codes of failures that a call has again, whenever it is made, unless the plan
 // says something else.
 var planFaults = []string{"params", "missing", "too-large", "unexpected", "outcome", "schema", "write", "condition", "choice", "bad-params"}
 
-func isByPlan(calls []exec.CallResult) bool {
-	return slices.ContainsFunc(calls, func(c exec.CallResult) bool {
-		if c.Status != exec.Failed || c.Handled || c.Error == nil {
-			return false
-		}
-		return slices.Contains(planFaults, c.Error.Code) || slices.ContainsFunc(c.Runs, func(r exec.SubRun) bool { return isByPlan(r.Calls) })
+// anyUnsure reports whether a call of a run has failed, or was cancelled, that may have done its
+// work: its answer is lost.
+func anyUnsure(res *exec.Result, b *batch) bool {
+	return b != nil && b.unsure || anyCall(res, isUnsure)
+}
+
+func isUnsure(c *exec.CallResult) bool { return c.Error.Code == "uncertain" }
+
+// failedByPlan reports whether a call of a run has failed because of what the plan says.
+func failedByPlan(res *exec.Result) bool {
+	return anyCall(res, func(c *exec.CallResult) bool {
+		return c.Status == exec.Failed && slices.Contains(planFaults, c.Error.Code)
 	})
 }
 
-// isUnsure reports whether one of the calls, or of those inside of them, has failed unhandled or
-// was cancelled, and its answer is lost.
-func isUnsure(calls []exec.CallResult) bool {
+// anyCall reports whether is holds for a call of a run: see anyOf.
+func anyCall(res *exec.Result, is func(*exec.CallResult) bool) bool {
+	return anyOf(res.Calls, is) || slices.ContainsFunc(res.Instances, func(r exec.InstanceResult) bool { return anyOf(r.Calls, is) })
+}
+
+// anyOf reports whether is holds for one of the calls, or of those inside of them, that have an
+// error and did not complete, and whose failure nothing handles.
+func anyOf(calls []exec.CallResult, is func(*exec.CallResult) bool) bool {
 	return slices.ContainsFunc(calls, func(c exec.CallResult) bool {
 		if c.Status != exec.Failed && c.Status != exec.Cancelled || c.Handled || c.Error == nil {
 			return false
 		}
-		return c.Error.Code == "uncertain" || slices.ContainsFunc(c.Runs, func(r exec.SubRun) bool { return isUnsure(r.Calls) })
+		return is(&c) || slices.ContainsFunc(c.Runs, func(r exec.SubRun) bool { return anyOf(r.Calls, is) })
 	})
 }
 
