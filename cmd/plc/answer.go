@@ -215,7 +215,7 @@ func (env *environment) answerAll(ctx context.Context, e *plc.Engine, sum *journ
 		}
 		a.Digest = q.Digest
 		if err := e.Answer(ctx, sum.Run, journal.Answer{Instance: q.Instance, Path: q.Path, Answer: a}); err != nil {
-			return errors.New(trimJournal(err))
+			return err
 		}
 		said := saidIn(&a)
 		rejected = rejected || said == "rejected" && !(given && !answer.Approved)
@@ -318,7 +318,7 @@ func (env *environment) answerPlan(ctx context.Context, e *plc.Engine, run strin
 		}
 	}
 	if err := e.ApprovePlan(ctx, run, preview.Digest()); err != nil {
-		return trimmed(err)
+		return err
 	}
 	env.hintf("approved by %s; plc resume %s runs it, once", person(f.as), env.argsFor(run))
 	return nil
@@ -327,7 +327,7 @@ func (env *environment) answerPlan(ctx context.Context, e *plc.Engine, run strin
 // rejectPlan ends a run of a lazy plan that was not approved.
 func (env *environment) rejectPlan(ctx context.Context, e *plc.Engine, run, reason, as string) error {
 	if err := e.RejectPlan(ctx, run, strings.TrimSuffix("by "+person(as)+": "+reason, ": ")); err != nil {
-		return trimmed(env.showFaulty(ctx, err))
+		return env.showFaulty(ctx, err)
 	}
 	env.hintf("rejected by %s", person(as))
 	return nil

@@ -118,7 +118,7 @@ type environment struct {
 
 // complain says on standard error what went wrong.
 func (env *environment) complain(err error) {
-	show(env.stderr, said(display.Lit("plc: "), err.Error()))
+	show(env.stderr, said(display.Lit("plc: "), trimJournal(err)))
 }
 
 // watchSignals makes that a signal ends the process with exit 130. A run is only

@@ -66,7 +66,7 @@ type repairedRun struct {
 func (env *environment) repair(c *cobra.Command, path, to string, asJSON bool) error {
 	runs, faults, salvage, err := damage(c.Context(), path)
 	if err != nil {
-		return errors.New(trimJournal(err))
+		return err
 	}
 	out := repaired{Store: postgres.WithoutPassword(path), Whole: len(faults) == 0, Faults: []string{}, Runs: []repairedRun{}}
 	for _, f := range faults {
@@ -86,7 +86,7 @@ func (env *environment) repair(c *cobra.Command, path, to string, asJSON bool) e
 	}
 	if to != "" {
 		if err := salvage(to); err != nil {
-			return errors.New(trimJournal(err))
+			return err
 		}
 		to = postgres.WithoutPassword(to)
 		out.To = &to

@@ -243,7 +243,7 @@ func (env *environment) notContinued(ctx context.Context, f *resumeFlags, err er
 		l.findings = faulty.Findings
 		return env.invalid(l, faulty.Plan.Name, f.asJSON, exit(exitErrors))
 	}
-	return asFlag(ctx, trimmed(err))
+	return asFlag(ctx, err)
 }
 
 // enterRun makes the folder in which a run was begun the current one.

@@ -405,7 +405,7 @@ func (env *environment) collect(c *cobra.Command, storeFlag string, asJSON bool,
 		defer store.Close()
 		got, err := env.engineOn(store).Collect(c.Context(), what)
 		if err != nil {
-			return errors.New(trimJournal(err))
+			return err
 		}
 		done.Runs, done.Bytes = got.Runs, got.Bytes
 		if done.Cached, err = cleanCache(c.Context(), storeFlag); err != nil { // the runs are gone all the same

@@ -218,7 +218,7 @@ func (env *environment) resumeSolve(c *cobra.Command, args []string, f *solveFla
 		return nil
 	})
 	if err != nil {
-		return errors.Join(asFlag(c.Context(), trimmed(err)), store.Close())
+		return errors.Join(asFlag(c.Context(), err), store.Close())
 	}
 	err, lost := env.runLoop(c.Context(), l, f)
 	return env.reportLostRecord(errors.Join(lost, store.Close()), err)
@@ -271,7 +271,7 @@ func (env *environment) runLoop(ctx context.Context, l *plc.Loop, f *solveFlags)
 		err = errors.New("there is nothing to solve: give a GOAL, or --context FILE")
 	}
 	if err != nil {
-		return errors.Join(asFlag(ctx, trimmed(err)), l.Close()), nil
+		return errors.Join(asFlag(ctx, err), l.Close()), nil
 	}
 	show, err := env.newSolveProgress(l, f)
 	if err != nil {

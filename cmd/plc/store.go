@@ -122,14 +122,6 @@ func storeError(err error) error {
 // trimJournal returns the text of an error of the store as commands report it.
 func trimJournal(err error) string { return strings.TrimPrefix(err.Error(), "journal: ") }
 
-// trimmed returns an error of the store as commands report it; other errors stay as they are.
-func trimmed(err error) error {
-	if strings.HasPrefix(err.Error(), "journal: ") {
-		return errors.New(trimJournal(err))
-	}
-	return err
-}
-
 // errNoRuns is that there is no store yet.
 var errNoRuns = plc.ErrNoRuns
 
