@@ -83,9 +83,6 @@ func addModelTapes(c *cobra.Command, t *plc.ModelTapes) {
 
 // finish completes the Spec that the flags describe.
 func (f *planFlags) finish(c *cobra.Command) error {
-	if err := notNegative(c); err != nil {
-		return err
-	}
 	if f.spec.Limits.Steps = f.steps; f.steps == 0 && c.Flags().Changed("max-steps") {
 		f.spec.Limits.Steps = -1
 	}

@@ -71,9 +71,6 @@ can be listened on.`,
   PLC_MCP_TOKEN=$(openssl rand -hex 16) plc mcp --tools tools.yaml --http 127.0.0.1:8765`,
 		Args: knownCommand,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := notNegative(c); err != nil {
-				return err
-			}
 			f.spec.Toolset = f.tools.Toolset
 			return env.serveAgents(c.Context(), &f)
 		},

@@ -97,9 +97,6 @@ plc.yaml that names the configuration is changed to name the new file, and stays
   plc mcp install claude-desktop --user`,
 		Args: wants(1, 1, "one host"), ValidArgs: hostNames,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := notNegative(c); err != nil {
-				return err
-			}
 			if _, _, err := f.options(); err != nil {
 				return err
 			}

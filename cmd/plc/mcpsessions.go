@@ -32,9 +32,6 @@ and the result of a run.`,
   plc runs --session 01KABCDEFGHJKMNPQRSTVWXYZ0`,
 		Args: wants(0, 1, "one session at most"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := notNegative(c); err != nil {
-				return err
-			}
 			return env.sessions(c.Context(), store, args, limit, asJSON)
 		},
 	}

@@ -12,11 +12,15 @@ import (
 	"github.com/plc-lang/plc/internal/display"
 )
 
-// addProject makes the project file say the defaults of the flags of all commands.
+// addProject makes the project file say the defaults of the flags of all commands, once the flags
+// that were given are sound.
 func addProject(env *environment, root *cobra.Command) {
 	root.PersistentFlags().BoolVar(&env.noProject, "no-project", false, "use no "+plc.ProjectName+" of this folder or one above it")
 	root.PersistentFlags().BoolVar(&env.trust, "trust", false, "trust the "+plc.ProjectName+" of this folder, or one above it, for this command: it may start programs")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if err := notNegative(c); err != nil {
+			return err
+		}
 		if store := c.Flags().Lookup("store"); store != nil && store.Changed {
 			env.store = withoutPassword(store.Value.String())
 		}

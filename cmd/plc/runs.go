@@ -56,9 +56,6 @@ interrupted; plc resume goes on with it.`,
 			return wants(0, 0, "no arguments")(c, args)
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := notNegative(c); err != nil {
-				return err
-			}
 			only, err := statusesOf(status)
 			if err != nil {
 				return err
@@ -343,9 +340,6 @@ ended. Without any of the flags: what ended more than 30 days ago.`,
   plc gc --status failed,interrupted --older 90d`,
 		Args: wants(0, 0, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := notNegative(c); err != nil {
-				return err
-			}
 			fl := c.Flags()
 			what := plc.OldRuns(time.Now())
 			if fl.Changed("older") || fl.Changed("keep") || fl.Changed("status") {

@@ -63,9 +63,6 @@ address other than one of this machine is refused as long as there is no token.`
   plc serve --tools tools.yaml --listen 10.0.0.5:8443 --host plc.example:8443 --tls-cert cert.pem --tls-key key.pem`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := notNegative(c); err != nil {
-				return err
-			}
 			f.spec.Toolset = f.tools.Toolset
 			return env.serve(c.Context(), &f)
 		},

@@ -289,9 +289,6 @@ Exit 1 when the params don't fit, 3 when the call failed.`,
 			return env.completeCall(*files, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := notNegative(c); err != nil {
-				return err
-			}
 			return env.callNamed(c.Context(), *files, args, timeout, answers)
 		},
 	}
