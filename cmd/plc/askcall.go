@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -338,7 +339,7 @@ func (env *environment) edited(ctx context.Context, show *progress, given string
 		return jsonscan.Compact(nil, []byte(given)), nil
 	}
 	var line []byte
-	if editor := editorOf(); editor != "" {
+	if editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR")); editor != "" {
 		var err error
 		if line, err = env.inEditor(ctx, show, editor, text); err != nil {
 			return nil, err
@@ -354,14 +355,6 @@ func (env *environment) edited(ctx context.Context, show *progress, given string
 		return nil, fmt.Errorf("that is not JSON: %w", err)
 	}
 	return jsonscan.Compact(nil, line), nil
-}
-
-// editorOf returns the user's editor; "" is none.
-func editorOf() string {
-	if e := os.Getenv("VISUAL"); e != "" {
-		return e
-	}
-	return os.Getenv("EDITOR")
 }
 
 // inEditor has a text edited.

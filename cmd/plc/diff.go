@@ -35,7 +35,7 @@ with --exit-code, when they differ.`,
 			case asJSON:
 				err = env.writeJSON(d)
 			default:
-				err = env.showDiff(d)
+				err = showDiff(env.stdout, d)
 			}
 			if err == nil && exitCode && !d.IsEmpty() {
 				return exit(exitErrors)
@@ -70,8 +70,8 @@ func (env *environment) compare(c *cobra.Command, names []string, f *planFlags) 
 }
 
 // showDiff shows a difference to people.
-func (env *environment) showDiff(d *report.Diff) error {
-	out := newBuffered(env.stdout)
+func showDiff(w io.Writer, d *report.Diff) error {
+	out := newBuffered(w)
 	if d.IsEmpty() {
 		showf(out, "no difference in meaning\n")
 	}

@@ -30,19 +30,15 @@ func explainCommand(env *environment) *cobra.Command {
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				env.listCodes()
-				return nil
+			if len(args) > 0 {
+				return env.explain(args[0])
 			}
-			return env.explain(args[0])
+			for _, code := range diag.Codes() {
+				page, _ := diag.Explain(code)
+				showf(env.stdout, "%s  %s\n", code, page.Summary)
+			}
+			return nil
 		},
-	}
-}
-
-func (env *environment) listCodes() {
-	for _, code := range diag.Codes() {
-		page, _ := diag.Explain(code)
-		showf(env.stdout, "%s  %s\n", code, page.Summary)
 	}
 }
 

@@ -38,17 +38,12 @@ func (env *environment) readFile(name string) ([]byte, error) {
 // readText reads a file, or standard input for "-", up to one byte more than a
 // document may have.
 func (env *environment) readText(name string) ([]byte, error) {
-	return env.readUpTo(name, jsonscan.DefaultMaxBytes+1)
-}
-
-// readUpTo reads so many bytes of a file at most.
-func (env *environment) readUpTo(name string, most int64) ([]byte, error) {
 	f, err := env.open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, most))
+	text, err := io.ReadAll(io.LimitReader(f, jsonscan.DefaultMaxBytes+1))
 	if err != nil {
 		return nil, plc.ReadError(err)
 	}
@@ -202,12 +197,7 @@ func inline(arg string) (compile.Given, error) {
 
 // jsonFile reads a JSON file.
 func (env *environment) jsonFile(name string) (compile.Given, error) {
-	return jsonText(name, env.readFile)
-}
-
-// jsonText reads the JSON value in a file.
-func jsonText(name string, read func(name string) ([]byte, error)) (compile.Given, error) {
-	text, err := read(name)
+	text, err := env.readFile(name)
 	if err != nil {
 		return compile.Given{}, err
 	}

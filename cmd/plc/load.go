@@ -140,7 +140,9 @@ func (env *environment) config(store func() (journal.Store, error)) plc.Config {
 // newEngine returns an engine that is closed when the process ends.
 func (env *environment) newEngine(c plc.Config) *plc.Engine {
 	e := plc.New(c)
-	env.keepEngine(e)
+	env.serving.Lock()
+	defer env.serving.Unlock()
+	env.engines = append(env.engines, e)
 	return e
 }
 

@@ -152,13 +152,6 @@ func (env *environment) watchSignals() context.Context {
 	return ctx
 }
 
-// keepEngine notes an engine that has to be closed.
-func (env *environment) keepEngine(e *plc.Engine) {
-	env.serving.Lock()
-	defer env.serving.Unlock()
-	env.engines = append(env.engines, e)
-}
-
 // closeEngines ends the MCP servers that were started.
 func (env *environment) closeEngines() {
 	env.serving.Lock()

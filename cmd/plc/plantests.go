@@ -141,8 +141,8 @@ func (f *testFlags) finish() error {
 	if f.update && (f.faults || len(f.fault) > 0) {
 		return errors.New("--update keeps runs without faults: leave --faults and --fault out")
 	}
-	if f.explore.Depth < 1 || f.explore.Samples < 0 {
-		return errors.New("--depth is a number from 1, and --samples one from 0")
+	if f.explore.Depth < 1 {
+		return errors.New("--depth is a number from 1")
 	}
 	if f.explore.Samples == 0 {
 		f.explore.Samples = -1

@@ -285,14 +285,11 @@ func (r *row) names() display.Text {
 }
 
 // nameOf returns the name of a call: with its instance, if it works on one.
-func nameOf(c *exec.CallResult) display.Text { return callName(c.ID, c.Instance) }
-
-// callName returns the name of a call that may work on an instance.
-func callName(call, instance string) display.Text {
-	if instance != "" {
-		return display.Sprintf("%s of %s", display.Name(call), display.Name(instance))
+func nameOf(c *exec.CallResult) display.Text {
+	if c.Instance != "" {
+		return display.Sprintf("%s of %s", display.Name(c.ID), display.Name(c.Instance))
 	}
-	return display.Name(call)
+	return display.Name(c.ID)
 }
 
 func fate(c *exec.CallResult) string {

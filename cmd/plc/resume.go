@@ -116,7 +116,7 @@ the same keep what they gave, the others are checked, and made.`,
 func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) error {
 	change := plc.Change{Edit: f.edit(c), OnRevision: func(d *report.Diff) {
 		if !f.asJSON {
-			env.showRevision(d)
+			_ = showDiff(env.stderr, d) // a terminal that is gone can't be told
 		}
 	}}
 	find := func(ctx context.Context, s journal.Store, name string) (*journal.Summary, error) {
@@ -258,34 +258,11 @@ func (env *environment) enterRun(ctx context.Context, e *plc.Engine, run string)
 // planOf names the plan of a run, and the folder in which it was begun if that is another one.
 func planOf(ctx context.Context, e *plc.Engine, sum *journal.Summary) display.Text {
 	name := display.Name(shownName(sum.Plan))
-	if folder := otherFolder(ctx, e, sum.Run); folder != "" {
+	here, _ := os.Getwd()
+	if _, folder, err := e.Begun(ctx, sum.Run); err == nil && folder != "" && folder != here {
 		return display.Sprintf("%s in %s", name, display.Name(folder))
 	}
 	return name
-}
-
-// otherFolder returns the folder in which a run was begun, or "" if that is the current one or
-// unknown.
-func otherFolder(ctx context.Context, e *plc.Engine, run string) string {
-	here, _ := os.Getwd()
-	if _, folder, err := e.Begun(ctx, run); err == nil && folder != here {
-		return folder
-	}
-	return ""
-}
-
-// showRevision shows what differs in meaning.
-func (env *environment) showRevision(d *report.Diff) {
-	out := newBuffered(env.stderr)
-	if d.IsEmpty() {
-		showf(out, "no difference in meaning\n")
-	}
-	writeDiff(out, d)
-	for _, doc := range d.Documents {
-		showf(out, "in %s:\n", display.Name(doc.Document))
-		writeDiff(out, doc.Diff)
-	}
-	_ = out.Flush() // a terminal that is gone can't be told
 }
 
 func times(n int) string {

@@ -261,7 +261,7 @@ func (env *environment) events(c *cobra.Command, s journal.Store, run string, fo
 // eventLine returns an event as a line of text.
 func eventLine(e *exec.Event, last time.Time) string {
 	at := e.Time.Local().Format("15:04:05.000")
-	if y, m, d := last.Date(); last.IsZero() || !sameDay(e.Time, y, m, d) {
+	if last.Format(time.DateOnly) != e.Time.Format(time.DateOnly) {
 		at = e.Time.Local().Format("2006-01-02 15:04:05.000")
 	}
 	words := []string{at, string(e.Type)}
@@ -300,11 +300,6 @@ func eventLine(e *exec.Event, last time.Time) string {
 		words = append(words, cut(string(e.Value), maxColumns))
 	}
 	return strings.Join(words, "  ")
-}
-
-func sameDay(t time.Time, y int, m time.Month, d int) bool {
-	y2, m2, d2 := t.Date()
-	return y == y2 && m == m2 && d == d2
 }
 
 // age is the value of a flag: a duration, or a number of days, as in 30d.

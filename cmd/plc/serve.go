@@ -100,11 +100,10 @@ func (env *environment) serve(ctx context.Context, f *serveFlags) error {
 	if (f.cert == "") != (f.key == "") {
 		return errors.New("--tls-cert and --tls-key go together")
 	}
-	path, err := tokensPath(f.tokens)
+	tokens, err := tokensOf(f.tokens)
 	if err != nil {
 		return err
 	}
-	tokens := &server.Tokens{Path: path}
 	l, hosts, err := f.open(tokens)
 	if err != nil {
 		return err
@@ -395,15 +394,16 @@ func addTokens(c *cobra.Command, path *string) {
 	completeFiles(c, "json", "tokens")
 }
 
-func tokensPath(flag string) (string, error) {
+// tokensOf returns the tokens in the file that a flag names.
+func tokensOf(flag string) (*server.Tokens, error) {
 	if flag != "" {
-		return flag, nil
+		return &server.Tokens{Path: flag}, nil
 	}
 	dir, err := stateFolder()
 	if err != nil {
-		return "", fmt.Errorf("there is no folder for tokens: %w; --tokens names a file", err)
+		return nil, fmt.Errorf("there is no folder for tokens: %w; --tokens names a file", err)
 	}
-	return filepath.Join(dir, "plc", "tokens.json"), nil
+	return &server.Tokens{Path: filepath.Join(dir, "plc", "tokens.json")}, nil
 }
 
 func tokenCommand(env *environment) *cobra.Command {
@@ -430,9 +430,10 @@ func tokenCreateCommand(env *environment) *cobra.Command {
 		Args:    wants(1, 1, "one name"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			roles, err := server.ParseRoles(words)
-			if err == nil {
-				path, err = tokensPath(path)
+			if err != nil {
+				return err
 			}
+			tokens, err := tokensOf(path)
 			if err != nil {
 				return err
 			}
@@ -446,7 +447,7 @@ func tokenCreateCommand(env *environment) *cobra.Command {
 			if lasts > 0 {
 				k.Expires = time.Now().Add(lasts).UTC()
 			}
-			secret, err := (&server.Tokens{Path: path}).Make(k)
+			secret, err := tokens.Make(k)
 			if err != nil {
 				return err
 			}
@@ -470,11 +471,11 @@ func tokenListCommand(env *environment) *cobra.Command {
 		Example: "  plc token list",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			path, err := tokensPath(path)
+			tokens, err := tokensOf(path)
 			if err != nil {
 				return err
 			}
-			all, err := (&server.Tokens{Path: path}).List()
+			all, err := tokens.List()
 			if err != nil {
 				return err
 			}
@@ -511,9 +512,9 @@ func tokenRevokeCommand(env *environment) *cobra.Command {
 		Example: "  plc token revoke ci",
 		Args:    wants(1, 1, "one name"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			path, err := tokensPath(path)
+			tokens, err := tokensOf(path)
 			if err == nil {
-				err = (&server.Tokens{Path: path}).Revoke(args[0])
+				err = tokens.Revoke(args[0])
 			}
 			if err == nil {
 				env.hintf("revoked %s", args[0])

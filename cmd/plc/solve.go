@@ -284,21 +284,14 @@ func (env *environment) runLoop(ctx context.Context, l *plc.Loop, f *solveFlags)
 	env.graceful.Store(true)
 	result, err := l.Do(ctx)
 	lostEvents, lost := show.stop(), l.Close()
-	if result == nil {
-		err = trimLoop(err)
-	} else {
+	switch {
+	case result == nil && err != nil:
+		err = errors.New(strings.TrimPrefix(err.Error(), "loop: "))
+	case result != nil:
 		err = env.showSolved(result, f, l, err != nil) // its reason says what err does
 	}
 	spans.end(env, result)
 	return env.complainLost("events", f.events, lostEvents, err), lost
-}
-
-// trimLoop returns an error of the loop as commands report it.
-func trimLoop(err error) error {
-	if err == nil {
-		return nil
-	}
-	return errors.New(strings.TrimPrefix(err.Error(), "loop: "))
 }
 
 // showSolved shows what came of a task; broken is whether something else than the model's plans or

@@ -35,17 +35,15 @@ they do to the world, what runs them and where they come from, and those of the 
   plc tools --tools tools.yaml --format json
   plc tools --mcp servers.json
   plc tools call getWeather '{"city": "Rome"}' --tools tools.yaml`,
-		Args: func(c *cobra.Command, args []string) error {
-			return nil
-		},
+		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			cat, err := env.soundCatalogue(c.Context(), files)
+			g, err := env.gatherSound(c.Context(), files, plc.ToPreview)
 			if err != nil {
 				return err
 			}
-			none := cat.Len() == 0
-			cat = cat.WithBuiltIns()
-			if cat, err = named(cat, args); err != nil {
+			none := g.Catalogue.Len() == 0
+			cat, err := named(g.Catalogue.WithBuiltIns(), args)
+			if err != nil {
 				return err
 			}
 			if asJSON {
@@ -61,15 +59,6 @@ they do to the world, what runs them and where they come from, and those of the 
 	addFormat(c, &asJSON, "text or json")
 	c.AddCommand(toolsCallCommand(env, &files), toolsLockCommand(env, &files), toolsAddCommand(env, &files))
 	return c
-}
-
-// soundCatalogue reads tool files that must have no errors.
-func (env *environment) soundCatalogue(ctx context.Context, files toolFiles) (*tool.Catalogue, error) {
-	g, err := env.gatherSound(ctx, files, plc.ToPreview)
-	if err != nil {
-		return nil, err
-	}
-	return g.Catalogue, nil
 }
 
 // gatherSound gathers files that must have no errors, and shows the findings about them.

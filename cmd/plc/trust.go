@@ -164,18 +164,9 @@ func namesText(names []string) display.Text {
 	return display.Join(all, ", ")
 }
 
-// trustText returns the text that is kept about a trusted project file: its name, a digest of all
-// that trust covers, and a line for each file of that.
-func trustText(name string, files []plc.ProjectFile) string {
-	var text strings.Builder
-	text.WriteString(trustHead(name, files))
-	for _, f := range files {
-		text.WriteString(trustLine(name, f))
-	}
-	return text.String()
-}
-
-// trustHead returns the beginning of trustText, which decides. Older versions kept no more.
+// trustHead returns the beginning of the note about a trusted project file, which decides: its name
+// and a digest of all that trust covers. A line for each file follows, which older versions did not
+// keep.
 func trustHead(name string, files []plc.ProjectFile) string {
 	return name + "\n" + plc.ProjectDigest(files) + "\n"
 }
@@ -225,8 +216,12 @@ func writeTrust(name string, files []plc.ProjectFile) error {
 	if err != nil {
 		return err
 	}
+	note := trustHead(name, files)
+	for _, f := range files {
+		note += trustLine(name, f)
+	}
 	if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-		err = os.WriteFile(path, []byte(trustText(name, files)), 0o600)
+		err = os.WriteFile(path, []byte(note), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("can't note that it is trusted: %w", err)

@@ -10,7 +10,6 @@ const (
 	InvalidParams        = -32602
 	InternalError        = -32603
 	RequestCancelled     = -32800
-	ContentModified      = -32801
 	RequestFailed        = -32803
 )
 

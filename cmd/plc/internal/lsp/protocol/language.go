@@ -84,11 +84,9 @@ type PrepareRename struct {
 
 // The kinds of symbols that the server has.
 const (
-	SymbolModule   = 2
 	SymbolProperty = 7
 	SymbolFunction = 12
 	SymbolObject   = 19
-	SymbolEvent    = 24
 )
 
 // DocumentSymbol is a part of a document that has a name.

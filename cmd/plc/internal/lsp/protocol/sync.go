@@ -74,9 +74,7 @@ type PublishDiagnosticsParams struct {
 
 // The types of messages.
 const (
-	MessageError   = 1
-	MessageWarning = 2
-	MessageInfo    = 3
+	MessageError = 1
 )
 
 // ShowMessageParams are the params of window/showMessage.
