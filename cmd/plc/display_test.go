@@ -22,6 +22,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/internal/effort"
@@ -385,7 +386,7 @@ func tableOf(f func(string) string) display.Text {
 	showCalls(&b, calls)
 	now := time.Unix(0, 0)
 	calls[0].StartedAt, calls[0].EndedAt = &now, &now
-	showCall(&b, "", &calls[0], runPast{callAt{"", exec.PathOf(f("id"))}: {gave: json.RawMessage(quote(f("gave")))}})
-	showCall(&b, "", &calls[1], runPast{})
+	showCall(&b, "", &calls[0], plc.RecordedCalls{{Path: exec.PathOf(f("id"))}: {Gave: json.RawMessage(quote(f("gave")))}})
+	showCall(&b, "", &calls[1], plc.RecordedCalls{})
 	return display.Block("", b.String()) // which changes nothing: all is safe
 }

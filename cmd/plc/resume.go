@@ -226,7 +226,7 @@ func (env *environment) timesOf(ctx context.Context, p *prepared, r *plc.Run, re
 	if err != nil {
 		return err
 	}
-	pastOf(ctx, store, r.ID()).timed(res, sum, nil)
+	plc.ReadCalls(ctx, store, r.ID()).Into(res, sum, nil)
 	return nil
 }
 

@@ -3,13 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -52,12 +49,12 @@ func (env *environment) show(ctx context.Context, w *walked) error {
 	if err != nil {
 		return err
 	}
-	res, past := w.res, runPast{}
+	res, past := w.res, plc.RecordedCalls{}
 	if len(res.Calls)+len(res.Instances) > 0 { // else it is a run of very many instances, none of which is shown
-		past = pastOf(ctx, w.store, w.sum.Run)
+		past = plc.ReadCalls(ctx, w.store, w.sum.Run)
 	}
 	res.Status, res.Reason = statusOf(w.sum, res)
-	past.timed(res, w.sum, questions)
+	past.Into(res, w.sum, questions)
 	e := env.engineOn(w.store)
 	undone, err := e.Undone(ctx, w.sum.Run)
 	if err != nil {
@@ -121,179 +118,6 @@ func statusOf(sum *journal.Summary, res *exec.Result) (exec.Status, string) {
 	return sum.Status, sum.Reason
 }
 
-// callPast is when a call was made, and what it gave, by the record.
-type callPast struct {
-	tool           string
-	attempts       int
-	started, ended time.Time
-	gave           json.RawMessage
-}
-
-// runPast holds what the record knows of calls, by instance and path.
-type runPast map[callAt]*callPast
-
-type callAt struct{ instance, path string }
-
-func pastOf(ctx context.Context, store journal.Store, run string) runPast {
-	past := runPast{}
-	for e := range callEvents(ctx, store, run) {
-		at := callAt{e.Instance, e.Call}
-		c := past[at]
-		if c == nil {
-			c = &callPast{tool: e.Tool}
-			past[at] = c
-		}
-		switch e.Type {
-		case exec.CallStarted:
-			if c.started.IsZero() {
-				c.started = e.Time
-			}
-			c.attempts, c.ended = max(c.attempts, e.Attempt), time.Time{}
-		case exec.CallRetrying:
-			c.ended = e.Time
-		case exec.CallReturned:
-			c.ended, c.gave = e.Time, e.Value
-		case exec.CallCompleted, exec.CallFailed, exec.CallSkipped:
-			c.ended = e.Time
-		}
-	}
-	return past
-}
-
-// goesOn reports whether a run may still go on.
-func goesOn(s exec.Status) bool {
-	switch s {
-	case exec.Completed, exec.Failed, exec.Cancelled, exec.Rejected, exec.Undoing, exec.Undone, exec.UndoneInPart, journal.Cut:
-		return false
-	}
-	return true
-}
-
-// timed gives the calls of a run the times of the record and, when it goes on, them and the
-// instances the status that they have now.
-func (p runPast) timed(res *exec.Result, sum *journal.Summary, open []*journal.Question) {
-	each := func(instance string, calls []exec.CallResult) {
-		p.into(instance, calls)
-		if goesOn(sum.Status) {
-			p.standing(instance, calls, open, sum.Holder != nil)
-		}
-	}
-	each("", res.Calls)
-	for i := range res.Instances {
-		in := &res.Instances[i]
-		each(in.Name, in.Calls)
-		if in.Status == exec.Cancelled && goesOn(sum.Status) { // where the walk of the record ended
-			in.Status, in.Reason = sum.Status, ""
-		}
-	}
-}
-
-// into gives calls the times that the record has.
-func (p runPast) into(instance string, calls []exec.CallResult) {
-	for i := range calls {
-		c := &calls[i]
-		name := instance
-		if c.Instance != "" {
-			name = c.Instance
-		}
-		past := p[callAt{name, exec.PathOf(c.ID)}]
-		if past == nil {
-			continue
-		}
-		c.StartedAt, c.EndedAt = nil, nil
-		if c.Attempts = max(c.Attempts, past.attempts); !past.started.IsZero() {
-			c.StartedAt = &past.started
-		}
-		if !past.ended.IsZero() {
-			c.EndedAt = &past.ended
-		}
-	}
-}
-
-// standing gives the calls of a run that has not ended the status that they have now: the walk
-// of its record left them. One that was started and has no answer runs while a process holds the
-// run, and is uncertain when none does.
-func (p runPast) standing(instance string, calls []exec.CallResult, open []*journal.Question, held bool) {
-	for i := range calls {
-		c := &calls[i]
-		switch {
-		case c.Status == exec.Cancelled, c.Status == exec.Blocked, c.Status == exec.Pending:
-		case c.Status == exec.Failed && c.Error != nil && c.Error.Code == "uncertain" && c.StartedAt != nil && c.EndedAt == nil:
-		default:
-			continue
-		}
-		name := instance
-		if c.Instance != "" {
-			name = c.Instance
-		}
-		past := p[callAt{name, exec.PathOf(c.ID)}]
-		c.Status, c.Reason = exec.Pending, ""
-		inner, delegates := p.inside(name, exec.PathOf(c.ID))
-		switch {
-		case !past.unanswered():
-			c.Error = nil
-		case held:
-			c.Status, c.Reason, c.Error = exec.Running, "it was started, and its answer is not in the record yet", nil
-		case delegates && inner == nil:
-			c.Reason, c.Error = "it was started; what its calls gave is in the record", nil
-		case delegates:
-			c.Status, c.Reason = journal.Uncertain, listed(inner)+" was started, and its answer is not in the record"
-		default:
-			c.Status, c.Reason = journal.Uncertain, "it was started, and its answer is not in the record"
-		}
-		for _, q := range open {
-			if q.Path == exec.PathOf(c.ID) && q.Instance == name {
-				c.Status, c.Reason = exec.Awaiting, q.Reason
-			}
-		}
-	}
-}
-
-// unanswered reports whether a call was started and has no answer.
-func (c *callPast) unanswered() bool { return c != nil && !c.started.IsZero() && c.ended.IsZero() }
-
-// listed returns the first of some paths, and how many others there are.
-func listed(paths []string) string {
-	const most = 5
-	text := strings.Join(paths[:min(most, len(paths))], ", ")
-	if len(paths) > most {
-		text += fmt.Sprintf(" and %d more", len(paths)-most)
-	}
-	if len(paths) > 1 {
-		text = "each of " + text
-	}
-	return text
-}
-
-// inside reports whether calls were started below a path, and returns those of them, sorted, that
-// run no others and have no answer.
-func (p runPast) inside(instance, path string) (unanswered []string, any bool) {
-	delegates := map[string]bool{}
-	for at := range p {
-		if at.instance == instance && isBelow(at.path, path) {
-			any = true
-			for i := len(path) + 1; i < len(at.path); i++ {
-				if strings.IndexByte("/[#", at.path[i]) >= 0 {
-					delegates[at.path[:i]] = true
-				}
-			}
-		}
-	}
-	for at, c := range p {
-		if at.instance == instance && isBelow(at.path, path) && c.unanswered() && !delegates[at.path] {
-			unanswered = append(unanswered, at.path)
-		}
-	}
-	slices.Sort(unanswered)
-	return unanswered, any
-}
-
-// isBelow reports whether a path is that of a call which the one at another path leads to.
-func isBelow(path, above string) bool {
-	rest, ok := strings.CutPrefix(path, above)
-	return ok && rest != "" && strings.ContainsRune("/[#", rune(rest[0]))
-}
-
 // showGiven shows what a run was given.
 func showGiven(w io.Writer, sum *journal.Summary, g *journal.Given) {
 	line := func(name string, format display.Literal, args ...any) {
@@ -336,7 +160,7 @@ func showGiven(w io.Writer, sum *journal.Summary, g *journal.Given) {
 }
 
 // showRecorded shows the calls of a run.
-func showRecorded(l *loaded, w io.Writer, res *exec.Result, past runPast) {
+func showRecorded(l *loaded, w io.Writer, res *exec.Result, past plc.RecordedCalls) {
 	line := headline(res)
 	if isTemplate(l, res) {
 		line = headlineOfEach(res)
@@ -363,7 +187,7 @@ func showRecorded(l *loaded, w io.Writer, res *exec.Result, past runPast) {
 	}
 }
 
-func showCall(w io.Writer, instance string, c *exec.CallResult, past runPast) {
+func showCall(w io.Writer, instance string, c *exec.CallResult, past plc.RecordedCalls) {
 	line := display.Sprintf("  %s  %s  %s", nameOf(c), display.Name(c.Tool), fate(c))
 	if c.Attempts > 1 {
 		line = display.Sprintf("%s, %d attempts", line, c.Attempts)
@@ -371,8 +195,8 @@ func showCall(w io.Writer, instance string, c *exec.CallResult, past runPast) {
 	if c.StartedAt != nil && c.EndedAt != nil {
 		line = display.Sprintf("%s (%s)", line, shortly(c.EndedAt.Sub(*c.StartedAt)))
 	}
-	if p := past[callAt{instance, exec.PathOf(c.ID)}]; p != nil && p.gave != nil {
-		line = display.Sprintf("%s → %s", line, display.JSON(p.gave).Cut(maxColumns))
+	if p := past[plc.CallAt{Instance: instance, Path: exec.PathOf(c.ID)}]; p != nil && p.Gave != nil {
+		line = display.Sprintf("%s → %s", line, display.JSON(p.Gave).Cut(maxColumns))
 	} else if why := why(c); c.Status != exec.Completed && why != "" {
 		line = display.Sprintf("%s: %s", line, why)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/compile/report"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/journal"
@@ -18,7 +19,7 @@ func TestInstancesOfARunThatGoesOn(t *testing.T) {
 		exec.Cancelled:      "cancelled: 1 of 2 instances completed, 1 cancelled",
 	} {
 		res := &exec.Result{Status: status, Instances: []exec.InstanceResult{{Name: "a", Status: exec.Completed}, {Name: "b", Status: exec.Cancelled}}}
-		runPast{}.timed(res, &journal.Summary{Status: status}, nil)
+		plc.RecordedCalls{}.Into(res, &journal.Summary{Status: status}, nil)
 		if got := headlineOfEach(res); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
@@ -27,14 +28,14 @@ func TestInstancesOfARunThatGoesOn(t *testing.T) {
 
 // Each call that was started in a delegate and has no answer is named.
 func TestUncertainCallsOfADelegate(t *testing.T) {
-	started := &callPast{started: time.Unix(1, 0)}
-	past := runPast{}
+	started := &plc.RecordedCall{Started: time.Unix(1, 0)}
+	past := plc.RecordedCalls{}
 	for _, path := range []string{"each", "each[0]/z", "each[1]/z", "each[2]/again", "each[2]/again/z", "other/z"} {
-		past[callAt{"", path}] = started
+		past[plc.CallAt{Path: path}] = started
 	}
-	past[callAt{"", "each[1]/y"}] = &callPast{started: time.Unix(1, 0), ended: time.Unix(2, 0)}
+	past[plc.CallAt{Path: "each[1]/y"}] = &plc.RecordedCall{Started: time.Unix(1, 0), Ended: time.Unix(2, 0)}
 	res := &exec.Result{Calls: []exec.CallResult{{ID: "each", Status: exec.Cancelled}}}
-	past.timed(res, &journal.Summary{Status: journal.Interrupted}, nil)
+	past.Into(res, &journal.Summary{Status: journal.Interrupted}, nil)
 	const want = "each of each[0]/z, each[1]/z, each[2]/again/z was started, and its answer is not in the record"
 	if c := res.Calls[0]; c.Status != journal.Uncertain || c.Reason != want {
 		t.Errorf("%s: %s", c.Status, c.Reason)

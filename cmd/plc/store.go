@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/plc-lang/plc"
-	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/journal/postgres"
@@ -249,7 +248,7 @@ func askedCalls(ctx context.Context, s journal.Store, run string) (calls []strin
 // knownCalls returns the calls of a run that have events.
 func knownCalls(ctx context.Context, s journal.Store, run string) (calls []string) {
 	seen := map[string]bool{}
-	for e := range callEvents(ctx, s, run) {
+	for e := range plc.CallEvents(ctx, s, run) {
 		if !seen[e.Call] {
 			seen[e.Call] = true
 			calls = append(calls, display.Sprintf("%s\t%s", e.Call, e.Tool).String())
@@ -259,19 +258,4 @@ func knownCalls(ctx context.Context, s journal.Store, run string) (calls []strin
 		}
 	}
 	return calls
-}
-
-// callEvents returns the events of a run that are about calls, as far as they can be read.
-func callEvents(ctx context.Context, s journal.Store, run string) func(yield func(*exec.Event) bool) {
-	return func(yield func(*exec.Event) bool) {
-		for entry, err := range s.Events(ctx, run, 0, false) {
-			if err != nil {
-				return
-			}
-			e, err := entry.Event()
-			if err == nil && e.Call != "" && !yield(e) {
-				return
-			}
-		}
-	}
 }
