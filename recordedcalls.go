@@ -20,8 +20,8 @@ type RecordedCalls map[CallAt]*RecordedCall
 // A CallAt names a call of a run.
 type CallAt struct{ Instance, Path string }
 
-// A RecordedCall is when a call was made, and what it gave. Started is zero if it was not, and Ended
-// while it has no answer.
+// A RecordedCall is when a call was made, and what it gave. Started is zero if it was not, and
+// Ended while it has no answer.
 type RecordedCall struct {
 	Attempts       int
 	Started, Ended time.Time
