@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"strings"
 	"sync"
 
 	"github.com/plc-lang/plc/compile"
@@ -119,21 +118,8 @@ func (b *batch) writeDocument(w io.Writer, res *exec.Result) error {
 
 // write writes how many instances came to which end, and those that did not complete.
 func (b *batch) write(w io.Writer, res *exec.Result) {
-	total := 0
-	for _, n := range b.counts {
-		total += n
-	}
-	reason := res.Reason
-	if isCount(reason) { // the headline counts
-		reason = ""
-	}
-	showf(w, "%s\n", headlineOf(res.Status, b.counts, total, "instance", reason))
-	showInstances(w, b.first, total-b.counts[exec.Completed])
-}
-
-// isCount reports whether a reason only says how many instances failed.
-func isCount(reason string) bool {
-	return strings.HasSuffix(reason, " instances failed") || strings.HasSuffix(reason, " instance failed")
+	showf(w, "%s\n", headlineOfInstances(res, b.counts))
+	showInstances(w, b.first, total(b.counts)-b.counts[exec.Completed])
 }
 
 // showInstances shows instances that did not complete, and why, of so many.

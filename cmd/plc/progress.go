@@ -177,10 +177,7 @@ func (p *progress) standing() string {
 
 // instancesStanding describes how far a run is when the number of its instances is unknown.
 func (p *progress) instancesStanding() string {
-	took, all := time.Since(p.begun), 0
-	for _, n := range p.ends {
-		all += n
-	}
+	took, all := time.Since(p.begun), total(p.ends)
 	s := fmt.Sprintf("%s done", count(all, "instance"))
 	if n := all - p.ends[exec.Completed]; n > 0 {
 		s += fmt.Sprintf(", %d did not complete", n)

@@ -30,12 +30,9 @@ long tools took are kept as well, as far as they are undamaged. Loops of plc sol
   plc runs repair --to kept.db && plc runs --store kept.db`,
 		Args: wants(0, 0, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			path, err := storePath(store)
-			switch {
-			case err != nil:
+			path, err := namedStore(store)
+			if err != nil {
 				return err
-			case path == "":
-				return errNoStore
 			}
 			return env.repair(c, path, to, asJSON)
 		},

@@ -160,11 +160,24 @@ func headlineOfEach(res *exec.Result) string {
 	for i := range res.Instances {
 		counts[res.Instances[i].Status]++
 	}
+	return headlineOfInstances(res, counts)
+}
+
+// headlineOfInstances sums up so many instances in each status in one line.
+func headlineOfInstances(res *exec.Result, counts map[exec.Status]int) string {
 	reason := res.Reason
-	if isCount(reason) { // the headline counts
+	if strings.HasSuffix(reason, " instances failed") || strings.HasSuffix(reason, " instance failed") { // the headline counts
 		reason = ""
 	}
-	return headlineOf(res.Status, counts, len(res.Instances), "instance", reason)
+	return headlineOf(res.Status, counts, total(counts), "instance", reason)
+}
+
+// total returns the number of calls or instances in all statuses.
+func total(counts map[exec.Status]int) (all int) {
+	for _, n := range counts {
+		all += n
+	}
+	return all
 }
 
 // showEach shows what became of the instances of a template.

@@ -127,15 +127,21 @@ var errNoRuns = plc.ErrNoRuns
 // errNoStore is that --store, or PLC_STORE, is none.
 var errNoStore = errors.New("--store none has no runs; name the store that has them")
 
+// namedStore returns storePath, or an error if there is no store.
+func namedStore(flag string) (string, error) {
+	path, err := storePath(flag)
+	if path == "" && err == nil {
+		err = errNoStore
+	}
+	return path, err
+}
+
 // readStore opens the store to read it: it is neither made nor changed. Where there is none
 // the error is errNoRuns.
 func readStore(flag string) (journal.Store, error) {
-	path, err := storePath(flag)
-	switch {
-	case err != nil:
+	path, err := namedStore(flag)
+	if err != nil {
 		return nil, err
-	case path == "":
-		return nil, errNoStore
 	}
 	if missing(path) {
 		if flag != "" {
@@ -156,12 +162,9 @@ func readStore(flag string) (journal.Store, error) {
 
 // writeStore opens the store that has runs, to change them.
 func writeStore(flag string) (journal.Store, error) {
-	path, err := storePath(flag)
-	switch {
-	case err != nil:
+	path, err := namedStore(flag)
+	if err != nil {
 		return nil, err
-	case path == "":
-		return nil, errNoStore
 	}
 	if missing(path) {
 		return nil, fmt.Errorf("there is no store %s: %w", path, errNoRuns)

@@ -41,7 +41,7 @@ func (f *testOptions) picks(all []string) func(name string) bool {
 	return func(name string) bool { return strings.Contains(name, f.run) && (!exact || name == f.run) }
 }
 
-// testReport is what came of the tests of a command, in all formats.
+// testReport holds the results of the tests of a command, as all formats show them.
 type testReport struct {
 	files    []reportedFile
 	more     string     // what follows the numbers of tests in text
@@ -49,7 +49,7 @@ type testReport struct {
 	document func() any // returns the document of --format json
 }
 
-// reportedFile is a file of tests, and what came of them.
+// reportedFile is a file of tests and their results.
 type reportedFile struct {
 	name     string
 	findings diag.List
