@@ -39,6 +39,21 @@ type Effects struct {
 // readOnly false, or destructive true.
 func (e Effects) ChangesWorld() bool { return e.ReadOnly == No || e.Destructive == Yes }
 
+// Words describes what the effects do to the world, as far as they are declared.
+func (e Effects) Words() string {
+	switch {
+	case e.Destructive == Yes:
+		return "changes the world, destructive"
+	case e.ChangesWorld():
+		return "changes the world"
+	case e.Pure == Yes:
+		return "pure"
+	case e.ReadOnly == Yes:
+		return "only reads"
+	}
+	return "declares no effects"
+}
+
 // Declared reports whether anything is declared that says if the tool changes the world.
 func (e Effects) Declared() bool {
 	return e.ReadOnly != Undeclared || e.Destructive != Undeclared || e.Pure == Yes || e.Independent == Yes

@@ -147,7 +147,7 @@ func toolFileOf(g *plc.Tools) []byte {
 	b.WriteString("activities:\n")
 	for t := range g.Catalogue.Tools() {
 		if t.Driver == mcp.Driver {
-			fmt.Fprintf(&b, "  # %s; %s\n", display.Line(t.Definition.Signature()), effectsText(t.Definition.Effects))
+			fmt.Fprintf(&b, "  # %s; %s\n", display.Line(t.Definition.Signature()), t.Definition.Effects.Words())
 			fmt.Fprintf(&b, "  %s: %s\n", quote(t.Definition.Name), t.Raw)
 		}
 	}

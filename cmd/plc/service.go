@@ -71,7 +71,7 @@ func writeService(b *bytes.Buffer, name string, doc *openapi.Document) error {
 	}
 	b.WriteString("    only: # what is left out can't be called\n")
 	for _, t := range tools {
-		fmt.Fprintf(b, "      # %s; %s\n      - %s\n", display.Line(t.Whole().Definition.Signature()), effectsText(t.Definition.Effects), quote(t.Definition.Name))
+		fmt.Fprintf(b, "      # %s; %s\n      - %s\n", display.Line(t.Whole().Definition.Signature()), t.Definition.Effects.Words(), quote(t.Definition.Name))
 	}
 	b.WriteString("    effects: {} # where methods mislead, as in {searchPets: {readOnly: true}}\n")
 	return nil

@@ -109,7 +109,7 @@ func (env *environment) toolsText(cat *tool.Catalogue) error {
 		if def.Description != "" {
 			showf(out, "    %s\n", strings.Join(strings.Fields(def.Description), " "))
 		}
-		effects := effectsText(def.Effects)
+		effects := def.Effects.Words()
 		if t.Source == tool.BuiltIn && def.Effects.Pure != tool.Yes {
 			effects = "does what its document does"
 		}
@@ -201,21 +201,6 @@ func driverText(t *tool.Tool) string {
 		return "latent: nothing runs it"
 	}
 	return "runs as " + t.Driver
-}
-
-// effectsText describes the declared effects of a tool in words.
-func effectsText(e tool.Effects) string {
-	switch {
-	case e.Pure == tool.Yes:
-		return "pure"
-	case e.Destructive == tool.Yes:
-		return "changes the world, destructive"
-	case e.ChangesWorld():
-		return "changes the world"
-	case e.ReadOnly == tool.Yes:
-		return "only reads"
-	}
-	return "declares no effects"
 }
 
 // toolEntry is a tool in plc tools --format json.

@@ -297,19 +297,7 @@ func toolDoc(t *tool.Tool) string {
 
 // effectsOf says what a tool does to the world.
 func effectsOf(e tool.Effects) string {
-	var words []string
-	switch {
-	case e.Destructive == tool.Yes:
-		words = append(words, "destructive")
-	case e.ChangesWorld():
-		words = append(words, "changes the world")
-	case e.Pure == tool.Yes:
-		words = append(words, "pure")
-	case e.ReadOnly == tool.Yes:
-		words = append(words, "reads only")
-	default:
-		words = append(words, "no effects declared")
-	}
+	words := []string{e.Words()}
 	if e.Independent == tool.Yes {
 		words = append(words, "independent")
 	}

@@ -224,7 +224,7 @@ func TestHintsLensesAndCommands(t *testing.T) {
 	for _, l := range lenses {
 		titles = append(titles, l.Command.Title)
 	}
-	if got := strings.Join(titles, ", "); got != "preview, graph, reads only, waits for first · reads only, waits for countCommits, first · reads only" {
+	if got := strings.Join(titles, ", "); got != "preview, graph, only reads, waits for first · only reads, waits for countCommits, first · only reads" {
 		t.Errorf("lenses %s", got)
 	}
 	var out string
@@ -233,7 +233,7 @@ func TestHintsLensesAndCommands(t *testing.T) {
 		t.Errorf("graph %.100s", out)
 	}
 	c.call("workspace/executeCommand", map[string]any{"command": "plc.preview", "arguments": []any{uri}}, &out)
-	if !strings.Contains(out, "| first | resolve | completed | reads only |") {
+	if !strings.Contains(out, "| first | resolve | completed | only reads |") {
 		t.Errorf("preview %s", out)
 	}
 	var links []protocol.DocumentLink
