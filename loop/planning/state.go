@@ -68,26 +68,14 @@ type PlanRevision struct {
 
 // ExecutionState is the progress of a plan's execution.
 type ExecutionState struct {
-	Plan            *Plan
-	StepStatuses    map[string]StepStatus
-	StepResults     map[string]json.RawMessage // what completed steps gave; that of a step with a plan is what its steps gave, by their ids
-	CurrentStep     string                     // "" is none; with several, the one that was begun last
-	RevisionCount   int
-	RevisionHistory []PlanRevision
-	StartedAt       time.Time
-	CompletedAt     *time.Time // nil while it goes on
-}
-
-// executionState is an ExecutionState as JSON.
-type executionState struct {
-	Plan            *Plan           `json:"plan"`
-	StepStatuses    json.RawMessage `json:"step_statuses"`
-	StepResults     json.RawMessage `json:"step_results"`
-	CurrentStep     *string         `json:"current_step"`
-	RevisionCount   int             `json:"revision_count"`
-	RevisionHistory []PlanRevision  `json:"revision_history"`
-	StartedAt       time.Time       `json:"started_at"`
-	CompletedAt     *time.Time      `json:"completed_at"`
+	Plan            *Plan                      `json:"plan"`
+	StepStatuses    map[string]StepStatus      `json:"step_statuses"`
+	StepResults     map[string]json.RawMessage `json:"step_results"` // what completed steps gave; that of a step with a plan is what its steps gave, by their ids
+	CurrentStep     string                     `json:"current_step"` // "", null is none; with several, the one that was begun last
+	RevisionCount   int                        `json:"revision_count"`
+	RevisionHistory []PlanRevision             `json:"revision_history"`
+	StartedAt       time.Time                  `json:"started_at"`
+	CompletedAt     *time.Time                 `json:"completed_at"` // nil while it goes on
 }
 
 // MarshalJSON returns the state in the pattern's shape. Statuses and results are in the order
@@ -97,39 +85,19 @@ func (s *ExecutionState) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := executionState{
-		Plan: s.Plan, StepStatuses: inOrder(s.Plan, s.StepStatuses), StepResults: results,
-		RevisionCount: s.RevisionCount, RevisionHistory: append([]PlanRevision{}, s.RevisionHistory...),
-		StartedAt: s.StartedAt, CompletedAt: s.CompletedAt,
-	}
+	type plain ExecutionState
+	w := struct {
+		Plan         *Plan           `json:"plan"`
+		StepStatuses json.RawMessage `json:"step_statuses"`
+		StepResults  json.RawMessage `json:"step_results"`
+		CurrentStep  *string         `json:"current_step"`
+		plain
+	}{s.Plan, inOrder(s.Plan, s.StepStatuses), results, nil, plain(*s)}
+	w.RevisionHistory = append([]PlanRevision{}, s.RevisionHistory...)
 	if s.CurrentStep != "" {
 		w.CurrentStep = &s.CurrentStep
 	}
 	return jsonscan.Marshal(w)
-}
-
-// UnmarshalJSON reads a state.
-func (s *ExecutionState) UnmarshalJSON(raw []byte) error {
-	var w executionState
-	if err := json.Unmarshal(raw, &w); err != nil {
-		return err
-	}
-	*s = ExecutionState{Plan: w.Plan, RevisionCount: w.RevisionCount, RevisionHistory: w.RevisionHistory, StartedAt: w.StartedAt, CompletedAt: w.CompletedAt}
-	if w.CurrentStep != nil {
-		s.CurrentStep = *w.CurrentStep
-	}
-	for _, m := range []struct {
-		raw json.RawMessage
-		to  any
-	}{{w.StepStatuses, &s.StepStatuses}, {w.StepResults, &s.StepResults}} {
-		if m.raw == nil {
-			continue
-		}
-		if err := json.Unmarshal(m.raw, m.to); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // clone returns a copy that shares nothing that changes.
@@ -181,34 +149,34 @@ type TokenUsage struct {
 
 // ExecutionResult is the result of a plan's execution.
 type ExecutionResult struct {
-	Success        bool
-	Plan           *Plan // the first one that was approved; else the one that was not
-	FinalPlan      *Plan // after revisions
-	StepResults    map[string]*StepResult
-	FinalOutput    *string // nil is none
-	RevisionCount  int
-	ExecutionState *ExecutionState
-	TokenUsage     TokenUsage
-	ExecutionTime  time.Duration
-	Error          string // why it is no success; "" for one that is
+	Success        bool                   `json:"success"`
+	Plan           *Plan                  `json:"plan"`       // the first one that was approved; else the one that was not
+	FinalPlan      *Plan                  `json:"final_plan"` // after revisions
+	StepResults    map[string]*StepResult `json:"step_results"`
+	FinalOutput    *string                `json:"final_output"` // nil is none
+	RevisionCount  int                    `json:"revision_count"`
+	ExecutionState *ExecutionState        `json:"execution_state"`
+	TokenUsage     TokenUsage             `json:"token_usage"`
+	ExecutionTime  time.Duration          `json:"execution_time"`  // in JSON in seconds
+	Error          string                 `json:"error,omitempty"` // why it is no success; "" for one that is
 
 	// Status is Completed for a success; else Failed, Paused for what waits for a person,
 	// Rejected or Cancelled.
-	Status exec.Status
+	Status exec.Status `json:"-"`
 	// Output is FinalOutput as the JSON value that it is; nil is none.
-	Output json.RawMessage
+	Output json.RawMessage `json:"-"`
 	// State is the whiteboard at the end; nil when nothing ran.
-	State json.RawMessage
+	State json.RawMessage `json:"-"`
 	// Findings are those of a plan that is not valid.
-	Findings diag.List
+	Findings diag.List `json:"-"`
 	// ID is that of the execution, and Runs are the ids of its runs, which begin with it: one, and
 	// one more after each revision.
-	ID   string
-	Runs []string
+	ID   string   `json:"-"`
+	Runs []string `json:"-"`
 	// Usage is all that was used up, by the planner and the steps.
-	Usage loop.Usage
+	Usage loop.Usage `json:"-"`
 	// DryRun shows how the plan would be executed; it is nil unless Options.DryRun is set.
-	DryRun *DryRun
+	DryRun *DryRun `json:"-"`
 }
 
 // MarshalJSON returns the result in the pattern's shape, with the error behind when there is
@@ -218,17 +186,14 @@ func (r *ExecutionResult) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	type plain ExecutionResult
 	return jsonscan.Marshal(struct {
-		Success        bool            `json:"success"`
-		Plan           *Plan           `json:"plan"`
-		FinalPlan      *Plan           `json:"final_plan"`
-		StepResults    json.RawMessage `json:"step_results"`
-		FinalOutput    *string         `json:"final_output"`
-		RevisionCount  int             `json:"revision_count"`
-		ExecutionState *ExecutionState `json:"execution_state"`
-		TokenUsage     TokenUsage      `json:"token_usage"`
-		ExecutionTime  float64         `json:"execution_time"` // seconds
-		Error          string          `json:"error,omitempty"`
-	}{r.Success, r.Plan, r.FinalPlan, results, r.FinalOutput, r.RevisionCount,
-		r.ExecutionState, r.TokenUsage, r.ExecutionTime.Seconds(), r.Error})
+		Success     bool            `json:"success"`
+		Plan        *Plan           `json:"plan"`
+		FinalPlan   *Plan           `json:"final_plan"`
+		StepResults json.RawMessage `json:"step_results"`
+		plain
+		ExecutionTime float64 `json:"execution_time"`
+		Error         string  `json:"error,omitempty"`
+	}{r.Success, r.Plan, r.FinalPlan, results, plain(*r), r.ExecutionTime.Seconds(), r.Error})
 }
