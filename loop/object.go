@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
@@ -38,16 +40,44 @@ func (o Object) Get(name string) json.RawMessage {
 	return nil
 }
 
-// Set gives a member a value that can be encoded as JSON, where the member stands or at the end.
-func (o *Object) Set(name string, value any) {
-	text := jsonscan.Encode(value)
+// Set gives a member a value that can be encoded as JSON, where the member stands or at the end. It
+// costs as Get.
+func (o *Object) Set(name string, value any) { o.Put(name, jsonscan.Encode(value)) }
+
+// Put does what Set does with a value that is JSON, which keeps its spelling.
+func (o *Object) Put(name string, value json.RawMessage) {
 	for i := range *o {
 		if (*o)[i].Name == name {
-			(*o)[i].Value = text
+			(*o)[i].Value = value
 			return
 		}
 	}
-	*o = append(*o, Member{name, text})
+	*o = append(*o, Member{name, value})
+}
+
+// Add puts the members of a JSON object into o. Its cost is linear.
+func (o *Object) Add(object json.RawMessage) {
+	at := map[string]int{}
+	for i, m := range *o {
+		at[m.Name] = i
+	}
+	for _, m := range membersOf(gjson.ParseBytes(object)) {
+		i, ok := at[m.Name]
+		if !ok {
+			i, at[m.Name] = len(*o), len(*o)
+			*o = append(*o, m)
+		}
+		(*o)[i].Value = m.Value
+	}
+}
+
+// Names returns the names of the members, in order.
+func (o Object) Names() []string {
+	names := make([]string, len(o))
+	for i := range o {
+		names[i] = o[i].Name
+	}
+	return names
 }
 
 // JSON returns the object as text.

@@ -30,10 +30,7 @@ type outcome struct {
 }
 
 func failed(step, failure string) outcome {
-	return outcome{failure: failure, value: jsonscan.Encode(struct {
-		Error  string `json:"error"`
-		StepID string `json:"step_id"`
-	}{failure, step})}
+	return outcome{failure: failure, value: loop.ObjectOf("error", failure, "step_id", step).JSON()}
 }
 
 // noLimit is the time of calls that have none.
@@ -162,9 +159,9 @@ func (h *Host) child(r *AgentRun, s *PlanStep) *AgentRun {
 		return c
 	}
 	params := Values{}
-	params.add(gjson.ParseBytes(s.Parameters))
+	params.Add(s.Parameters)
 	if c := r.blocked[a.ID]; c != nil {
-		if answer, ok := params.Get(resolution); ok {
+		if answer := params.Get(resolution); answer != nil {
 			delete(r.blocked, a.ID)
 			c.answered(answer)
 			r.children[s.ID] = c
@@ -361,11 +358,7 @@ func (h *Host) ask(ctx context.Context, r *AgentRun, cb *Callback) (json.RawMess
 	c := h.caller
 	c.Compile = compile.Options{Catalogue: tool.NewCatalogue(asking())}
 	c.Exec.Approve, c.Exec.OnPlan = exec.ApproveAll, nil
-	params := jsonscan.Encode(struct {
-		Description string          `json:"description"`
-		Intent      string          `json:"intent"`
-		Parameters  json.RawMessage `json:"parameters"`
-	}{cb.Message, cb.Intent, cb.Parameters})
+	params := loop.ObjectOf("description", cb.Message, "intent", cb.Intent, "parameters", cb.Parameters).JSON()
 	called, err := h.run(ctx, &c, r.nextID(), []model.FunctionCall{{ID: CallbackKind, Name: dialect.StepTool, Params: string(params)}})
 	switch {
 	case err != nil:

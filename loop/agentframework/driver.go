@@ -221,11 +221,11 @@ func (h *Host) several(ctx context.Context, r *AgentRun, d *Decision) error {
 	}
 	results := Values{}
 	for i := range steps {
-		results.set(d.SubagentCalls[i].OutputKey, displayed(r.done[steps[i].ID].value))
+		results.Put(d.SubagentCalls[i].OutputKey, displayed(r.done[steps[i].ID].value))
 	}
 	r.done = nil
 	r.say(model.Assistant, d.Text)
-	r.remind("<subagent_results>\n" + python.Dumps(jsonscan.Encode(&results), true, true) + "\n</subagent_results>")
+	r.remind("<subagent_results>\n" + python.Dumps(jsonscan.Encode(results), true, true) + "\n</subagent_results>")
 	return nil
 }
 

@@ -88,11 +88,7 @@ func (r *AgentResult) envelope() json.RawMessage {
 }
 
 func envelope(message string, response json.RawMessage, status AgentStatus) json.RawMessage {
-	return jsonscan.Encode(struct {
-		Message  string          `json:"message"`
-		Response json.RawMessage `json:"response"`
-		Status   AgentStatus     `json:"status"`
-	}{message, orNull(response), status})
+	return loop.ObjectOf("message", message, "response", response, "status", status).JSON()
 }
 
 // AgentRun is an agent at work. It is used by one goroutine at a time.
@@ -188,8 +184,8 @@ func (h *Host) compile() error {
 	}
 	beside := maps.Clone(h.k.Loop.Compile.Values)
 	delete(beside, "input") // which are params of their own
-	h.params.set("instruction", jsonscan.Encode(h.k.Task.Text(beside)))
-	h.params.add(gjson.ParseBytes(base.Initial["input"]))
+	h.params.Set("instruction", h.k.Task.Text(beside))
+	h.params.Add(base.Initial["input"])
 	h.caller = h.k.Caller(o)
 	h.caller.Named = true
 	if h.k.Loop.OnPlan != nil {
@@ -229,11 +225,8 @@ func (h *Host) RunAgent(ctx context.Context, id string, parameters json.RawMessa
 	if len(parameters) > 0 && (jsonscan.Check(parameters, jsonscan.Limits{}) != nil || !gjson.ParseBytes(parameters).IsObject()) {
 		return nil, errors.New("agentframework: the parameters are no object")
 	}
-	params := Values{}
-	for _, name := range h.params.names {
-		params.set(name, h.params.byID[name])
-	}
-	params.add(gjson.ParseBytes(parameters))
+	params := slices.Clone(h.params)
+	params.Add(parameters)
 	h.mu.Lock()
 	h.made++
 	runID := h.k.Loop.ID
@@ -254,23 +247,20 @@ func (h *Host) newRun(a *Agent, id, caller string, params Values, override *bool
 	if a.Prompt != "" {
 		r.remind(fill(a.Prompt, &r.Parameters))
 	} else {
-		r.remind(request(&r.Parameters))
+		r.remind(request(r.Parameters))
 	}
 	return r
 }
 
 // request returns what an agent is given to do.
-func request(params *Values) string {
-	instruction, _ := params.Get("instruction")
-	rest := Values{}
-	for _, name := range params.names {
-		if v := params.byID[name]; name != "instruction" && (name != "request" || string(v) != string(instruction)) {
-			rest.set(name, v) // request is how a task tells its goal
-		}
-	}
+func request(params Values) string {
+	instruction := params.Get("instruction")
+	rest := slices.DeleteFunc(slices.Clone(params), func(m loop.Member) bool { // request is how a task tells its goal
+		return m.Name == "instruction" || m.Name == "request" && string(m.Value) == string(instruction)
+	})
 	said := text(instruction)
-	if rest.Len() > 0 {
-		said = strings.TrimSpace(said + "\n\n<parameters>\n" + string(jsonscan.Encode(&rest)) + "\n</parameters>")
+	if len(rest) > 0 {
+		said = strings.TrimSpace(said + "\n\n<parameters>\n" + string(jsonscan.Encode(rest)) + "\n</parameters>")
 	}
 	if said == "" {
 		said = "Begin."

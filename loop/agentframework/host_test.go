@@ -404,7 +404,7 @@ func (upper) Resolve(value json.RawMessage, known *agentframework.References) (j
 	if known.StepID == "bad" {
 		return nil, errors.New("no")
 	}
-	r, _ := known.StepResults.Get("a")
+	r := known.StepResults.Get("a")
 	return json.RawMessage(fmt.Sprintf(`{"msg":%q}`, known.StepID+known.RunID+known.AgentID+string(r)+fmt.Sprint(known.InvocationParameters.Names()))), nil
 }
 

@@ -170,12 +170,10 @@ func (a *Agent) complete(params *Values) (fault string) {
 	var missing []string
 	for i := range a.Parameters {
 		p := &a.Parameters[i]
-		if _, ok := params.Get(p.Name); ok {
-			continue
-		}
 		switch {
+		case params.Get(p.Name) != nil:
 		case p.Default != nil:
-			params.set(p.Name, p.Default)
+			params.Put(p.Name, p.Default)
 		case !p.Optional:
 			missing = append(missing, p.Name)
 		}

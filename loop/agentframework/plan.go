@@ -9,8 +9,8 @@ import (
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
-	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/python"
+	"github.com/plc-lang/plc/loop"
 )
 
 // PlanStep is a step of a plan.
@@ -26,29 +26,15 @@ type PlanStep struct {
 	Parameters     json.RawMessage // an object, in which {{ref}}s are resolved
 }
 
-// planStep is a PlanStep as JSON.
-type planStep struct {
-	ID             string          `json:"id"`
-	Kind           string          `json:"kind"`
-	ToolName       *string         `json:"tool_name"`
-	SubagentID     *string         `json:"subagent_id"`
-	SkillName      *string         `json:"skill_name"`
-	CallbackIntent *string         `json:"callback_intent"`
-	DependsOn      []string        `json:"depends_on"`
-	Message        string          `json:"message"`
-	Parameters     json.RawMessage `json:"parameters"`
-}
-
 // MarshalJSON returns the step with all of its nine members.
 func (s *PlanStep) MarshalJSON() ([]byte, error) {
 	params := s.Parameters
 	if params == nil {
 		params = json.RawMessage("{}")
 	}
-	return jsonscan.Encode(planStep{
-		s.ID, s.Kind, nullable(s.ToolName), nullable(s.SubagentID), nullable(s.SkillName), nullable(s.CallbackIntent),
-		append([]string{}, s.DependsOn...), s.Message, params,
-	}), nil
+	return loop.ObjectOf("id", s.ID, "kind", s.Kind, "tool_name", nullable(s.ToolName), "subagent_id", nullable(s.SubagentID),
+		"skill_name", nullable(s.SkillName), "callback_intent", nullable(s.CallbackIntent),
+		"depends_on", append([]string{}, s.DependsOn...), "message", s.Message, "parameters", params).JSON(), nil
 }
 
 // stepKinds returns the kinds of steps, and the members that say what they call; sorted.

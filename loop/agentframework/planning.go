@@ -120,10 +120,7 @@ func (t *planning) cap(ctx context.Context, limit, detail string) (*AgentResult,
 	}
 	return t.host.callback(ctx, t.run, &Decision{
 		Kind: CallbackToCaller, CallbackIntent: ExecutionRecovery, Message: capMessage(detail),
-		Parameters: jsonscan.Encode(struct {
-			Cap    string `json:"cap"`
-			Detail string `json:"detail"`
-		}{limit, detail}),
+		Parameters: loop.ObjectOf("cap", limit, "detail", detail).JSON(),
 	}, t.callerID)
 }
 
@@ -165,7 +162,7 @@ func (t *planning) install(before []PlanStep, why string, change func(*PlanState
 	s := t.run.PlanState
 	change(s)
 	for id := range t.run.children { // subagents of steps that are no more, or begin again
-		if _, waits := s.StepResults.Get(id); !waits {
+		if s.StepResults.Get(id) == nil {
 			delete(t.run.children, id)
 		}
 	}

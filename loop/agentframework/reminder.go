@@ -9,6 +9,7 @@ import (
 
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/python"
+	"github.com/plc-lang/plc/loop"
 )
 
 // maxShown is the maximum number of characters of a text result in a reminder.
@@ -34,13 +35,12 @@ func reminder(s *PlanState, endOfPlan bool) string {
 		}
 		statuses = append(statuses, st)
 	}
-	for _, id := range s.StepResults.names {
-		v, _ := s.StepResults.Get(id)
-		shown.set(id, displayed(v))
+	for _, m := range s.StepResults {
+		shown = append(shown, loop.Member{Name: m.Name, Value: displayed(m.Value)})
 	}
 	lines := []string{
 		fmt.Sprintf("<plan_state revision=\"%d\">\n%s\n</plan_state>", s.PlanRevision, python.Dumps(jsonscan.Encode(statuses), true, true)),
-		fmt.Sprintf("<step_results>\n%s\n</step_results>", python.Dumps(jsonscan.Encode(&shown), true, true)),
+		fmt.Sprintf("<step_results>\n%s\n</step_results>", python.Dumps(jsonscan.Encode(shown), true, true)),
 	}
 	if id := s.PendingCallbackStepID; id != "" {
 		lines = append(lines, fmt.Sprintf(`<pending_callback step_id="%s" intent="%s">A step is awaiting your resolution. `+

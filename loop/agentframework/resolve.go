@@ -166,11 +166,11 @@ func (x *resolving) look(token string, at *place) json.RawMessage {
 		x.miss("token {{%s}} %s%s", token, why, x.where(at))
 		return empty
 	}
-	root, ok := x.known.StepResults.Get(names[0])
-	if !ok {
-		root, ok = x.known.InvocationParameters.Get(names[0])
+	root := x.known.StepResults.Get(names[0])
+	if root == nil {
+		root = x.known.InvocationParameters.Get(names[0])
 	}
-	if !ok {
+	if root == nil {
 		return missing("not found")
 	}
 	v := gjson.ParseBytes(root)

@@ -3,6 +3,7 @@ package agentframework
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/compile"
@@ -59,14 +60,10 @@ func (t *planning) program(s *PlanState, steps []PlanStep) (*compile.Program, di
 		}
 	}
 	tools = tools.WithMissing(asking())
-	values := Values{}
-	for _, of := range []*Values{&t.run.Parameters, &s.StepResults} {
-		for _, name := range of.names {
-			values.set(name, of.byID[name])
-		}
-	}
+	values := slices.Clone(t.run.Parameters)
+	values.Add(s.StepResults.JSON())
 	o := h.caller.Compile
-	o.Catalogue, o.Values = tools, map[string]compile.Given{"input": {JSON: jsonscan.Encode(&values)}}
+	o.Catalogue, o.Values = tools, map[string]compile.Given{"input": {JSON: values.JSON()}}
 	prog, more := compile.Compile(doc, &o)
 	return prog, append(findings, more...)
 }

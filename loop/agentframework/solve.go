@@ -68,7 +68,7 @@ func Solve(ctx context.Context, task *loop.Task, opts *Options) (*loop.Result, e
 		h.k.Update(func(r *loop.Result) {
 			r.Turns = r.Usage.Requests
 			if run.PlanState != nil {
-				r.State = jsonscan.Encode(&run.PlanState.StepResults)
+				r.State = jsonscan.Encode(run.PlanState.StepResults)
 			}
 			if err == nil && a.Status == Completed {
 				r.Output = h.output(a.Response, a.Message)

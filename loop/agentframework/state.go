@@ -7,7 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/loop"
 )
 
 // PlanState is the progress of a plan.
@@ -24,24 +24,12 @@ type PlanState struct {
 	unreflected bool // a batch was done since the model looked at the plan
 }
 
-// planState is a PlanState as JSON.
-type planState struct {
-	Plan                   []PlanStep      `json:"plan"`
-	StepResults            *Values         `json:"step_results"`
-	CompletedSteps         []CompletedStep `json:"completed_steps"`
-	PlanRevision           int             `json:"plan_revision"`
-	TotalStepsExecuted     int             `json:"total_steps_executed"`
-	PendingCallbackStepID  *string         `json:"pending_callback_step_id"`
-	AwaitingCallerCallback bool            `json:"awaiting_caller_callback"`
-	EOPStallCount          int             `json:"eop_stall_count"`
-}
-
 // MarshalJSON implements json.Marshaler.
 func (s *PlanState) MarshalJSON() ([]byte, error) {
-	return jsonscan.Encode(planState{
-		append([]PlanStep{}, s.Plan...), &s.StepResults, append([]CompletedStep{}, s.CompletedSteps...), s.PlanRevision,
-		s.TotalStepsExecuted, nullable(s.PendingCallbackStepID), s.AwaitingCallerCallback, s.EOPStallCount,
-	}), nil
+	return loop.ObjectOf("plan", append([]PlanStep{}, s.Plan...), "step_results", s.StepResults,
+		"completed_steps", append([]CompletedStep{}, s.CompletedSteps...), "plan_revision", s.PlanRevision,
+		"total_steps_executed", s.TotalStepsExecuted, "pending_callback_step_id", nullable(s.PendingCallbackStepID),
+		"awaiting_caller_callback", s.AwaitingCallerCallback, "eop_stall_count", s.EOPStallCount).JSON(), nil
 }
 
 // CompletedStep is the record of a step that was done.
@@ -57,15 +45,8 @@ type CompletedStep struct {
 
 // MarshalJSON returns the record with its times in seconds since 1970.
 func (c *CompletedStep) MarshalJSON() ([]byte, error) {
-	return jsonscan.Encode(struct {
-		StepID              string          `json:"step_id"`
-		Step                *PlanStep       `json:"step"`
-		Result              json.RawMessage `json:"result"`
-		StartedAt           float64         `json:"started_at"`
-		FinishedAt          float64         `json:"finished_at"`
-		PlanRevisionAtStart int             `json:"plan_revision_at_start"`
-		Error               *string         `json:"error"`
-	}{c.StepID, &c.Step, orNull(c.Result), seconds(c.StartedAt), seconds(c.FinishedAt), c.PlanRevisionAtStart, nullable(c.Error)}), nil
+	return loop.ObjectOf("step_id", c.StepID, "step", &c.Step, "result", c.Result, "started_at", seconds(c.StartedAt),
+		"finished_at", seconds(c.FinishedAt), "plan_revision_at_start", c.PlanRevisionAtStart, "error", nullable(c.Error)).JSON(), nil
 }
 
 func seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
@@ -93,14 +74,11 @@ func (s *PlanState) pending() []string {
 
 // ready returns the steps that may be executed: not begun, and all that they depend on done.
 func (s *PlanState) ready() []PlanStep {
-	done := setOf(s.completedIDs())
+	done, begun := setOf(s.completedIDs()), setOf(s.StepResults.Names())
 	var list []PlanStep
 	for i := range s.Plan {
 		step := &s.Plan[i]
-		if _, begun := s.StepResults.Get(step.ID); begun {
-			continue
-		}
-		if !slices.ContainsFunc(step.DependsOn, func(d string) bool { return !done[d] }) {
+		if !begun[step.ID] && !slices.ContainsFunc(step.DependsOn, func(d string) bool { return !done[d] }) {
 			list = append(list, *step)
 		}
 	}
@@ -109,11 +87,10 @@ func (s *PlanState) ready() []PlanStep {
 
 // callbacks returns the steps that wait for the model, in the order of the plan.
 func (s *PlanState) callbacks() []string {
-	done := setOf(s.completedIDs())
+	done, begun := setOf(s.completedIDs()), setOf(s.StepResults.Names())
 	var ids []string
 	for i := range s.Plan {
-		id := s.Plan[i].ID
-		if _, begun := s.StepResults.Get(id); begun && !done[id] {
+		if id := s.Plan[i].ID; begun[id] && !done[id] {
 			ids = append(ids, id)
 		}
 	}
@@ -139,7 +116,7 @@ func (s *PlanState) step(id string) *PlanStep {
 
 // done takes what came of a step.
 func (s *PlanState) done(step *PlanStep, result json.RawMessage, failure string, started, finished time.Time) {
-	s.StepResults.set(step.ID, orNull(result))
+	s.StepResults.Put(step.ID, orNull(result))
 	s.CompletedSteps = append(s.CompletedSteps, CompletedStep{
 		StepID: step.ID, Step: *step, Result: orNull(result), StartedAt: started, FinishedAt: finished,
 		PlanRevisionAtStart: s.PlanRevision, Error: failure,
@@ -149,44 +126,30 @@ func (s *PlanState) done(step *PlanStep, result json.RawMessage, failure string,
 
 // wait takes a callback, which the model is to resolve: see refresh.
 func (s *PlanState) wait(step *PlanStep) {
-	s.StepResults.set(step.ID, jsonscan.Encode(struct {
-		Pending bool   `json:"_callback_pending"`
-		Intent  string `json:"intent"`
-		StepID  string `json:"step_id"`
-	}{true, step.CallbackIntent, step.ID}))
+	s.StepResults.Set(step.ID, loop.ObjectOf("_callback_pending", true, "intent", step.CallbackIntent, "step_id", step.ID))
 }
 
 // waitFor takes the callback of a subagent, which the model is to resolve: see refresh.
 func (s *PlanState) waitFor(step *PlanStep, cb *Callback) {
-	s.StepResults.set(step.ID, jsonscan.Encode(struct {
-		Pending    bool            `json:"_callback_pending"`
-		Intent     string          `json:"intent"`
-		StepID     string          `json:"step_id"`
-		Message    string          `json:"message"`
-		Parameters json.RawMessage `json:"parameters"`
-	}{true, cb.Intent, step.ID, cb.Message, orNull(cb.Parameters)}))
+	s.StepResults.Set(step.ID, loop.ObjectOf("_callback_pending", true, "intent", cb.Intent, "step_id", step.ID,
+		"message", cb.Message, "parameters", cb.Parameters))
 }
 
 // intent returns that of the callback that a step waits for.
 func (s *PlanState) intent(id string) string {
-	v, _ := s.StepResults.Get(id)
-	return gjson.GetBytes(v, "intent").Str
+	return gjson.GetBytes(s.StepResults.Get(id), "intent").Str
 }
 
 // again has a step that waited be executed once more.
 func (s *PlanState) again(id string) {
-	s.StepResults.remove(func(other string) bool { return other == id })
+	s.StepResults = slices.DeleteFunc(s.StepResults, func(m loop.Member) bool { return m.Name == id })
 	s.refresh()
 }
 
 // resolve resolves the callback that is pending.
 func (s *PlanState) resolve(resolution json.RawMessage, at time.Time) {
 	step := s.step(s.PendingCallbackStepID)
-	s.done(step, jsonscan.Encode(struct {
-		Resolved   bool            `json:"_callback_resolved"`
-		Intent     string          `json:"intent"`
-		Resolution json.RawMessage `json:"resolution"`
-	}{true, step.CallbackIntent, orNull(resolution)}), "", at, at)
+	s.done(step, loop.ObjectOf("_callback_resolved", true, "intent", step.CallbackIntent, "resolution", resolution).JSON(), "", at, at)
 	s.refresh()
 }
 
@@ -198,7 +161,7 @@ func (s *PlanState) replace(steps []PlanStep, kept map[string]bool) {
 		plan = append(plan, s.CompletedSteps[i].Step)
 	}
 	waiting := setOf(s.callbacks())
-	s.StepResults.remove(func(id string) bool { return waiting[id] && !kept[id] })
+	s.StepResults = slices.DeleteFunc(s.StepResults, func(m loop.Member) bool { return waiting[m.Name] && !kept[m.Name] })
 	s.Plan = append(plan, steps...)
 	s.PlanRevision++
 	s.refresh()
@@ -206,11 +169,10 @@ func (s *PlanState) replace(steps []PlanStep, kept map[string]bool) {
 
 // failed returns the results that are errors: the steps and what went wrong.
 func (s *PlanState) failed() (list [][2]string) {
-	for _, id := range s.StepResults.names {
-		v, _ := s.StepResults.Get(id)
-		if r := gjson.ParseBytes(v); r.IsObject() {
+	for _, m := range s.StepResults {
+		if r := gjson.ParseBytes(m.Value); r.IsObject() {
 			if e := r.Get("error"); e.Exists() {
-				list = append(list, [2]string{id, str(e)})
+				list = append(list, [2]string{m.Name, str(e)})
 			}
 		}
 	}

@@ -29,7 +29,7 @@ func planFault(kind string, steps, kept []PlanStep, s *PlanState, params *Values
 	if f := collisions(ids, done); f != "" {
 		faults = append(faults, f)
 	}
-	for _, list := range [][]string{done, params.names} {
+	for _, list := range [][]string{done, params.Names()} {
 		for _, id := range list {
 			known[id] = true
 		}
@@ -40,7 +40,7 @@ func planFault(kind string, steps, kept []PlanStep, s *PlanState, params *Values
 		if len(done) > 0 {
 			lines = append(lines, "  Completed step IDs from prior plan: "+reprs(done))
 		}
-		lines = append(lines, "  Invocation parameter names: "+reprs(params.names),
+		lines = append(lines, "  Invocation parameter names: "+reprs(params.Names()),
 			"Correct the token names to exactly match one of the above and resubmit.")
 		faults = append(faults, strings.Join(lines, "\n"))
 	}
