@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/plc-lang/plc/dag"
 )
 
 // ValidationError is why a plan was not taken; its text is the message of Flux.
@@ -151,51 +153,27 @@ func checkName(name string) error {
 
 // checkDependencies wants names that are there once, dependencies that are there, and no circle.
 func checkDependencies(p *Plan) error {
-	steps := map[string]*Step{}
-	for _, s := range p.Steps {
-		if steps[s.Name] != nil {
+	at := map[string]int32{}
+	for i, s := range p.Steps {
+		if _, twice := at[s.Name]; twice {
 			return invalid("Duplicate step name: '%s'.", s.Name)
 		}
-		steps[s.Name] = s
+		at[s.Name] = int32(i)
 	}
-	for _, s := range p.Steps {
-		for _, on := range s.DependsOn {
-			if steps[on] == nil {
-				return invalid("Step '%s' depends on '%s' which is not in the plan.", s.Name, on)
+	needs := make([][]int32, len(p.Steps))
+	for i, s := range p.Steps {
+		for _, name := range s.DependsOn {
+			on, ok := at[name]
+			if !ok {
+				return invalid("Step '%s' depends on '%s' which is not in the plan.", s.Name, name)
 			}
+			needs[i] = append(needs[i], on)
 		}
 	}
-	c := &circle{steps: steps, state: map[string]int{}}
-	for _, s := range p.Steps {
-		if name := c.visit(s.Name); name != "" {
-			return invalid("Circular dependency detected involving '%s'.", name)
-		}
+	if circle := dag.Cycle(len(needs), func(n int32) []int32 { return needs[n] }); circle != nil {
+		return invalid("Circular dependency detected involving '%s'.", p.Steps[circle[0]].Name)
 	}
 	return nil
-}
-
-// circle looks for a circle, depth first from each step in order.
-type circle struct {
-	steps map[string]*Step
-	state map[string]int // 1 is on the way, 2 is done
-}
-
-// visit returns the first step that is entered again on the way; "" is none.
-func (c *circle) visit(name string) string {
-	switch c.state[name] {
-	case 1:
-		return name
-	case 2:
-		return ""
-	}
-	c.state[name] = 1
-	for _, on := range c.steps[name].DependsOn {
-		if again := c.visit(on); again != "" {
-			return again
-		}
-	}
-	c.state[name] = 2
-	return ""
 }
 
 // preserve puts the completed steps of the plan before in the place of those of the same names,
