@@ -1,6 +1,7 @@
 package planning
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -160,67 +161,68 @@ type Callbacks struct {
 }
 
 // Options are those of the pattern. The zero value is the default; a pointer is to a value
-// whose default is not its zero value: nil is the default.
+// whose default is not its zero value: nil is the default. The tags are the names of the pattern;
+// ParseOptions reads them.
 type Options struct {
-	// Of plan generation. The name of each in the pattern is that of ParseOptions.
-	PlanningPrompt        string // what the planner is told to do; "" is DefaultPrompt
-	MaxSteps              int    // of a plan; 0 is 20
-	RequireDependencies   *bool  // steps have to say theirs, if only []; nil is true
-	RequireFallbacks      bool
-	PlanningModel         loop.Planner // writes and revises plans; nil is the task's planner
-	StructuredOutput      *bool        // the planner is held to the schema of a plan; nil is true
-	Hierarchical          bool         // a step may have a plan of its own
-	MaxDecompositionDepth int          // of plans in plans, 1 is the plan alone; 0 is 2
+	// Of plan generation.
+	PlanningPrompt        string       `json:"planning_prompt"`      // what the planner is told to do; "" is DefaultPrompt
+	MaxSteps              int          `json:"max_steps"`            // of a plan; 0 is 20
+	RequireDependencies   *bool        `json:"require_dependencies"` // steps have to say theirs, if only []; nil is true
+	RequireFallbacks      bool         `json:"require_fallbacks"`
+	PlanningModel         loop.Planner `json:"planning_model"`          // writes and revises plans; nil is the task's planner
+	StructuredOutput      *bool        `json:"structured_output"`       // the planner is held to the schema of a plan; nil is true
+	Hierarchical          bool         `json:"hierarchical"`            // a step may have a plan of its own
+	MaxDecompositionDepth int          `json:"max_decomposition_depth"` // of plans in plans, 1 is the plan alone; 0 is 2
 
 	// Of validation.
-	FeasibilityCheck bool  // the task's planner reviews a plan before it is executed
-	TokenBudget      int64 // of a plan: what it is estimated to use and what its steps do use; 0 is no bound
+	FeasibilityCheck bool  `json:"feasibility_check"` // the task's planner reviews a plan before it is executed
+	TokenBudget      int64 `json:"token_budget"`      // of a plan: what it is estimated to use and what its steps do use; 0 is no bound
 
 	// Of approval.
-	RequirePlanApproval bool
-	Approver            Approver      // nil is Callbacks.OnPlanApproved; without either the plan waits
-	AllowModification   *bool         // nil is true
-	ApprovalTimeout     time.Duration // that a person has; 0 is 300 s
-	OnApprovalTimeout   Response      // "" is REJECT
-	DefaultApproval     Approval
-	Escalate            Approver // nil: the plan waits
+	RequirePlanApproval bool          `json:"require_plan_approval"`
+	Approver            Approver      `json:"-"`                       // nil is Callbacks.OnPlanApproved; without either the plan waits
+	AllowModification   *bool         `json:"allow_modification"`      // nil is true
+	ApprovalTimeout     time.Duration `json:"approval_timeout"`        // that a person has; 0 is 300 s
+	OnApprovalTimeout   Response      `json:"approval_timeout_action"` // "" is REJECT
+	DefaultApproval     Approval      `json:"default_approval"`
+	Escalate            Approver      `json:"-"` // nil: the plan waits
 
 	// Of execution.
-	ExecutionMode     Mode          // "" is sequential
-	MaxParallel       int           // 0 is 3
-	StepTimeout       time.Duration // of an attempt; 0 is 60 s
-	ContinueOnFailure bool
-	RetryFailedSteps  *int          // times that an action is tried again before its fallback; nil is 1
-	RetryDelay        time.Duration // before the first of them, then 1.5 times the one before, at most a minute; 0 is none
-	DryRun            bool          // a plan is made and checked, and nothing is done
+	ExecutionMode     Mode          `json:"execution_mode"` // "" is sequential
+	MaxParallel       int           `json:"max_parallel"`   // 0 is 3
+	StepTimeout       time.Duration `json:"step_timeout"`   // of an attempt; 0 is 60 s
+	ContinueOnFailure bool          `json:"continue_on_failure"`
+	RetryFailedSteps  *int          `json:"retry_failed_steps"` // times that an action is tried again before its fallback; nil is 1
+	RetryDelay        time.Duration `json:"retry_delay"`        // before the first of them, then 1.5 times the one before, at most a minute; 0 is none
+	DryRun            bool          `json:"dry_run"`            // a plan is made and checked, and nothing is done
 
 	// Of revision.
-	AllowRevision     *bool    // nil is true
-	MaxRevisions      *int     // nil is 3
-	RevisionStrategy  Strategy // "" is replan_remaining
-	RevisionThreshold *float64 // with ContinueOnFailure: the share of failed among attempted steps above which the plan is revised; nil is 0.3
+	AllowRevision     *bool    `json:"allow_revision"`     // nil is true
+	MaxRevisions      *int     `json:"max_revisions"`      // nil is 3
+	RevisionStrategy  Strategy `json:"revision_strategy"`  // "" is replan_remaining
+	RevisionThreshold *float64 `json:"revision_threshold"` // with ContinueOnFailure: the share of failed among attempted steps above which the plan is revised; nil is 0.3
 	// CheckResult says what is wrong with what a step gave, beside its ExpectedOutput; nil is
 	// nothing. A nil CheckResult expects nothing. Steps may be checked at the same time.
-	CheckResult func(ctx context.Context, step *PlanStep, output json.RawMessage) error
+	CheckResult func(ctx context.Context, step *PlanStep, output json.RawMessage) error `json:"-"`
 	// AskUser puts a trigger to a person, for the strategy ask_user.
-	AskUser func(ctx context.Context, state *ExecutionState, reason string) (Guidance, error)
+	AskUser func(ctx context.Context, state *ExecutionState, reason string) (Guidance, error) `json:"-"`
 
 	// JudgeSteps has the task's planner judge what a step gave by its ExpectedOutput; a result that
 	// it does not accept fails the step, as one that CheckResult does not accept.
-	JudgeSteps bool
+	JudgeSteps bool `json:"judge_steps"`
 
 	// Of the end.
-	JudgeSuccess bool // the task's planner judges the success criteria
-	Synthesize   bool // it writes the final output, when not one step alone gives it
+	JudgeSuccess bool `json:"judge_success"` // the task's planner judges the success criteria
+	Synthesize   bool `json:"synthesize"`    // it writes the final output, when not one step alone gives it
 
-	Callbacks Callbacks
+	Callbacks Callbacks `json:"-"`
 	// Loop holds the ID, the limits, the records and events, and how plans are checked and calls
 	// made; what it says of revisions, reflection, ledgers and the cache is of other loops. Its
 	// MaxTurns is of plans that a person has made again before one is executed, and OnPlan, whose
 	// error is guidance for another plan, sees each plan that was approved. Of its Exec the ID,
 	// Record, Schedule, MaxParallel, Timeout, Retry, OnFailure, Known and OnCallEnd are the
 	// pattern's.
-	Loop loop.Options
+	Loop loop.Options `json:"-"`
 }
 
 func or[T any](p *T, otherwise T) T {
@@ -232,45 +234,21 @@ func or[T any](p *T, otherwise T) T {
 
 // withDefaults returns the options with all defaults filled in, or what is wrong with them.
 func (o Options) withDefaults() (Options, error) {
-	orInt := func(n *int, d int) {
-		if *n == 0 {
-			*n = d
-		}
-	}
-	orInt(&o.MaxSteps, DefaultMaxSteps)
-	orInt(&o.MaxDecompositionDepth, DefaultMaxDecompositionDepth)
-	orInt(&o.MaxParallel, DefaultMaxParallel)
-	orInt(&o.Loop.MaxTurns, loop.DefaultMaxTurns)
-	orInt(&o.Loop.MaxRepairs, loop.DefaultMaxRepairs)
-	if o.StepTimeout == 0 {
-		o.StepTimeout = DefaultStepTimeout
-	}
-	if o.ApprovalTimeout == 0 {
-		o.ApprovalTimeout = DefaultApprovalTimeout
-	}
-	o.ExecutionMode = cmpOr(o.ExecutionMode, Sequential)
-	o.RevisionStrategy = cmpOr(o.RevisionStrategy, ReplanRemaining)
-	o.OnApprovalTimeout = cmpOr(o.OnApprovalTimeout, Reject)
-	o.PlanningPrompt = cmpOr(o.PlanningPrompt, DefaultPrompt)
-	o.RequireDependencies, o.StructuredOutput = set(o.RequireDependencies, true), set(o.StructuredOutput, true)
-	o.AllowModification, o.AllowRevision = set(o.AllowModification, true), set(o.AllowRevision, true)
-	o.RetryFailedSteps, o.MaxRevisions = set(o.RetryFailedSteps, DefaultRetryFailedSteps), set(o.MaxRevisions, DefaultMaxRevisions)
-	o.RevisionThreshold = set(o.RevisionThreshold, DefaultRevisionThreshold)
+	o.MaxSteps = cmp.Or(o.MaxSteps, DefaultMaxSteps)
+	o.MaxDecompositionDepth = cmp.Or(o.MaxDecompositionDepth, DefaultMaxDecompositionDepth)
+	o.MaxParallel = cmp.Or(o.MaxParallel, DefaultMaxParallel)
+	o.Loop.MaxTurns = cmp.Or(o.Loop.MaxTurns, loop.DefaultMaxTurns)
+	o.StepTimeout = cmp.Or(o.StepTimeout, DefaultStepTimeout)
+	o.ApprovalTimeout = cmp.Or(o.ApprovalTimeout, DefaultApprovalTimeout)
+	o.ExecutionMode = cmp.Or(o.ExecutionMode, Sequential)
+	o.RevisionStrategy = cmp.Or(o.RevisionStrategy, ReplanRemaining)
+	o.OnApprovalTimeout = cmp.Or(o.OnApprovalTimeout, Reject)
+	o.PlanningPrompt = cmp.Or(o.PlanningPrompt, DefaultPrompt)
+	o.RequireDependencies, o.StructuredOutput = cmp.Or(o.RequireDependencies, new(true)), cmp.Or(o.StructuredOutput, new(true))
+	o.AllowModification, o.AllowRevision = cmp.Or(o.AllowModification, new(true)), cmp.Or(o.AllowRevision, new(true))
+	o.RetryFailedSteps, o.MaxRevisions = cmp.Or(o.RetryFailedSteps, new(DefaultRetryFailedSteps)), cmp.Or(o.MaxRevisions, new(DefaultMaxRevisions))
+	o.RevisionThreshold = cmp.Or(o.RevisionThreshold, new(DefaultRevisionThreshold))
 	return o, o.fault()
-}
-
-func cmpOr[T ~string](s, otherwise T) T {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}
-
-func set[T any](p *T, otherwise T) *T {
-	if p == nil {
-		return &otherwise
-	}
-	return p
 }
 
 // fault returns what is wrong with options whose defaults are filled in.
@@ -334,54 +312,23 @@ func oneOf[T ~string](name string, value T, values ...T) error {
 	return fmt.Errorf("planning: %q is %q, and not one of %s", name, value, strings.Join(list, ", "))
 }
 
-// optionTable is Options as JSON: those that are no functions, by their names in the pattern.
-type optionTable struct {
-	PlanningPrompt        *string   `json:"planning_prompt"`
-	MaxSteps              *int      `json:"max_steps"`
-	RequireDependencies   *bool     `json:"require_dependencies"`
-	RequireFallbacks      bool      `json:"require_fallbacks"`
-	PlanningModel         *string   `json:"planning_model"`
-	StructuredOutput      *bool     `json:"structured_output"`
-	Hierarchical          bool      `json:"hierarchical"`
-	MaxDecompositionDepth *int      `json:"max_decomposition_depth"`
-	FeasibilityCheck      bool      `json:"feasibility_check"`
-	TokenBudget           int64     `json:"token_budget"`
-	RequirePlanApproval   bool      `json:"require_plan_approval"`
-	AllowModification     *bool     `json:"allow_modification"`
-	ApprovalTimeout       *float64  `json:"approval_timeout"`
-	ApprovalTimeoutAction Response  `json:"approval_timeout_action"`
-	DefaultApproval       *Approval `json:"default_approval"`
-	ExecutionMode         Mode      `json:"execution_mode"`
-	MaxParallel           *int      `json:"max_parallel"`
-	StepTimeout           *float64  `json:"step_timeout"`
-	ContinueOnFailure     bool      `json:"continue_on_failure"`
-	RetryFailedSteps      *int      `json:"retry_failed_steps"`
-	RetryDelay            *float64  `json:"retry_delay"`
-	DryRun                bool      `json:"dry_run"`
-	AllowRevision         *bool     `json:"allow_revision"`
-	MaxRevisions          *int      `json:"max_revisions"`
-	RevisionStrategy      Strategy  `json:"revision_strategy"`
-	RevisionThreshold     *float64  `json:"revision_threshold"`
-	JudgeSteps            bool      `json:"judge_steps"`
-	JudgeSuccess          bool      `json:"judge_success"`
-	Synthesize            bool      `json:"synthesize"`
-}
-
 // ParseOptions reads the option table of the pattern from a JSON object, with the pattern's
 // names and its times in seconds. An unknown name is an error, and so is a value that makes no
 // sense. Models gives the planner of a planning_model; nil knows none.
 func ParseOptions(raw []byte, models func(name string) (loop.Planner, error)) (*Options, error) {
-	var t optionTable
+	o := &Options{}
+	t := struct {
+		*Options
+		PlanningModel         *string  `json:"planning_model"`
+		MaxSteps              *int     `json:"max_steps"`
+		MaxDecompositionDepth *int     `json:"max_decomposition_depth"`
+		MaxParallel           *int     `json:"max_parallel"`
+		ApprovalTimeout       *float64 `json:"approval_timeout"`
+		StepTimeout           *float64 `json:"step_timeout"`
+		RetryDelay            *float64 `json:"retry_delay"`
+	}{Options: o}
 	if err := loop.ReadOptions(raw, &t); err != nil {
 		return nil, fmt.Errorf("planning: the options can't be read: %s", decodeFault(err))
-	}
-	o := &Options{
-		PlanningPrompt: or(t.PlanningPrompt, ""), RequireDependencies: t.RequireDependencies, RequireFallbacks: t.RequireFallbacks,
-		StructuredOutput: t.StructuredOutput, Hierarchical: t.Hierarchical, FeasibilityCheck: t.FeasibilityCheck, TokenBudget: t.TokenBudget,
-		RequirePlanApproval: t.RequirePlanApproval, AllowModification: t.AllowModification, OnApprovalTimeout: t.ApprovalTimeoutAction,
-		DefaultApproval: or(t.DefaultApproval, Approval{}), ExecutionMode: t.ExecutionMode, ContinueOnFailure: t.ContinueOnFailure,
-		RetryFailedSteps: t.RetryFailedSteps, DryRun: t.DryRun, AllowRevision: t.AllowRevision, MaxRevisions: t.MaxRevisions,
-		RevisionStrategy: t.RevisionStrategy, RevisionThreshold: t.RevisionThreshold, JudgeSteps: t.JudgeSteps, JudgeSuccess: t.JudgeSuccess, Synthesize: t.Synthesize,
 	}
 	for _, n := range []struct {
 		name string
