@@ -34,6 +34,9 @@ type Kernel struct {
 	// Faults writes findings for a model whose answer they are about; nil is a line each, with
 	// code, place, message and fix.
 	Faults func(diag.List) string
+	// OnEnd is called with the result once it says how the loop ended, before that is told, and may
+	// add to it; nil adds nothing.
+	OnEnd func(*Result)
 
 	name     string
 	emitting sync.Mutex // one event at a time
@@ -79,12 +82,15 @@ func Ended(status exec.Status, format string, args ...any) error {
 // the work: nil completes the loop, an *End says how it ended, ErrRejected and exec.ErrNobody
 // reject and pause it, and any other error fails it and is returned.
 func (k *Kernel) Solve(ctx context.Context, run func(context.Context) error) (*Result, error) {
-	ctx, stop := k.Timed(ctx)
+	ctx, stop := k.Loop.timed(ctx)
 	defer stop()
-	end, err := k.Ending(ctx, run(ctx))
+	end, err := k.ending(ctx, run(ctx))
 	k.Update(func(r *Result) {
 		if r.Status == "" {
 			r.Status, r.Reason = end.Status, end.Reason
+		}
+		if k.OnEnd != nil {
+			k.OnEnd(r)
 		}
 		if r.State == nil {
 			r.State = json.RawMessage("{}")
@@ -94,9 +100,8 @@ func (k *Kernel) Solve(ctx context.Context, run func(context.Context) error) (*R
 	return &k.result, err
 }
 
-// Ending says what an error comes to, in a context of Timed, as Solve does. The error that it
-// returns is the world's fault.
-func (k *Kernel) Ending(ctx context.Context, err error) (End, error) {
+// ending says what an error of a loop comes to. The error that it returns is the world's fault.
+func (k *Kernel) ending(ctx context.Context, err error) (End, error) {
 	var end *End
 	switch late := k.Loop.late(ctx); {
 	case err == nil:
@@ -116,11 +121,6 @@ func (k *Kernel) Ending(ctx context.Context, err error) (End, error) {
 }
 
 const waitsForApproval = "the plan waits for approval, and there is nobody to ask"
-
-// Timed returns a context that is done when Options.MaxTime is over; the caller has to stop it.
-func (k *Kernel) Timed(ctx context.Context) (context.Context, context.CancelFunc) {
-	return k.Loop.timed(ctx)
-}
 
 // Update changes the result of the loop. Its ID, Usage.Requests, Runs and usage of calls are kept
 // by the kernel.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/compile"
-	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/loop"
@@ -103,12 +102,13 @@ func (p *Pattern) ExecutePlan(ctx context.Context, task *loop.Task, plan *Plan) 
 	if err != nil {
 		return nil, err
 	}
-	return x.finish(ctx, func(ctx context.Context) error {
+	_, err = x.finish(ctx, func(ctx context.Context) error {
 		if err := x.accept(ctx, plan); err != nil {
 			return err
 		}
 		return x.execute(ctx, plan.Clone())
 	})
+	return x.result, err
 }
 
 // accept checks a plan that was given, and has it reviewed unless this pattern made it.
@@ -133,6 +133,12 @@ func (p *Pattern) Execute(ctx context.Context, task *loop.Task, query string) (*
 	if err != nil {
 		return nil, err
 	}
+	_, err = x.solve(ctx, query)
+	return x.result, err
+}
+
+// solve makes a plan for a query and executes it.
+func (x *execution) solve(ctx context.Context, query string) (*loop.Result, error) {
 	x.query = query
 	return x.finish(ctx, func(ctx context.Context) error {
 		plan, err := x.generate(ctx, query, "")
@@ -228,7 +234,7 @@ type execution struct {
 	tools     []model.Function // that steps may call
 	schema    *schemas.Schema  // of the output; nil is any
 	calling   sync.Mutex       // a callback
-	findings  diag.List        // of a plan that is not valid
+	result    *ExecutionResult // nil while it goes on
 
 	// Guarded by p.mu while steps run.
 	plans
@@ -299,17 +305,18 @@ func available(c *tool.Catalogue, models bool) []model.Function {
 
 func (x *execution) now() time.Time { return time.Now().UTC() }
 
-// finish runs work within the time that there is, and makes the result of what came of it.
-func (x *execution) finish(ctx context.Context, work func(context.Context) error) (*ExecutionResult, error) {
+// finish does work to its end, and makes the result of what came of it.
+func (x *execution) finish(ctx context.Context, work func(context.Context) error) (*loop.Result, error) {
 	begun := time.Now()
-	limited, stop := x.k.Timed(ctx)
-	defer stop()
-	err := work(limited)
-	var plan *PlanError
-	if errors.As(err, &plan) {
-		x.findings = plan.Findings
-		err = loop.Ended(exec.Failed, "%s", plan)
-	}
-	end, err := x.k.Ending(limited, err)
-	return x.result(end, time.Since(begun)), err
+	x.k.OnEnd = func(r *loop.Result) { x.conclusion(r, time.Since(begun)) }
+	return x.k.Solve(ctx, func(ctx context.Context) error {
+		err := work(ctx)
+		x.k.SetTurn(x.turn - 1)
+		var plan *PlanError
+		if errors.As(err, &plan) {
+			x.k.Update(func(r *loop.Result) { r.Findings = plan.Findings })
+			return loop.Ended(exec.Failed, "%s", plan)
+		}
+		return err
+	})
 }

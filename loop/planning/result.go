@@ -153,17 +153,27 @@ func (x *execution) sink() json.RawMessage {
 	return out
 }
 
-// result returns what came of it all, which ended like this.
-func (x *execution) result(end loop.End, took time.Duration) *ExecutionResult {
-	r := &ExecutionResult{Success: end.Status == exec.Completed, Status: end.Status, Error: end.Reason,
-		StepResults: map[string]*StepResult{}, ExecutionTime: took, Findings: x.findings, DryRun: x.dry}
-	x.k.Update(func(k *loop.Result) { r.ID, r.Runs, r.Usage = k.ID, append([]string{}, k.Runs...), k.Usage })
-	u := r.Usage
-	r.TokenUsage = TokenUsage{Prompt: u.Input + u.Calls.Input, Completion: u.Output + u.Calls.Output, Total: u.Input + u.Output + u.Calls.Tokens, Cached: u.Cached}
+// conclusion makes the result of what came of it all, and adds it to that of the loop.
+func (x *execution) conclusion(l *loop.Result, took time.Duration) {
+	u := l.Usage
+	r := &ExecutionResult{Success: l.Status == exec.Completed, Status: l.Status, Error: l.Reason, StepResults: map[string]*StepResult{},
+		ExecutionTime: took, Findings: l.Findings, DryRun: x.dry, ID: l.ID, Runs: l.Runs, Usage: u,
+		TokenUsage: TokenUsage{Prompt: u.Input + u.Calls.Input, Completion: u.Output + u.Calls.Output, Total: u.Input + u.Output + u.Calls.Tokens, Cached: u.Cached}}
 	if x.state == nil {
 		r.Plan, r.FinalPlan = x.proposed.Clone(), x.proposed.Clone()
-		return r
+	} else {
+		x.outcome(r)
 	}
+	x.result = r
+	l.Turns, l.Output, l.State, l.Revisions = len(l.Runs), r.Output, r.State, revisionsOf(r)
+	l.Detail, _ = jsonscan.Marshal(r) // what a plan of Go code has as parameters may be no JSON
+	if x.dry != nil {
+		l.Output = jsonscan.Encode(x.dry)
+	}
+}
+
+// outcome adds to a result what came of the plan that was executed.
+func (x *execution) outcome(r *ExecutionResult) {
 	if x.output == nil && !r.Success && x.dry == nil {
 		x.output = x.sink()
 	}
@@ -173,12 +183,9 @@ func (x *execution) result(end loop.End, took time.Duration) *ExecutionResult {
 	r.ExecutionState = x.snapshot()
 	r.Plan, r.FinalPlan = x.first, r.ExecutionState.Plan
 	r.RevisionCount, r.State = x.state.RevisionCount, x.board
-	for id, s := range x.results {
-		r.StepResults[id] = s
-	}
+	maps.Copy(r.StepResults, x.results)
 	x.resultsOf(x.state.Plan, r.StepResults)
 	r.Output, r.FinalOutput = x.output, asText(x.output)
-	return r
 }
 
 // asText returns a value as text: what a string says, else its JSON; nil of nil.
@@ -246,25 +253,11 @@ func Solve(ctx context.Context, task *loop.Task, opts *Options) (*loop.Result, e
 	if err != nil {
 		return nil, err
 	}
-	r, err := p.Execute(ctx, task, task.Goal)
-	if r == nil {
+	x, err := p.begin(task)
+	if err != nil {
 		return nil, err
 	}
-	result := &loop.Result{
-		ID: r.ID, Status: r.Status, Reason: r.Error, Output: r.Output, State: r.State, Turns: len(r.Runs), Runs: r.Runs,
-		Usage: r.Usage, Findings: r.Findings, Revisions: revisionsOf(r),
-	}
-	result.Detail, _ = jsonscan.Marshal(r) // what a plan of Go code has as parameters may be no JSON
-	if result.State == nil {
-		result.State = json.RawMessage("{}")
-	}
-	if r.DryRun != nil {
-		result.Output = jsonscan.Encode(r.DryRun)
-	}
-	if f := p.opts.Loop.OnEvent; f != nil {
-		f(&loop.Event{Type: loop.Finished, Time: time.Now(), Turn: result.Turns, Result: result})
-	}
-	return result, err
+	return x.solve(ctx, task.Goal)
 }
 
 // revisionsOf returns the revisions of an execution as a loop tells them.
