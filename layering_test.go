@@ -150,7 +150,7 @@ var layers = map[string]layer{
 	"loop":                {own: "exec compile compile/report lang lang/dialect lang/dialect/toolcalls tool tool/model schemas state diag internal/jsonscan internal/spell", libraries: []string{gjson}},
 	"loop/agentframework": {own: "loop exec compile lang lang/dialect lang/dialect/agentframework tool tool/model schemas diag internal/jsonscan internal/python internal/texttree", libraries: []string{gjson, sjson}},
 	"loop/flux":           {own: "compile dag exec internal/durable lang/dialect/flux loop tool tool/model internal/jsonscan internal/python"},
-	"loop/tea":            {own: "dag exec lang/dialect/tea loop tool tool/model internal/jsonscan"},
+	"loop/tea":            {own: "dag exec lang/dialect/tea loop tool tool/model internal/jsonscan internal/python"},
 	"loop/planning":       {own: "loop exec compile lang lang/dialect lang/dialect/planstep tool tool/model schemas diag internal/jsonscan"},
 
 	// Front ends.

@@ -254,18 +254,11 @@ func (t *Target) origin(source string) Origin {
 	}
 	parts := []byte{'['}
 	for _, d := range t.Definitions {
-		parts = append(append(parts, orNull(d.Raw)...), ',')
+		parts = append(append(parts, jsonscan.OrNull(d.Raw)...), ',')
 	}
-	parts = append(append(append(append(parts, orNull(t.Raw)...), ','), orNull(t.Remote)...), ']')
+	parts = append(append(append(append(parts, jsonscan.OrNull(t.Raw)...), ','), jsonscan.OrNull(t.Remote)...), ']')
 	o.Digest = jsonscan.Digest(parts)
 	return o
-}
-
-func orNull(raw json.RawMessage) json.RawMessage {
-	if raw == nil {
-		return json.RawMessage("null")
-	}
-	return raw
 }
 
 // instead says what a plan may do that can't have the activity for a tool of its own.

@@ -379,7 +379,7 @@ func (f *filler) fill(out []byte, h *hole) []byte {
 			continue
 		}
 		if v := f.eval(part.expr); f.fits(len(out)+text.Len(), len(v)) {
-			text.WriteString(asText(v))
+			text.WriteString(jsonscan.Text(v))
 		}
 	}
 	if f.over {
@@ -388,16 +388,4 @@ func (f *filler) fill(out []byte, h *hole) []byte {
 	out = jsonscan.AppendQuoted(out, text.String())
 	f.fits(len(out), 0) // with what was escaped
 	return out
-}
-
-// asText returns a value as a template shows it: a string as it is, anything else as
-// compact JSON.
-func asText(v json.RawMessage) string {
-	if len(v) > 0 && v[0] == '"' {
-		var s string
-		if json.Unmarshal(v, &s) == nil {
-			return s
-		}
-	}
-	return string(v)
 }

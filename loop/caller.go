@@ -56,14 +56,8 @@ func (c *Called) Text() string {
 		return "Error: " + c.Failure.Message
 	case c.Status != exec.Completed:
 		return strings.TrimSuffix(fmt.Sprintf("Error: the call was not made: %s", c.Reason), ": ")
-	case c.Value == nil:
-		return "null"
 	}
-	var s string
-	if json.Unmarshal(c.Value, &s) == nil && c.Value[0] == '"' {
-		return s
-	}
-	return string(c.Value)
+	return jsonscan.Text(jsonscan.OrNull(c.Value))
 }
 
 // BadCall is the code of the failure of a call that was not made, since it is no sound one:

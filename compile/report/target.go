@@ -21,7 +21,7 @@ func appendIdentity(dst []byte, t *compile.Target, named func(*compile.Delegate)
 	dst = appendMember(dst, "tool", string(toolIdentity(t.Tool)))
 	defs := make([]string, len(t.Definitions))
 	for i, d := range t.Definitions {
-		defs[i] = "[" + jsonscan.Quote(d.Name) + "," + string(orNull(d.Raw)) + "]"
+		defs[i] = "[" + jsonscan.Quote(d.Name) + "," + string(jsonscan.OrNull(d.Raw)) + "]"
 	}
 	dst = appendMember(dst, "definitions", "["+strings.Join(defs, ",")+"]")
 	owners := make([]string, len(t.Owners))
@@ -87,11 +87,4 @@ func toolIdentity(of *tool.Tool) []byte {
 		dst = appendMember(dst, "limits", jsonscan.Quote(limitsText(of.Limits)))
 	}
 	return append(dst, '}')
-}
-
-func orNull(raw json.RawMessage) json.RawMessage {
-	if raw == nil {
-		return json.RawMessage("null")
-	}
-	return raw
 }

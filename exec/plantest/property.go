@@ -89,7 +89,7 @@ func (o *Outcome) variables() map[string]json.RawMessage {
 	}
 	return map[string]json.RawMessage{
 		"effects": encoded(effects), "calls": encoded(calls), "status": encoded(o.Status), "asked": encoded(o.Asked()),
-		"state": orNull(o.State), "data": orNull(o.Data), "output": orNull(o.Output),
+		"state": jsonscan.OrNull(o.State), "data": jsonscan.OrNull(o.Data), "output": jsonscan.OrNull(o.Output),
 	}
 }
 
@@ -100,13 +100,6 @@ func (o *Outcome) Asked() []string {
 		asked = append(asked, q.Path)
 	}
 	return asked
-}
-
-func orNull(v json.RawMessage) json.RawMessage {
-	if v == nil {
-		return json.RawMessage("null")
-	}
-	return v
 }
 
 // encoded returns the JSON of a value that can always be encoded.

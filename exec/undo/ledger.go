@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -127,11 +128,11 @@ func (l *Ledger) returned(at place, e *exec.Event) {
 	case e.Error != nil:
 		l.fail(at, e.Work)
 	case en != nil:
-		en.did, en.result = true, orNull(e.Value)
+		en.did, en.result = true, jsonscan.OrNull(e.Value)
 		delete(l.open, at)
 	case l.unsure[at] != nil: // a person says what it gave, so that it did it
 		en := l.unsure[at]
-		en.did, en.result = true, orNull(e.Value)
+		en.did, en.result = true, jsonscan.OrNull(e.Value)
 	}
 	delete(l.unsure, at)
 }
@@ -145,11 +146,4 @@ func (l *Ledger) done(all bool) []*entry {
 	return slices.DeleteFunc(slices.Clone(l.entries), func(en *entry) bool {
 		return !en.did && !en.doubtful || !all && l.ended[en.instance] == exec.Completed
 	})
-}
-
-func orNull(v json.RawMessage) json.RawMessage {
-	if v == nil {
-		return json.RawMessage("null")
-	}
-	return v
 }

@@ -28,6 +28,23 @@ func Encode(v any) json.RawMessage {
 	return text
 }
 
+// OrNull returns a value, or null for nil.
+func OrNull(v json.RawMessage) json.RawMessage {
+	if v == nil {
+		return json.RawMessage("null")
+	}
+	return v
+}
+
+// Text returns what a string says; of any other value it returns the JSON.
+func Text(v json.RawMessage) string {
+	var s string
+	if len(v) > 0 && v[0] == '"' && json.Unmarshal(v, &s) == nil {
+		return s
+	}
+	return string(v)
+}
+
 // AppendQuoted appends a JSON string without escaping what needs no escape.
 func AppendQuoted(dst []byte, s string) []byte {
 	start := 0

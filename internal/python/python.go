@@ -3,7 +3,10 @@
 package python
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -49,4 +52,31 @@ func List(texts []string) string {
 		quoted[i] = Repr(t)
 	}
 	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// First returns the first n characters of a text.
+func First(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+// Truthy reports whether a JSON value counts as true; nil does not.
+func Truthy(v json.RawMessage) bool {
+	switch v = bytes.TrimSpace(v); {
+	case len(v) == 0:
+		return false
+	case v[0] == '{' || v[0] == '[':
+		return len(bytes.TrimSpace(v[1:len(v)-1])) > 0
+	case v[0] == '"':
+		return len(v) > 2
+	case v[0] == 't' || v[0] == 'f' || v[0] == 'n':
+		return v[0] == 't'
+	}
+	n, err := strconv.ParseFloat(string(v), 64)
+	return n != 0 || err != nil
 }

@@ -38,3 +38,25 @@ func TestPrint(t *testing.T) {
 		}
 	}
 }
+
+func TestTruthy(t *testing.T) {
+	for value, want := range map[string]bool{
+		"": false, "null": false, "false": false, "true": true, `""`: false, `" "`: true, "0": false, "-0.0e3": false, "0.1": true,
+		"-1": true, "1e999": true, "[]": false, "[ ]": false, "[0]": true, "{}": false, "{\n}": false, ` {"a":0} `: true,
+	} {
+		if got := Truthy([]byte(value)); got != want {
+			t.Errorf("%s is %v", value, got)
+		}
+	}
+}
+
+func TestFirst(t *testing.T) {
+	for _, c := range []struct {
+		n    int
+		want string
+	}{{0, ""}, {1, "é"}, {2, "éa"}, {3, "éa†"}, {4, "éa†"}} {
+		if got := First("éa†", c.n); got != c.want {
+			t.Errorf("%d: %q", c.n, got)
+		}
+	}
+}

@@ -263,11 +263,11 @@ func (r *AgentRun) outcome(s *PlanStep, c *loop.Called) outcome {
 	case f != nil:
 		return failed(s.ID, f.String())
 	case s.Kind == CallSubagent:
-		return outcome{value: exec.Envelope(orNull(c.Value))}
+		return outcome{value: exec.Envelope(jsonscan.OrNull(c.Value))}
 	case s.Kind == InvokeSkill:
-		return r.invoked(s, text(orNull(c.Value)))
+		return r.invoked(s, jsonscan.Text(jsonscan.OrNull(c.Value)))
 	}
-	return outcome{value: orNull(c.Value)}
+	return outcome{value: jsonscan.OrNull(c.Value)}
 }
 
 // call makes the calls of a run. Those that do not come to their turn have no status.
@@ -366,7 +366,7 @@ func (h *Host) ask(ctx context.Context, r *AgentRun, cb *Callback) (json.RawMess
 	case called[0].Failure != nil:
 		return nil, rejection(called[0].Failure.Message)
 	}
-	return orNull(called[0].Value), nil
+	return jsonscan.OrNull(called[0].Value), nil
 }
 
 // answer returns what Options.OnCallback says, once.
@@ -379,7 +379,7 @@ func (h *Host) answer(ctx context.Context, r *AgentRun, cb *Callback) (json.RawM
 		answer, err := h.opts.OnCallback(ctx, cb)
 		switch {
 		case err == nil:
-			return said{Answer: orNull(answer)}, nil
+			return said{Answer: jsonscan.OrNull(answer)}, nil
 		case ctx.Err() != nil || errors.Is(err, exec.ErrNobody):
 			return said{}, err
 		}

@@ -198,9 +198,9 @@ func resultText(s *PlanStep, o *outcome) string {
 	case o.failure != "":
 		return fmt.Sprintf("<%s_error name=%q>\n%s\n</%s_error>", name, s.target(), o.failure, name)
 	case s.Kind == CallSubagent:
-		return text(displayed(o.value))
+		return jsonscan.Text(displayed(o.value))
 	}
-	return fmt.Sprintf("<%s_result name=%q>\n%s\n</%s_result>", name, s.target(), text(o.value), name)
+	return fmt.Sprintf("<%s_result name=%q>\n%s\n</%s_result>", name, s.target(), jsonscan.Text(o.value), name)
 }
 
 // several calls subagents, and tells the model what came of each.
@@ -298,7 +298,7 @@ func (r *AgentRun) answered(answer json.RawMessage) {
 		c.answered(answer)
 		return
 	}
-	r.remind(fmt.Sprintf("<callback_answer intent=%q>\n%s\n</callback_answer>", r.awaiting.Intent, text(answer)))
+	r.remind(fmt.Sprintf("<callback_answer intent=%q>\n%s\n</callback_answer>", r.awaiting.Intent, jsonscan.Text(answer)))
 	r.waits(nil)
 }
 

@@ -258,7 +258,7 @@ func request(params Values) string {
 	rest := slices.DeleteFunc(slices.Clone(params), func(m loop.Member) bool { // request is how a task tells its goal
 		return m.Name == "instruction" || m.Name == "request" && string(m.Value) == string(instruction)
 	})
-	said := text(instruction)
+	said := jsonscan.Text(instruction)
 	if len(rest) > 0 {
 		said = strings.TrimSpace(said + "\n\n<parameters>\n" + string(jsonscan.Encode(rest)) + "\n</parameters>")
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/python"
 	"github.com/plc-lang/plc/internal/texttree"
 	"github.com/plc-lang/plc/loop"
@@ -188,5 +189,5 @@ func (a *Agent) complete(params *Values) (fault string) {
 func fill(prompt string, params *Values) string {
 	x := &resolving{known: &References{InvocationParameters: params, StepResults: &Values{}}}
 	x.text("\n"+prompt, nil) // which is a text, also when it is one reference
-	return strings.TrimPrefix(text(x.out), "\n")
+	return strings.TrimPrefix(jsonscan.Text(x.out), "\n")
 }

@@ -343,7 +343,7 @@ func (t *planning) proceed(ctx context.Context, s *PlanState, d *Decision) (*Age
 			value = json.RawMessage(resolution.Raw)
 		}
 		if c := t.run.children[s.PendingCallbackStepID]; c != nil { // the subagent goes on with it
-			c.answered(orNull(value))
+			c.answered(jsonscan.OrNull(value))
 			s.again(s.PendingCallbackStepID)
 		} else {
 			s.resolve(value, time.Now())

@@ -1,10 +1,8 @@
 package agentframework
 
 import (
-	"bytes"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
@@ -65,28 +63,4 @@ func optional(v gjson.Result) string {
 }
 
 // isEmpty reports whether Python takes a value for nothing.
-func isEmpty(v gjson.Result) bool {
-	switch {
-	case v.IsObject() || v.IsArray():
-		return len(bytes.TrimSpace([]byte(v.Raw[1:len(v.Raw)-1]))) == 0
-	case v.Type == gjson.Number:
-		return v.Num == 0
-	case v.Type == gjson.String:
-		return v.Str == ""
-	}
-	return v.Type != gjson.True
-}
-
-// cut returns the first n characters of a text.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return strings.ToValidUTF8(s, string(utf8.RuneError))
-}
+func isEmpty(v gjson.Result) bool { return !python.Truthy([]byte(v.Raw)) }

@@ -62,7 +62,7 @@ func displayed(result json.RawMessage) json.RawMessage {
 	case v.IsObject() && v.Get("message").Exists() && v.Get("status").Exists():
 		return jsonscan.Encode(subagentEnvelope(optional(v.Get("message")), json.RawMessage(v.Get("response").Raw)))
 	case v.Type == gjson.String:
-		return jsonscan.Encode(cut(v.Str, maxShown))
+		return jsonscan.Encode(python.First(v.Str, maxShown))
 	}
 	return result
 }

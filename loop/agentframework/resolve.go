@@ -124,7 +124,7 @@ func (x *resolving) text(s string, at *place) {
 	rest := 0
 	for _, m := range tokens.FindAllStringSubmatchIndex(s, -1) {
 		b.WriteString(s[rest:m[0]])
-		b.WriteString(text(x.look(s[m[2]:m[3]], at)))
+		b.WriteString(jsonscan.Text(x.look(s[m[2]:m[3]], at)))
 		rest = m[1]
 	}
 	b.WriteString(s[rest:])

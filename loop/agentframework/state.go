@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/loop"
 )
 
@@ -116,9 +117,9 @@ func (s *PlanState) step(id string) *PlanStep {
 
 // done takes what came of a step.
 func (s *PlanState) done(step *PlanStep, result json.RawMessage, failure string, started, finished time.Time) {
-	s.StepResults.Put(step.ID, orNull(result))
+	s.StepResults.Put(step.ID, jsonscan.OrNull(result))
 	s.CompletedSteps = append(s.CompletedSteps, CompletedStep{
-		StepID: step.ID, Step: *step, Result: orNull(result), StartedAt: started, FinishedAt: finished,
+		StepID: step.ID, Step: *step, Result: jsonscan.OrNull(result), StartedAt: started, FinishedAt: finished,
 		PlanRevisionAtStart: s.PlanRevision, Error: failure,
 	})
 	s.TotalStepsExecuted++

@@ -235,8 +235,7 @@ func (p *Plan) item(s *Step) string {
 	}
 	list := make([]string, len(results))
 	for i, r := range results {
-		text := []rune(python.Str(r.Value))
-		list[i] = r.Name + ": " + string(text[:min(len(text), mostResult)])
+		list[i] = r.Name + ": " + python.First(python.Str(r.Value), mostResult)
 	}
 	return fmt.Sprintf(`"%s" (from %s)`, s.Name, strings.Join(list, "; "))
 }

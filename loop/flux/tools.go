@@ -207,7 +207,7 @@ func (o *Options) approved(ctx context.Context, plan *Plan) (*Plan, error) {
 	if err != nil {
 		return plan, nil // anything but an object approves it as it is
 	}
-	if truthy(m["rejected"]) {
+	if python.Truthy(m["rejected"]) {
 		return nil, rejectedError(jsonscan.Encode(m["reason"]))
 	}
 	if m["steps"] == nil {
@@ -242,29 +242,6 @@ func (o *Options) reviewed(steps json.RawMessage) (*Plan, error) {
 		err = o.checkCount(len(changed.Steps))
 	}
 	return changed, err
-}
-
-// truthy reports whether Python takes a value for true.
-func truthy(raw json.RawMessage) bool {
-	var v any
-	if raw == nil || json.Unmarshal(raw, &v) != nil {
-		return raw != nil // a number beyond all that Go reads
-	}
-	switch v := v.(type) {
-	case nil:
-		return false
-	case bool:
-		return v
-	case string:
-		return v != ""
-	case float64:
-		return v != 0
-	case []any:
-		return len(v) > 0
-	case map[string]any:
-		return len(v) > 0
-	}
-	return true
 }
 
 // change makes a plan the one that there is, once the memory has it, reports it and returns the

@@ -185,19 +185,9 @@ func (x *execution) outcome(r *ExecutionResult) {
 	r.RevisionCount, r.State = x.state.RevisionCount, x.board
 	maps.Copy(r.StepResults, x.results)
 	x.resultsOf(x.state.Plan, r.StepResults)
-	r.Output, r.FinalOutput = x.output, asText(x.output)
-}
-
-// asText returns a value as text: what a string says, else its JSON; nil of nil.
-func asText(v json.RawMessage) *string {
-	if v == nil {
-		return nil
+	if r.Output = x.output; x.output != nil {
+		r.FinalOutput = new(jsonscan.Text(x.output))
 	}
-	text := string(v)
-	if v[0] == '"' {
-		_ = json.Unmarshal(v, &text)
-	}
-	return &text
 }
 
 // resultsOf adds the results of steps with plans: what their steps gave, and came to.

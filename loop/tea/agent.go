@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/model"
@@ -68,7 +69,7 @@ type agentRun struct {
 // subtask is done has runs of its own.
 func (a *Actions) agentRun(s *Subtask, params json.RawMessage) *agentRun {
 	f, _ := fieldsOf(params)
-	name, task := textOf(f["agent"]), textOf(f["task"])
+	name, task := jsonscan.Text(f["agent"]), jsonscan.Text(f["task"])
 	if a.dispatched == nil {
 		a.dispatched = map[string]int{}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/python"
 	"github.com/plc-lang/plc/loop"
 )
 
@@ -93,7 +94,7 @@ func (a *Actions) decomposeJSON(ctx context.Context, params json.RawMessage) (an
 func (a *Actions) decomposePrompt(p *DecomposeParams) (string, error) {
 	if p.PromptTemplate != "" {
 		r := a.given(p.Goal)
-		return textOf(jsonscan.Encode(r.text(p.PromptTemplate))), r.fault
+		return jsonscan.Text(jsonscan.Encode(r.text(p.PromptTemplate))), r.fault
 	}
 	return a.strategyPrompt(p), nil
 }
@@ -112,7 +113,7 @@ func (a *Actions) strategyPrompt(p *DecomposeParams) string {
 func (a *Actions) completedList() string {
 	var lines []string
 	for _, m := range a.State.SubtaskResults {
-		lines = append(lines, fmt.Sprintf("- %s: %s", m.Name, first(textOf(m.Value), maxListed)))
+		lines = append(lines, fmt.Sprintf("- %s: %s", m.Name, python.First(jsonscan.Text(m.Value), maxListed)))
 	}
 	return cmp.Or(strings.Join(lines, "\n"), "None")
 }
@@ -139,10 +140,10 @@ func (a *Actions) listed(ctx context.Context, t *tracing, q question, what, fail
 func subtasksIn(answer json.RawMessage) ([]json.RawMessage, fields, error) {
 	f, ok := fieldsOf(answer)
 	if !ok {
-		return nil, nil, messagef("the answer is not an object {\"subtasks\": […]} but %s", first(string(answer), 40))
+		return nil, nil, messagef("the answer is not an object {\"subtasks\": […]} but %s", python.First(string(answer), 40))
 	}
 	var list []json.RawMessage
-	if truthy(f["subtasks"]) && json.Unmarshal(f["subtasks"], &list) != nil {
+	if python.Truthy(f["subtasks"]) && json.Unmarshal(f["subtasks"], &list) != nil {
 		return nil, nil, message("'subtasks' is not a list")
 	}
 	return list, f, nil
@@ -155,7 +156,7 @@ func newSubtasks(list []json.RawMessage, prefix string) ([]*Subtask, error) {
 	for i, raw := range list {
 		f, ok := fieldsOf(raw)
 		if !ok {
-			return nil, messagef("subtask %d is not an object: %s", i+1, first(string(raw), 40))
+			return nil, messagef("subtask %d is not an object: %s", i+1, python.First(string(raw), 40))
 		}
 		s := &Subtask{ID: fmt.Sprintf("%s%d", prefix, i+1), Status: Pending}
 		if err := s.describe(f); err != nil {

@@ -149,7 +149,7 @@ func (x *execution) begin() {
 			}
 		case Completed:
 			if x.results.Get(s.ID) == nil {
-				x.results.Set(s.ID, orNull(s.Result))
+				x.results.Set(s.ID, jsonscan.OrNull(s.Result))
 			}
 		}
 	}
@@ -200,7 +200,7 @@ func (x *execution) inOrder(ctx context.Context) error {
 	}
 	for _, id := range order {
 		if s := subtasks[id]; s.Status == Failed && x.uncertain(s) {
-			why := textOf(jsonscan.Encode(s.Error))
+			why := jsonscan.Text(jsonscan.Encode(s.Error))
 			return x.abort(s, "_failed_abort", why, why)
 		} else if !s.Status.done() {
 			if err := x.wave(ctx, []*Subtask{s}); err != nil || x.plan != plan {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/python"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool/model"
 )
@@ -101,13 +102,13 @@ func answerOf(c *loop.Called, run *exec.Result) answer {
 		return answer{failed: true, why: cmp.Or(run.Reason, c.Reason)}
 	}
 	f, _ := fieldsOf(c.Value)
-	if e := f["error"]; truthy(e) {
-		return answer{failed: true, why: textOf(e)}
+	if e := f["error"]; python.Truthy(e) {
+		return answer{failed: true, why: jsonscan.Text(e)}
 	}
 	if content, ok := f["content"]; ok {
 		return answer{result: content}
 	}
-	return answer{result: orNull(c.Value)}
+	return answer{result: jsonscan.OrNull(c.Value)}
 }
 
 // paramsOf reads the params of an executor; nil is none.
@@ -152,7 +153,7 @@ func (x *execution) needed(s *Subtask) string {
 	var b strings.Builder
 	for _, d := range s.Dependencies {
 		if v := x.results.Get(d); v != nil {
-			fmt.Fprintf(&b, "\nResult from '%s': %s", d, first(textOf(v), maxDependent))
+			fmt.Fprintf(&b, "\nResult from '%s': %s", d, python.First(jsonscan.Text(v), maxDependent))
 		}
 	}
 	return b.String()
@@ -247,11 +248,11 @@ func (r *filling) text(s string) any {
 		case !ok:
 			return found
 		case m[3] != "":
-			return string(orNull(v))
+			return string(jsonscan.OrNull(v))
 		case string(v) == "null":
 			return ""
 		}
-		return textOf(v)
+		return jsonscan.Text(v)
 	})
 }
 

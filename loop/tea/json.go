@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/python"
 	"github.com/plc-lang/plc/loop"
 )
 
@@ -57,18 +58,6 @@ func isKind(text json.RawMessage, first byte) bool {
 	return len(text) > 0 && text[0] == first
 }
 
-// truthy reports whether Python takes a value for true; nil is false.
-func truthy(v json.RawMessage) bool {
-	switch string(v) {
-	case "", "null", "false", `""`, "[]", "{}":
-		return false
-	}
-	if n, err := strconv.ParseFloat(string(v), 64); err == nil {
-		return n != 0
-	}
-	return true
-}
-
 // wordOf returns a string, or a number as it is written; false for all else.
 func wordOf(v json.RawMessage) (string, bool) {
 	var s string
@@ -80,25 +69,6 @@ func wordOf(v json.RawMessage) (string, bool) {
 		return n.String(), true
 	}
 	return "", false
-}
-
-// textOf returns a value as it is told in words: a string as it is, all else as JSON.
-func textOf(v json.RawMessage) string {
-	if s, ok := wordOf(v); ok && isKind(v, '"') {
-		return s
-	}
-	return string(v)
-}
-
-// first returns the first n characters of a text.
-func first(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
 }
 
 var fence = regexp.MustCompile("(?s)```(?:json)?\\s*(.*?)```")
@@ -121,7 +91,7 @@ func answerIn(text string) (json.RawMessage, error) {
 			return v, nil
 		}
 	}
-	return nil, message("Could not parse JSON from response: " + first(text, 200) + "...")
+	return nil, message("Could not parse JSON from response: " + python.First(text, 200) + "...")
 }
 
 // message is an error in the words of the system.

@@ -66,7 +66,7 @@ func (r *reading) turn() *model.Turn {
 	for i, raw := range list {
 		m, _ := fieldsOf(raw)
 		content, ok := wordOf(m["content"])
-		switch role := textOf(m["role"]); {
+		switch role := jsonscan.Text(m["role"]); {
 		case !ok:
 			r.fault = messagef("message %d of llm.call has no content that is text", i+1)
 		case role == "system":

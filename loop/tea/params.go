@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/python"
 	"github.com/plc-lang/plc/loop"
 )
 
@@ -147,7 +148,7 @@ func (r *reading) onlyOnce(name string, known ...string) {
 
 func (r *reading) bad(name, want string) {
 	if r.fault == nil {
-		r.fault = messagef("'%s' is %s, not %s", name, want, first(string(r.fields[name]), 40))
+		r.fault = messagef("'%s' is %s, not %s", name, want, python.First(string(r.fields[name]), 40))
 	}
 }
 
@@ -219,7 +220,7 @@ func secondsOf(n float64) time.Duration {
 // are nothing to Python.
 func (r *reading) plan() *Plan {
 	raw := r.fields["plan"]
-	if !truthy(raw) || r.fault != nil {
+	if !python.Truthy(raw) || r.fault != nil {
 		return nil
 	}
 	if !isKind(raw, '{') {

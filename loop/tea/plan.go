@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/python"
 	"github.com/plc-lang/plc/loop"
 )
 
@@ -89,7 +90,7 @@ func (s *Subtask) read(f fields) (err error) {
 		}
 	}
 	if f.has("status") {
-		if s.Status = SubtaskStatus(textOf(f["status"])); !s.Status.known() {
+		if s.Status = SubtaskStatus(jsonscan.Text(f["status"])); !s.Status.known() {
 			return messagef("'%s' is not a valid SubtaskStatus", s.Status)
 		}
 	}
@@ -97,7 +98,7 @@ func (s *Subtask) read(f fields) (err error) {
 		s.Result = f["result"]
 	}
 	if f.has("error") {
-		e := textOf(f["error"])
+		e := jsonscan.Text(f["error"])
 		s.Error = &e
 	}
 	return nil
@@ -108,12 +109,12 @@ func (s *Subtask) describe(f fields) error {
 	if f.has("id") {
 		id, ok := wordOf(f["id"])
 		if !ok {
-			return messagef("the id of a subtask is a string, not %s", first(string(f["id"]), 40))
+			return messagef("the id of a subtask is a string, not %s", python.First(string(f["id"]), 40))
 		}
 		s.ID = id
 	}
 	if f.has("description") {
-		s.Description = textOf(f["description"])
+		s.Description = jsonscan.Text(f["description"])
 	}
 	var list []json.RawMessage
 	if f.has("dependencies") && json.Unmarshal(f["dependencies"], &list) != nil {
@@ -122,7 +123,7 @@ func (s *Subtask) describe(f fields) error {
 	for _, d := range list {
 		id, ok := wordOf(d)
 		if !ok {
-			return messagef("the dependencies of subtask '%s' are ids, not %s", s.ID, first(string(d), 40))
+			return messagef("the dependencies of subtask '%s' are ids, not %s", s.ID, python.First(string(d), 40))
 		}
 		s.Dependencies = append(s.Dependencies, id)
 	}
@@ -183,9 +184,9 @@ func (p *Plan) UnmarshalJSON(text []byte) error {
 			return messagef("the plan has no '%s'", name)
 		}
 	}
-	*p = Plan{ID: textOf(f["id"]), Goal: textOf(f["goal"]), Strategy: Flat}
+	*p = Plan{ID: jsonscan.Text(f["id"]), Goal: jsonscan.Text(f["goal"]), Strategy: Flat}
 	if f.has("strategy") {
-		if p.Strategy = Strategy(textOf(f["strategy"])); !p.Strategy.known() {
+		if p.Strategy = Strategy(jsonscan.Text(f["strategy"])); !p.Strategy.known() {
 			return messagef("'%s' is not a valid PlanningStrategy", p.Strategy)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/python"
 	"github.com/plc-lang/plc/loop"
 )
 
@@ -75,7 +76,7 @@ func (a *Actions) replan(ctx context.Context, plan *Plan, m planningModel, faile
 	if err := next.Validate(); err != nil {
 		return nil, t.error("Replanned structure invalid: %s", err)
 	}
-	t.add("replan_complete", "elapsed_seconds", t.elapsed(), "preserved_subtasks", len(kept), "new_subtasks", len(fresh), "rationale", textOf(f["adjustment_rationale"]))
+	t.add("replan_complete", "elapsed_seconds", t.elapsed(), "preserved_subtasks", len(kept), "new_subtasks", len(fresh), "rationale", jsonscan.Text(f["adjustment_rationale"]))
 	a.revised(plan, next, reason)
 	return &Replanned{Plan: next, PreservedSubtasks: len(kept), NewSubtasks: len(fresh), PlanningTrace: t.trace, Success: true}, nil
 }
@@ -87,7 +88,7 @@ func replanRequest(plan *Plan, failed, reason string) (kept []*Subtask, prompt s
 	for _, s := range plan.Clone().Subtasks {
 		if s.Status == Completed {
 			kept, ids = append(kept, s), append(ids, s.ID)
-			completed = append(completed, fmt.Sprintf("- %s: %s (Result: %s)", s.ID, s.Description, first(textOf(orNull(s.Result)), maxListed)))
+			completed = append(completed, fmt.Sprintf("- %s: %s (Result: %s)", s.ID, s.Description, python.First(jsonscan.Text(jsonscan.OrNull(s.Result)), maxListed)))
 		} else {
 			remaining = append(remaining, fmt.Sprintf("- %s: %s", s.ID, s.Description))
 		}
@@ -95,13 +96,6 @@ func replanRequest(plan *Plan, failed, reason string) (kept []*Subtask, prompt s
 	prompt = fmt.Sprintf(replanPrompt, plan.Goal, cmp.Or(strings.Join(completed, "\n"), "None"), cmp.Or(strings.Join(remaining, "\n"), "None"),
 		cmp.Or(failed, "None"), reason, jsonscan.Encode(ids))
 	return kept, prompt
-}
-
-func orNull(v json.RawMessage) json.RawMessage {
-	if v == nil {
-		return json.RawMessage("null")
-	}
-	return v
 }
 
 // plan returns a copy of a plan that is given, or of that of the state; nil when there is none.
@@ -130,7 +124,7 @@ func (p *Plan) sound() error {
 		if s.Status = cmp.Or(s.Status, Pending); !s.Status.known() {
 			return messagef("'%s' is not a valid SubtaskStatus", s.Status)
 		}
-		if err := jsonscan.Check(orNull(s.Result), jsonscan.Limits{}); err != nil {
+		if err := jsonscan.Check(jsonscan.OrNull(s.Result), jsonscan.Limits{}); err != nil {
 			return messagef("the result of subtask '%s' is not JSON: %s", s.ID, err)
 		}
 	}
