@@ -59,10 +59,10 @@ func compactJSON(v []byte) json.RawMessage {
 	return b.Bytes()
 }
 
-// list returns an array of these values.
-func list(values []json.RawMessage) json.RawMessage {
-	if len(values) == 0 {
-		return json.RawMessage("[]")
+// solutionOf returns the solution of these calls and this output; none is null.
+func solutionOf(calls []json.RawMessage, output string) json.RawMessage {
+	if output == "" {
+		output = "null"
 	}
-	return jsonscan.Encode(values)
+	return ObjectOf("calls", append([]json.RawMessage{}, calls...), "output", json.RawMessage(output)).JSON()
 }

@@ -96,19 +96,22 @@ func callOf(c *compile.Call) []Member {
 
 // independent makes the call that has these members wait for none that are done, and returns them.
 func independent(call []Member, done map[string]bool) []Member {
-	for i, m := range call {
-		if m.Name != "_dependsOn" {
-			continue
-		}
-		left := []string{}
-		for _, id := range gjson.ParseBytes(m.Value).Array() {
-			if !done[id.Str] {
-				left = append(left, id.Str)
-			}
-		}
-		call[i].Value = jsonscan.Encode(left)
+	if before := dependsOn(call); before != nil {
+		(*Object)(&call).Set("_dependsOn", slices.DeleteFunc(before, func(id string) bool { return done[id] }))
 	}
 	return call
+}
+
+// dependsOn returns the ids of the calls for which a call waits by its "_dependsOn"; nil when it
+// has none.
+func dependsOn(call Object) (ids []string) {
+	if list := call.Get("_dependsOn"); list != nil {
+		ids = []string{}
+		for _, id := range gjson.ParseBytes(list).Array() {
+			ids = append(ids, id.Str)
+		}
+	}
+	return ids
 }
 
 // after returns a solution with what is left behind its calls, for which those that failed
@@ -135,7 +138,7 @@ func (left *remainder) after(solution json.RawMessage) json.RawMessage {
 		}
 		calls = append(calls, writeObject(members...))
 	}
-	return writeObject(Member{"calls", jsonscan.Encode(calls)}, Member{"output", json.RawMessage(gjson.GetBytes(solution, "output").Raw)})
+	return solutionOf(calls, gjson.GetBytes(solution, "output").Raw)
 }
 
 // withID returns the members of a call with this id, which comes first.
@@ -146,15 +149,6 @@ func withID(call []Member, id string) []Member {
 
 // waiting returns the members of a call that also waits for the calls of these ids.
 func waiting(members []Member, ids []string) []Member {
-	for i, m := range members {
-		if m.Name == "_dependsOn" {
-			var before []string
-			for _, id := range gjson.ParseBytes(m.Value).Array() {
-				before = append(before, id.Str)
-			}
-			members[i].Value = jsonscan.Encode(append(before, ids...))
-			return members
-		}
-	}
-	return append(members, Member{"_dependsOn", jsonscan.Encode(ids)})
+	(*Object)(&members).Set("_dependsOn", append(dependsOn(members), ids...))
+	return members
 }

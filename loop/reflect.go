@@ -74,10 +74,7 @@ func (s *solver) decided(answer json.RawMessage) (solution json.RawMessage, faul
 	default:
 		return nil, fmt.Sprintf("the decision is continue, amend or final, not %s", d.Raw)
 	}
-	if output == nil {
-		output = json.RawMessage("null")
-	}
-	return writeObject(Member{"calls", list(calls)}, Member{"output", output}), ""
+	return solutionOf(calls, string(output)), ""
 }
 
 // firstBatch cuts a solution down to its first batch if the planner looks at each batch: the calls
@@ -109,7 +106,7 @@ func (a *attempt) firstBatch() error {
 		}
 	}
 	s.rest.output, s.rest.of = json.RawMessage(gjson.GetBytes(a.solution, "output").Raw), a.prog
-	a.solution = writeObject(Member{"calls", list(batch)}, Member{"output", json.RawMessage("null")})
+	a.solution = solutionOf(batch, "")
 	prog, findings := a.compile()
 	if err := findings.Err(); err != nil {
 		return fmt.Errorf("loop: a plan is sound, and its first batch is not: %w", err)
@@ -240,6 +237,6 @@ func (a *attempt) dropUnreachable(answer json.RawMessage, findings diag.List) bo
 	for _, id := range sortedKeys(gone) {
 		a.s.notes = append(a.s.notes, fmt.Sprintf("%q was skipped: what it reads was not written", id))
 	}
-	a.solution = writeObject(Member{"calls", list(left)}, Member{"output", json.RawMessage(gjson.GetBytes(a.solution, "output").Raw)})
+	a.solution = solutionOf(left, gjson.GetBytes(a.solution, "output").Raw)
 	return true
 }

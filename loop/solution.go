@@ -12,30 +12,33 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
+// ReadAnswer reads the JSON in an answer of a model, which may stand in prose. The findings say
+// what was mended, and what is wrong with it as JSON; nothing is said of calls in it.
+func ReadAnswer(text string) (*lang.Document, diag.List) {
+	doc, findings := lang.Parse(diag.NewFile("answer", []byte(text)), &lang.Options{Answer: true})
+	return doc, slices.DeleteFunc(findings, func(f diag.Finding) bool {
+		return f.Severity == diag.Error && f.Code != diag.NotJSON && f.Code != diag.OverLimit && f.Code != diag.DuplicateMember
+	})
+}
+
 // answerOf returns what an answer says, as compact JSON with the members of a solution:
 // {"calls": […], "output": …}, and those that it has besides. A list of calls, or a plan
 // message, is one without an output.
 func answerOf(text string) (json.RawMessage, diag.List) {
-	file := diag.NewFile("answer", []byte(text))
-	doc, findings := lang.Parse(file, &lang.Options{Answer: true})
-	// What its calls say is checked beside the context; here it counts whether there is a text of a
-	// solution.
-	findings = slices.DeleteFunc(findings, func(f diag.Finding) bool {
-		return f.Severity == diag.Error && f.Code != diag.NotJSON && f.Code != diag.OverLimit && f.Code != diag.DuplicateMember
-	})
+	doc, findings := ReadAnswer(text) // what its calls say is checked beside the context
 	if findings.HasErrors() {
 		return nil, findings
 	}
 	switch v := doc.Root; {
 	case v.Kind() == lang.Array && doc.Form == lang.CallList:
-		return writeObject(Member{"calls", v.AppendJSON(nil)}, Member{"output", json.RawMessage("null")}), findings
+		return ObjectOf("calls", json.RawMessage(v.AppendJSON(nil)), "output", nil).JSON(), findings
 	case v.Kind() == lang.Object:
 		if answer, ok := answerIn(v); ok {
 			return answer, findings
 		}
 	}
 	return nil, append(findings, diag.Finding{
-		Code: diag.NotAPlan, Severity: diag.Error, Loc: diag.Loc{File: file},
+		Code: diag.NotAPlan, Severity: diag.Error, Loc: diag.Loc{File: doc.File},
 		Message: `the answer is no solution: it is one object {"calls": […], "output": …}`,
 	})
 }

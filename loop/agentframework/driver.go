@@ -105,14 +105,9 @@ func read(reply *model.Reply, known Known) (*Decision, error) {
 
 // object finds the object in a text.
 func object(text string) (json.RawMessage, error) {
-	doc, findings := lang.Parse(diag.NewFile("answer", []byte(text)), &lang.Options{Answer: true})
-	for _, f := range findings {
-		switch f.Code {
-		case diag.NotJSON, diag.OverLimit, diag.DuplicateMember:
-			if f.Severity == diag.Error {
-				return nil, invalid("%s.", f.Message)
-			}
-		}
+	doc, findings := loop.ReadAnswer(text)
+	if i := slices.IndexFunc(findings, func(f diag.Finding) bool { return f.Severity == diag.Error }); i >= 0 {
+		return nil, invalid("%s.", findings[i].Message)
 	}
 	if doc.Root.IsZero() || doc.Root.Kind() != lang.Object {
 		return nil, invalid(`payload must be a JSON object with a top-level "kind" field.`)
@@ -290,27 +285,22 @@ func (r *AgentRun) waits(cb *Callback) {
 	}
 }
 
-// answered takes the answer to the callback that a run waits for. That of a subagent is passed on.
-func (r *AgentRun) answered(answer json.RawMessage) {
-	if c := r.relay; c != nil {
-		r.relay = nil
-		r.waits(nil)
-		c.answered(answer)
-		return
-	}
-	r.remind(fmt.Sprintf("<callback_answer intent=%q>\n%s\n</callback_answer>", r.awaiting.Intent, jsonscan.Text(answer)))
-	r.waits(nil)
-}
+// answered takes the answer to the callback that a run waits for.
+func (r *AgentRun) answered(answer json.RawMessage) { r.told("answer", jsonscan.Text(answer)) }
 
 // rejected takes that nobody answers the callback that a run waits for, and why.
-func (r *AgentRun) rejected(why string) {
+func (r *AgentRun) rejected(why string) { r.told("rejected", why) }
+
+// told tells the model what became of the callback that a run waits for, or that of the subagent
+// whose callback it is.
+func (r *AgentRun) told(what, said string) {
 	if c := r.relay; c != nil {
 		r.relay = nil
 		r.waits(nil)
-		c.rejected(why)
+		c.told(what, said)
 		return
 	}
-	r.remind(fmt.Sprintf("<callback_rejected intent=%q>\n%s\n</callback_rejected>", r.awaiting.Intent, why))
+	r.remind(fmt.Sprintf("<callback_%[1]s intent=%[2]q>\n%[3]s\n</callback_%[1]s>", what, r.awaiting.Intent, said))
 	r.waits(nil)
 }
 

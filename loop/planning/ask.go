@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -55,10 +54,7 @@ func (x *execution) repaired(ctx context.Context, plans bool, t *model.Turn, tak
 // object finds the JSON value in an answer, which may stand in prose, and reads it into v.
 // what names it.
 func object(reply *model.Reply, what string, v any) diag.List {
-	doc, findings := lang.Parse(diag.NewFile("answer", []byte(reply.Text)), &lang.Options{Answer: true})
-	findings = slices.DeleteFunc(findings, func(f diag.Finding) bool {
-		return f.Severity == diag.Error && f.Code != diag.NotJSON && f.Code != diag.OverLimit && f.Code != diag.DuplicateMember
-	})
+	doc, findings := loop.ReadAnswer(reply.Text)
 	if findings.HasErrors() {
 		return findings
 	}
