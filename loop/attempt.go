@@ -131,13 +131,12 @@ func (a *attempt) start(open bool) error {
 	}
 	opts.OnFailure = s.Loop.OnFailure.exec()
 	told := opts.OnEvent
-	opts.OnEvent = func(e *exec.Event) {
+	opts.OnEvent = s.observer(func(e *exec.Event) {
 		s.memory.watch(e)
 		if told != nil {
 			told(e)
 		}
-		s.Emit(Event{Type: Ran, Run: e})
-	}
+	})
 	opts.OnCallEnd = s.orNews(opts.OnCallEnd)
 	s.bound(&opts)
 	closing, err := recorder(s.Loop.Record).into(&opts, a.id, a.prog)
