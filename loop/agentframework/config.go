@@ -103,34 +103,30 @@ func (p *blockReader) names(raw gjson.Result) error {
 	return nil
 }
 
-// value returns a member that is there, while nothing was wrong.
-func (p *blockReader) value(name string) (gjson.Result, bool) {
-	v, ok := p.values[name]
-	return v, ok && p.err == nil
-}
-
 func (p *blockReader) wrong(format string, args ...any) {
 	p.err = fmt.Errorf("PlanningConfig: "+format, args...)
 }
 
+// value returns a member that is there and of a kind, while nothing was wrong.
+func (p *blockReader) value(name, kind string, is func(gjson.Result) bool) (v gjson.Result, ok bool) {
+	v, ok = p.values[name]
+	if ok = ok && p.err == nil; ok && !is(v) {
+		p.wrong("'%s' must be %s, got %s", name, kind, python.Repr(typeName(v)))
+	}
+	return v, ok && p.err == nil
+}
+
 func (p *blockReader) boolean(name string, to *bool) {
-	v, ok := p.value(name)
-	switch {
-	case !ok:
-	case !v.IsBool():
-		p.wrong("'%s' must be a boolean, got %s", name, python.Repr(typeName(v)))
-	default:
+	if v, ok := p.value(name, "a boolean", gjson.Result.IsBool); ok {
 		*to = v.Bool()
 	}
 }
 
 func (p *blockReader) resolution(to *string) {
 	const name = "ref_resolution"
-	v, ok := p.value(name)
+	v, ok := p.value(name, "a string", func(v gjson.Result) bool { return v.Type == gjson.String })
 	switch {
 	case !ok:
-	case v.Type != gjson.String:
-		p.wrong("'%s' must be a string, got %s", name, python.Repr(typeName(v)))
 	case v.Str != Lenient && v.Str != Strict:
 		p.wrong("unsupported '%s' value %s. Supported: %s", name, python.Repr(v.Str), reprs([]string{Lenient, Strict}))
 	default:
@@ -139,16 +135,10 @@ func (p *blockReader) resolution(to *string) {
 }
 
 func (p *blockReader) positive(name string, to *int) {
-	v, ok := p.value(name)
-	if !ok {
-		return
-	}
-	if typeName(v) != "int" {
-		p.wrong("'%s' must be an integer, got %s", name, python.Repr(typeName(v)))
-		return
-	}
+	v, ok := p.value(name, "an integer", func(v gjson.Result) bool { return typeName(v) == "int" })
 	n, err := strconv.ParseInt(v.Raw, 10, 0)
 	switch {
+	case !ok:
 	case strings.HasPrefix(v.Raw, "-") || n == 0 && err == nil:
 		p.wrong("'%s' must be a positive integer, got %s", name, v.Raw)
 	case err != nil: // more than any plan has
@@ -159,13 +149,11 @@ func (p *blockReader) positive(name string, to *int) {
 }
 
 func (p *blockReader) seconds(name string, to *float64) {
-	v, ok := p.value(name)
+	v, ok := p.value(name, "a number", func(v gjson.Result) bool { return v.Type == gjson.Number || v.IsBool() })
 	switch {
 	case !ok:
 	case v.IsBool():
 		p.wrong("'%s' must be a number, got bool", name)
-	case v.Type != gjson.Number:
-		p.wrong("'%s' must be a number, got %s", name, python.Repr(typeName(v)))
 	case v.Num < 0:
 		p.wrong("'%s' must be >= 0, got %s", name, float(v.Num))
 	default:

@@ -44,9 +44,9 @@ type Agent struct {
 
 // Skill is a text that an agent may have itself told.
 type Skill struct {
-	Name         string
-	Description  string
-	Instructions string
+	Name         string `json:"name"`
+	Description  string `json:"description"`
+	Instructions string `json:"instructions"`
 }
 
 // Callback is a question of an agent to its caller.
@@ -363,7 +363,7 @@ func (h *Host) revised(before []PlanStep, why string, u *PlanUpdated) {
 func (h *Host) converse(ctx context.Context, r *AgentRun) (*model.Reply, error) {
 	t := &model.Turn{System: r.system, Messages: slices.Clone(r.Messages), Attempt: 1, Place: h.place(r)}
 	if h.opts.CallFunctions {
-		t.Functions = functions(h.names(), r.Planning)
+		t.Functions = functions(toolNames(h.caller.Compile.Catalogue), r.Planning)
 	} else {
 		t.Schema = decisionSchema(r.Planning)
 	}

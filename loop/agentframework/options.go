@@ -103,18 +103,14 @@ func ParseOptions(raw []byte, open func(folder string) fs.FS) (*Options, error) 
 		Agents           []agentOptions `json:"agents"`
 		AgentDirectory   string         `json:"agent_directory"`
 		RootAgent        string         `json:"root_agent"`
-		Skills           []struct {
-			Name         string `json:"name"`
-			Description  string `json:"description"`
-			Instructions string `json:"instructions"`
-		} `json:"skills"`
-		CallFunctions bool `json:"call_functions"`
+		Skills           []Skill        `json:"skills"`
+		CallFunctions    bool           `json:"call_functions"`
 	}
 	err := loop.ReadOptions(raw, &t)
 	if err != nil {
 		return nil, fmt.Errorf("agentframework: the options can't be read: %w", err)
 	}
-	o := &Options{PlanningOverride: t.PlanningOverride, CallFunctions: t.CallFunctions}
+	o := &Options{PlanningOverride: t.PlanningOverride, CallFunctions: t.CallFunctions, Skills: t.Skills}
 	if o.Agent, err = t.agent(); err != nil {
 		return nil, err
 	}
@@ -143,7 +139,6 @@ func ParseOptions(raw []byte, open func(folder string) fs.FS) (*Options, error) 
 		if s.Name == "" {
 			return nil, fmt.Errorf("agentframework: the skill %d has no name", i)
 		}
-		o.Skills = append(o.Skills, Skill(s))
 	}
 	return o, o.checkAgents()
 }

@@ -174,14 +174,14 @@ func (a *Agent) parametersSchema() json.RawMessage {
 
 func enum(names []string) string { return `{"enum":` + string(jsonscan.Encode(names)) + `}` }
 
-// stepSchema returns the schema of a step. A name is any text when there are none.
-func stepSchema(n names) string {
+// stepSchema returns the schema of a step that may call these tools.
+func stepSchema(tools []string) string {
 	var kinds []string
 	for _, k := range stepKinds() {
 		kinds = append(kinds, k.kind)
 	}
 	return string(objectOf([]string{"id", "kind"}, schemaMember{"id", `{"type":"string","pattern":"^[a-zA-Z][a-zA-Z0-9_]*$"}`},
-		schemaMember{"kind", enum(kinds)}, schemaMember{"tool_name", n.schema(n.tools)}, schemaMember{"subagent_id", textSchema},
+		schemaMember{"kind", enum(kinds)}, schemaMember{"tool_name", oneOf(tools)}, schemaMember{"subagent_id", textSchema},
 		schemaMember{"skill_name", textSchema}, schemaMember{"callback_intent", enum(intents())}, schemaMember{"parameters", objectSchema},
 		schemaMember{"depends_on", idsSchema}, schemaMember{"message", textSchema}))
 }
@@ -198,44 +198,39 @@ func decisionSchema(plans bool) json.RawMessage {
 		{"tool_name", textSchema}, {"subagent_id", textSchema}, {"skill_name", textSchema}, {"intent", enum(intents())},
 		{"mode", modeSchema}, {"timeout_seconds", `{"type":"number"}`}, {"calls", callsSchema}}
 	if plans {
-		step := stepSchema(names{})
+		step := stepSchema(nil)
 		members = append(members, schemaMember{"plan", listOf(step)}, schemaMember{"add", listOf(step)}, schemaMember{"remove", idsSchema})
 	}
 	return objectOf([]string{"kind"}, members...)
 }
 
-// names lists what the model may call.
-type names struct {
-	tools []string
-}
-
-func (names) schema(list []string) string {
-	if len(list) == 0 {
+// oneOf returns the schema of one of these names; of any text when there are none.
+func oneOf(names []string) string {
+	if len(names) == 0 {
 		return textSchema
 	}
-	return enum(list)
+	return enum(names)
 }
 
-func (h *Host) names() names { return namesOf(h.caller.Compile.Catalogue) }
-
-func namesOf(c *tool.Catalogue) (n names) {
+// toolNames returns the names of the tools that a model may call.
+func toolNames(c *tool.Catalogue) (names []string) {
 	for _, f := range loop.Functions(c) {
-		n.tools = append(n.tools, f.Name)
+		names = append(names, f.Name)
 	}
-	return n
+	return names
 }
 
 // Functions returns the decisions of an agent that plans as functions that a model may call,
 // one at a time; the tools that call_tool and steps may name are those of a catalogue. See
 // Options.CallFunctions.
-func Functions(c *tool.Catalogue) []model.Function { return functions(namesOf(c), true) }
+func Functions(c *tool.Catalogue) []model.Function { return functions(toolNames(c), true) }
 
-func functions(n names, plans bool) []model.Function {
+func functions(tools []string, plans bool) []model.Function {
 	message := schemaMember{"message", textSchema}
 	params := schemaMember{"parameters", objectSchema}
 	var list []model.Function
 	if plans {
-		steps := listOf(stepSchema(n))
+		steps := listOf(stepSchema(tools))
 		list = append(list,
 			model.Function{Name: SubmitPlan, Description: "Submits a plan, or replaces what is left of it by new steps.",
 				Params: objectOf([]string{"plan"}, message, schemaMember{"plan", steps})},
@@ -248,7 +243,7 @@ func functions(n names, plans bool) []model.Function {
 		model.Function{Name: FinalMessage, Description: "Ends the work with its result.",
 			Params: objectOf(nil, message, schemaMember{"response", `{"type":["object","null"]}`})},
 		model.Function{Name: CallTool, Description: "Calls a tool.",
-			Params: objectOf([]string{"tool_name"}, schemaMember{"tool_name", n.schema(n.tools)}, params, message)},
+			Params: objectOf([]string{"tool_name"}, schemaMember{"tool_name", oneOf(tools)}, params, message)},
 		model.Function{Name: CallSubagent, Description: "Has another agent do something.",
 			Params: objectOf([]string{"subagent_id"}, schemaMember{"subagent_id", textSchema}, params, message)},
 		model.Function{Name: CallSubagents, Description: "Has several agents do something.",
