@@ -159,15 +159,7 @@ func (a *attempt) start(open bool) error {
 
 // exec returns the strategy of the run.
 func (st Strategy) exec() exec.Strategy {
-	switch st {
-	case SkipAndContinue:
-		return exec.Skip
-	case Abort:
-		return exec.Abort
-	case AskUser:
-		return exec.Ask
-	}
-	return exec.Continue
+	return [...]exec.Strategy{ReplanRemaining: exec.Continue, InsertRecovery: exec.Continue, SkipAndContinue: exec.Skip, Abort: exec.Abort, AskUser: exec.Ask}[st]
 }
 
 // finish takes the whole answer and compiles it. It returns what the planner is told of an

@@ -143,17 +143,9 @@ func Strategies() []Strategy {
 
 // String returns the strategy as plc solve --on-failure has it.
 func (st Strategy) String() string {
-	switch st {
-	case InsertRecovery:
-		return "insert_recovery"
-	case SkipAndContinue:
-		return "skip_and_continue"
-	case Abort:
-		return "abort"
-	case AskUser:
-		return "ask_user"
-	}
-	return "replan_remaining"
+	return [...]string{
+		ReplanRemaining: "replan_remaining", InsertRecovery: "insert_recovery", SkipAndContinue: "skip_and_continue", Abort: "abort", AskUser: "ask_user",
+	}[st]
 }
 
 // MarshalText implements encoding.TextMarshaler.

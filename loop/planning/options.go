@@ -85,17 +85,9 @@ const (
 
 // decision returns the decision that carries a strategy out.
 func (s Strategy) decision() RevisionDecision {
-	switch s {
-	case InsertRecovery:
-		return DecideInsertRecovery
-	case SkipAndContinue:
-		return DecideSkip
-	case AbortPlan:
-		return DecideAbort
-	case AskUser:
-		return DecideAskUser
-	}
-	return DecideReplan
+	return cmp.Or(map[Strategy]RevisionDecision{
+		InsertRecovery: DecideInsertRecovery, SkipAndContinue: DecideSkip, AbortPlan: DecideAbort, AskUser: DecideAskUser,
+	}[s], DecideReplan)
 }
 
 // Response is a person's answer about a plan.
