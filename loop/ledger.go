@@ -42,7 +42,7 @@ func (s *solver) writeTaskLedger(ctx context.Context, why string) error {
 	}
 	for try := 1; try <= 2; try++ {
 		turn := &model.Turn{
-			System: ledgerInstructions, Messages: []model.Message{{Role: model.User, Text: text}},
+			System: ledgerInstructions, Messages: model.FromUser(text),
 			Schema: json.RawMessage(ledgerSchema), Strict: true, Attempt: s.ordinal(),
 		}
 		reply, err := s.ask(ctx, turn, nil)

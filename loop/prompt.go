@@ -48,7 +48,7 @@ func (s *solver) request(faults string) *model.Turn {
 		text += "\n## Your last answer could not be used\n" + faults + "\nAnswer again, with all of the plan.\n"
 	}
 	return &model.Turn{
-		System: system, Messages: []model.Message{{Role: model.User, Text: text}},
+		System: system, Messages: model.FromUser(text),
 		Schema: s.schema, Strict: model.Strict(s.schema), Attempt: s.ordinal(),
 	}
 }

@@ -418,7 +418,7 @@ type completer struct{ *Kernel }
 // Complete implements model.Client.
 func (c completer) Complete(ctx context.Context, req *model.Request) (*model.Answer, error) {
 	reply, err := c.converse(ctx, "", c.Task.Planner, func(bool) {}, &model.Turn{
-		System: req.System, Messages: []model.Message{{Role: model.User, Text: req.Prompt}},
+		System: req.System, Messages: model.FromUser(req.Prompt),
 		Schema: req.Schema, Strict: req.Strict, Attempt: req.Attempt, Place: req.Place,
 	})
 	if err != nil {

@@ -86,7 +86,7 @@ func Solve(ctx context.Context, task *loop.Task, o *Options) (*loop.Result, erro
 	if err != nil {
 		return nil, err
 	}
-	a := &agent{Kernel: k, o: o, plans: plans, messages: []model.Message{{Role: model.User, Text: task.Text(k.Loop.Compile.Values)}}}
+	a := &agent{Kernel: k, o: o, plans: plans, messages: model.FromUser(task.Text(k.Loop.Compile.Values))}
 	a.plans.told = func(p *Plan, progress json.RawMessage) {
 		a.Emit(loop.Event{Type: loop.Kept, Text: p.Summary(), Detail: progress})
 	}

@@ -204,5 +204,5 @@ func inTokens(message string) string {
 
 // turn returns a request.
 func turn(system, text string, schema json.RawMessage) *model.Turn {
-	return &model.Turn{System: system, Messages: []model.Message{{Role: model.User, Text: text}}, Schema: schema, Strict: schema != nil && model.Strict(schema)}
+	return &model.Turn{System: system, Messages: model.FromUser(text), Schema: schema, Strict: schema != nil && model.Strict(schema)}
 }

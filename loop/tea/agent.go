@@ -35,22 +35,6 @@ type Agent struct {
 	MaxToolCalls int      // for a subtask; 0 is 10. A round of calls may go over
 }
 
-// dispatch gives subtasks to agents, all at once.
-func (x *execution) dispatch(ctx context.Context, batch []*Subtask, params []json.RawMessage) ([]answer, error) {
-	answers, errs := make([]answer, len(batch)), make([]error, len(batch))
-	runs := make([]*agentRun, len(batch))
-	for i, s := range batch {
-		runs[i] = x.a.agentRun(s, params[i])
-	}
-	together(len(batch), func(i int) { answers[i], errs[i] = runs[i].do(ctx) })
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return answers, nil
-}
-
 // agentRun is an agent that does a subtask.
 type agentRun struct {
 	*Actions
@@ -76,7 +60,7 @@ func (a *Actions) agentRun(s *Subtask, params json.RawMessage) *agentRun {
 	a.dispatched[s.ID]++
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", s.ID, a.dispatched[s.ID]))
 	return &agentRun{Actions: a, Agent: a.o.Agents[name], name: name, subtask: s.ID, id: a.k.Loop.ID + "-" + hex.EncodeToString(sum[:4]),
-		messages: []model.Message{{Role: model.User, Text: task}}}
+		messages: model.FromUser(task)}
 }
 
 // do asks the model and makes its calls until it answers.

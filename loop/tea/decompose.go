@@ -11,6 +11,7 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/python"
 	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/tool/model"
 )
 
 // Decomposed is the answer of plan.decompose.
@@ -40,7 +41,8 @@ func (a *Actions) Decompose(ctx context.Context, p *DecomposeParams) (*Decompose
 	if err != nil {
 		return nil, t.raised("Plan decomposition failed: %s", err)
 	}
-	list, f, err := a.listed(ctx, t, question{planningModel{q.Model, q.Temperature}, prompt, "Goal: " + q.Goal, 1}, "plan", "Plan decomposition failed")
+	turn := &model.Turn{System: prompt, Messages: model.FromUser("Goal: " + q.Goal), Temperature: q.Temperature, Attempt: 1}
+	list, f, err := a.listed(ctx, t, q.Model, turn, "plan", "Plan decomposition failed")
 	if err != nil {
 		return nil, err
 	}
@@ -120,12 +122,12 @@ func (a *Actions) completedList() string {
 
 // listed returns the subtasks that a planner lists when it is asked, and the members of its
 // answer. what is what it gives, and failed what it is called when it can't be used.
-func (a *Actions) listed(ctx context.Context, t *tracing, q question, what, failed string) ([]json.RawMessage, fields, error) {
-	answer, err := a.ask(ctx, q)
+func (a *Actions) listed(ctx context.Context, t *tracing, planner string, turn *model.Turn, what, failed string) ([]json.RawMessage, fields, error) {
+	reply, err := a.reply(ctx, planner, turn)
 	if err != nil {
 		return nil, nil, t.failed(ctx, err)
 	}
-	parsed, err := answerIn(answer)
+	parsed, err := answerIn(reply.Text)
 	if err != nil {
 		return nil, nil, t.error("Failed to parse "+what+": %s", err)
 	}

@@ -372,11 +372,7 @@ func (x *execution) replan(ctx context.Context, s *Subtask, why string) error {
 		return x.abort(s, "_max_replans", fmt.Sprintf("Max replans (%d) exceeded: %s", x.p.MaxReplans, why), why)
 	}
 	x.add("triggering_replan", "failed_subtask", s.ID, "replan_count", x.replans+1)
-	m := planningModel{}
-	if c := x.a.State.PlannerConfig; c != nil {
-		m = planningModel{c.Model, c.Temperature}
-	}
-	r, err := x.a.replan(ctx, x.plan, m, s.ID, why)
+	r, err := x.a.replan(ctx, x.plan, cmp.Or(x.a.State.PlannerConfig, &ReplanParams{}), s.ID, why)
 	var failed *Error
 	switch {
 	case errors.As(err, &failed):

@@ -48,9 +48,13 @@ func (x *execution) do(ctx context.Context, batch []*Subtask) ([]answer, error) 
 	case known:
 		answers, err = x.a.call(ctx, name, batch, params)
 	case name == LLMCall:
-		answers = x.a.llmCall(ctx, batch, params)
+		answers, err = together(len(batch), func(i int) (answer, error) { return x.a.callModel(ctx, batch[i].ID, params[i]), nil })
 	case name == AgentDispatch:
-		answers, err = x.dispatch(ctx, batch, params)
+		runs := make([]*agentRun, len(batch))
+		for i, s := range batch {
+			runs[i] = x.a.agentRun(s, params[i])
+		}
+		answers, err = together(len(batch), func(i int) (answer, error) { return runs[i].do(ctx) })
 	default:
 		for i := range answers {
 			answers[i] = answer{failed: true, why: fmt.Sprintf("Executor action '%s' not found", name)}

@@ -1,6 +1,7 @@
 package tea
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,20 +20,18 @@ import (
 // gave. A tool of this name in the catalogue is called in its place.
 const LLMCall = "llm.call"
 
-// llmCall asks the models for subtasks, all at once.
-func (a *Actions) llmCall(ctx context.Context, batch []*Subtask, params []json.RawMessage) []answer {
-	answers := make([]answer, len(params))
-	together(len(params), func(i int) { answers[i] = a.callModel(ctx, batch[i].ID, params[i]) })
-	return answers
-}
-
-// together does n things at the same time.
-func together(n int, do func(i int)) {
+// together has n subtasks done at the same time. The error is that of the first that has one.
+func together(n int, do func(i int) (answer, error)) ([]answer, error) {
+	answers, errs := make([]answer, n), make([]error, n)
 	var all sync.WaitGroup
 	for i := range n {
-		all.Go(func() { do(i) })
+		all.Go(func() { answers[i], errs[i] = do(i) })
 	}
 	all.Wait()
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
+	}
+	return answers, nil
 }
 
 // callModel does llm.call with params.
@@ -45,14 +44,14 @@ func (a *Actions) callModel(ctx context.Context, subtask string, params json.Raw
 		return answer{failed: true, why: r.fault.Error()}
 	}
 	t.Attempt, t.Place = a.attempt+1, subtask
-	text, err := a.converse(ctx, name, t)
+	reply, err := a.reply(ctx, name, t)
 	switch {
 	case ctx.Err() != nil:
 		return answer{ended: loop.Ended(exec.Cancelled, "the loop was cancelled")}
 	case err != nil:
 		return answer{failed: true, why: errorText(err)}
 	}
-	return answer{result: jsonscan.Encode(text)}
+	return answer{result: jsonscan.Encode(reply.Text)}
 }
 
 // turn returns what the param messages asks.
@@ -82,35 +81,6 @@ func (r *reading) turn() *model.Turn {
 	}
 	t.System = strings.Join(system, "\n\n")
 	return t
-}
-
-// planningModel is the model that plans, and how.
-type planningModel struct {
-	name        string
-	temperature *float64
-}
-
-// question is one of the planning to a model.
-type question struct {
-	planningModel
-	system, user string
-	attempt      int
-}
-
-// ask puts a question to its model.
-func (a *Actions) ask(ctx context.Context, q question) (string, error) {
-	return a.converse(ctx, q.name, &model.Turn{
-		System: q.system, Messages: []model.Message{{Role: model.User, Text: q.user}}, Attempt: q.attempt, Temperature: q.temperature,
-	})
-}
-
-// converse has a model answer.
-func (a *Actions) converse(ctx context.Context, name string, t *model.Turn) (string, error) {
-	reply, err := a.reply(ctx, name, t)
-	if err != nil {
-		return "", err
-	}
-	return reply.Text, nil
 }
 
 // reply returns what the model of a name answers.

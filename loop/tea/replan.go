@@ -11,6 +11,7 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/python"
 	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/tool/model"
 )
 
 // Replanned is the answer of plan.replan.
@@ -35,7 +36,7 @@ func (a *Actions) Replan(ctx context.Context, p *ReplanParams) (*Replanned, erro
 	if limit := plan.count("max_replans"); limit > 0 && plan.count("replan_count") >= limit {
 		return nil, &Error{Message: fmt.Sprintf("Maximum replans (%d) exceeded. Consider adjusting max_replans or reviewing the goal.", limit)}
 	}
-	r, err := a.replan(ctx, plan, planningModel{p.Model, p.Temperature}, a.State.FailedSubtask, cmp.Or(a.State.FailureReason, "Unknown"))
+	r, err := a.replan(ctx, plan, p, a.State.FailedSubtask, cmp.Or(a.State.FailureReason, "Unknown"))
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +53,9 @@ func (a *Actions) replanJSON(ctx context.Context, params json.RawMessage) (any, 
 	return a.Replan(ctx, p)
 }
 
-// replan does Replan of a plan without regard to its limit. failed is "" for None.
-func (a *Actions) replan(ctx context.Context, plan *Plan, m planningModel, failed, reason string) (*Replanned, error) {
+// replan does Replan of a plan by the model of p, without regard to its limit. failed is "" for
+// None.
+func (a *Actions) replan(ctx context.Context, plan *Plan, p *ReplanParams, failed, reason string) (*Replanned, error) {
 	t := newTracing()
 	var id any
 	if failed != "" {
@@ -61,7 +63,8 @@ func (a *Actions) replan(ctx context.Context, plan *Plan, m planningModel, faile
 	}
 	t.add("replan_start", "plan_id", plan.ID, "failed_subtask", id, "failure_reason", reason)
 	kept, prompt := replanRequest(plan, failed, reason)
-	list, f, err := a.listed(ctx, t, question{m, replanSystem, prompt, 1 + plan.count("replan_count")}, "replan", "Replan failed")
+	turn := &model.Turn{System: replanSystem, Messages: model.FromUser(prompt), Temperature: p.Temperature, Attempt: 1 + plan.count("replan_count")}
+	list, f, err := a.listed(ctx, t, p.Model, turn, "replan", "Replan failed")
 	if err != nil {
 		return nil, err
 	}

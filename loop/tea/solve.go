@@ -11,6 +11,7 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/lang/dialect/tea"
 	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/tool/model"
 )
 
 // Solve decomposes the goal of a task and executes the plan; with the iterative strategy, again
@@ -186,12 +187,12 @@ func (a *Actions) output(ctx context.Context, goal string, x *Executed) error {
 		a.k.Update(func(r *loop.Result) { r.Output = out })
 		return nil
 	}
-	text, err := a.ask(ctx, question{planningModel{a.o.Decompose.Model, a.o.Decompose.Temperature}, synthesisPrompt + string(a.k.Task.Schema),
-		fmt.Sprintf("Goal: %s\nResults: %s", goal, jsonscan.Encode(x.SubtaskResults)), 1})
+	reply, err := a.reply(ctx, a.o.Decompose.Model, &model.Turn{System: synthesisPrompt + string(a.k.Task.Schema), Temperature: a.o.Decompose.Temperature,
+		Messages: model.FromUser(fmt.Sprintf("Goal: %s\nResults: %s", goal, jsonscan.Encode(x.SubtaskResults))), Attempt: 1})
 	if err != nil {
 		return &Error{Message: err.Error()}
 	}
-	out, err := loop.Output(text, a.k.Task.Schema)
+	out, err := loop.Output(reply.Text, a.k.Task.Schema)
 	if err != nil {
 		return &Error{Message: err.Error()}
 	}

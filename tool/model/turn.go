@@ -59,6 +59,9 @@ type Message struct {
 	Error bool           `json:"error,omitempty"` // Returned: the text says what went wrong
 }
 
+// FromUser returns a conversation in which a user has said this.
+func FromUser(text string) []Message { return []Message{{Role: User, Text: text}} }
+
 // Function is a function that the model may call.
 type Function struct {
 	Name        string          `json:"name"` // of any form: one that a provider does not take is sent as another
