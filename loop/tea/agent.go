@@ -188,10 +188,8 @@ func (r *reading) agents() map[string]*Agent {
 		if f == nil && own.fault == nil {
 			own.fault = message("it is not an object")
 		}
-		agents[name] = &Agent{Model: own.text("model"), SystemPrompt: own.text("system_prompt"), Temperature: own.temperature(), MaxToolCalls: own.count("max_tool_calls")}
-		if own.has("tools") && json.Unmarshal(f["tools"], &agents[name].Tools) != nil {
-			own.bad("tools", "a list of names")
-		}
+		agents[name] = &Agent{Model: own.text("model"), SystemPrompt: own.text("system_prompt"), Temperature: own.number("temperature"),
+			MaxToolCalls: own.count("max_tool_calls"), Tools: read[[]string](own, "tools", "a list of names")}
 		if own.fault != nil && r.fault == nil {
 			r.fault = messagef("the agent '%s': %s", name, own.fault)
 		}

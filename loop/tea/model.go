@@ -39,7 +39,7 @@ func (a *Actions) callModel(ctx context.Context, subtask string, params json.Raw
 	f, _ := fieldsOf(params)
 	r := &reading{fields: f}
 	name, t := r.text("model"), r.turn()
-	t.Temperature = r.temperature()
+	t.Temperature = r.number("temperature")
 	if r.fault != nil {
 		return answer{failed: true, why: r.fault.Error()}
 	}

@@ -1,6 +1,7 @@
 package tea
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -152,63 +153,48 @@ func (r *reading) bad(name, want string) {
 	}
 }
 
-func (r *reading) text(name string) (s string) {
-	if r.has(name) && json.Unmarshal(r.fields[name], &s) != nil {
-		r.bad(name, "a string")
+// read returns a member of the parameters; the zero value when it is not there, or null.
+func read[T any](r *reading, name, want string) (v T) {
+	if r.has(name) && json.Unmarshal(r.fields[name], &v) != nil {
+		r.bad(name, want)
 	}
-	return s
+	return v
 }
+
+func (r *reading) text(name string) string { return read[string](r, name, "a string") }
 
 func (r *reading) flag(name string, standard bool) bool {
-	if r.has(name) && json.Unmarshal(r.fields[name], &standard) != nil {
-		r.bad(name, "true or false")
-	}
-	return standard
+	return *cmp.Or(read[*bool](r, name, "true or false"), &standard)
 }
 
-func (r *reading) number(name string) (n float64, given bool) {
-	if !r.has(name) {
-		return 0, false
-	}
-	if json.Unmarshal(r.fields[name], &n) != nil {
-		r.bad(name, "a number")
-	}
-	return n, true
-}
-
-// temperature returns that of a model; nil when nothing is said.
-func (r *reading) temperature() *float64 {
-	n, given := r.number("temperature")
-	if !given {
-		return nil
-	}
-	return &n
-}
+// number returns a number; nil when nothing is said.
+func (r *reading) number(name string) *float64 { return read[*float64](r, name, "a number") }
 
 // count returns a whole number: -1 when none is meant, 0 when nothing is said.
 func (r *reading) count(name string) int {
-	n, given := r.number(name)
-	switch {
-	case !given:
+	switch n := r.number(name); {
+	case n == nil:
 		return 0
-	case n != math.Trunc(n) || n > math.MaxInt32:
+	case *n != math.Trunc(*n) || *n > math.MaxInt32:
 		r.bad(name, "an integer")
-	case n <= 0:
+		return 0
+	case *n <= 0:
 		return -1
+	default:
+		return int(*n)
 	}
-	return int(n)
 }
 
 // seconds returns a time, as count is a number.
 func (r *reading) seconds(name string) time.Duration {
-	n, given := r.number(name)
-	switch {
-	case !given:
+	switch n := r.number(name); {
+	case n == nil:
 		return 0
-	case n <= 0:
+	case *n <= 0:
 		return -1
+	default:
+		return secondsOf(*n)
 	}
-	return secondsOf(n)
 }
 
 // secondsOf returns a duration of so many seconds, at most 292 years.
@@ -254,7 +240,7 @@ func (r *reading) decompose() *DecomposeParams {
 	return &DecomposeParams{
 		Goal: r.text("goal"), Model: r.text("model"), Strategy: Strategy(r.text("strategy")),
 		MaxDepth: r.count("max_depth"), MaxSubtasks: r.count("max_subtasks"), PromptTemplate: r.text("prompt_template"),
-		Temperature: r.temperature(),
+		Temperature: r.number("temperature"),
 	}
 }
 

@@ -46,7 +46,7 @@ func (a *Actions) Replan(ctx context.Context, p *ReplanParams) (*Replanned, erro
 
 func (a *Actions) replanJSON(ctx context.Context, params json.RawMessage) (any, error) {
 	r := readParams(params).planned()
-	p := &ReplanParams{Plan: r.plan(), Model: r.text("model"), Temperature: r.temperature()}
+	p := &ReplanParams{Plan: r.plan(), Model: r.text("model"), Temperature: r.number("temperature")}
 	if r.fault != nil {
 		return nil, newTracing().raised("Replan failed: %s", r.fault)
 	}
