@@ -16,32 +16,33 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Options are those of a Flux agent; the zero value is the default.
+// Options are those of a Flux agent; the zero value is the default. The tags are the names of Flux;
+// ParseOptions reads them.
 type Options struct {
-	Planning           bool // the agent gets the six tools; Solve takes it as given
-	MaxPlanSteps       int  // max_plan_steps; 0 is 20
-	StrictDependencies bool // strict_dependencies
-	ApprovePlan        bool // approve_plan: each plan is looked at before it is active
-	MaxToolCalls       int  // max_tool_calls, those of the six tools among them; 0 is 10. A round may go over
+	Planning           bool `json:"planning"`       // the agent gets the six tools; Solve takes it as given
+	MaxPlanSteps       int  `json:"max_plan_steps"` // 0 is 20
+	StrictDependencies bool `json:"strict_dependencies"`
+	ApprovePlan        bool `json:"approve_plan"`   // each plan is looked at before it is active
+	MaxToolCalls       int  `json:"max_tool_calls"` // those of the six tools among them; 0 is 10. A round may go over
 	// System is the agent's system prompt; the preamble about plans comes behind it.
-	System string
+	System string `json:"system_prompt"`
 	// Memory keeps the plan; nil keeps it as long as the agent runs.
-	Memory Memory
+	Memory Memory `json:"-"`
 	// MemoryFile is the name of a file that options in JSON want for a memory; the package opens
 	// none.
-	MemoryFile string
+	MemoryFile string `json:"memory"`
 	// Approve is asked about a plan with ApprovePlan, at the pause named plan_approval. Its answer
 	// is what Flux is resumed with: {"rejected": true}, {"steps": [...]} with other steps, or
 	// anything else, which approves. The plan is its own copy. Nil, and exec.ErrNobody, have the
 	// agent pause.
-	Approve func(ctx context.Context, plan *Plan) (json.RawMessage, error)
+	Approve func(ctx context.Context, plan *Plan) (json.RawMessage, error) `json:"-"`
 	// OnProgress is called with {"type": "plan", "plan": …} after each change; it must be quick and
 	// must not call the Plans.
-	OnProgress func(json.RawMessage)
+	OnProgress func(json.RawMessage) `json:"-"`
 	// NudgeAlways nudges a model that says nothing whenever there is a plan, also one that is done.
-	NudgeAlways bool
+	NudgeAlways bool `json:"-"`
 	// Loop says how calls are checked, run and recorded, and what is told; nil is the default.
-	Loop *loop.Options
+	Loop *loop.Options `json:"-"`
 }
 
 func (o *Options) maxPlanSteps() int {

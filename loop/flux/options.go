@@ -11,22 +11,19 @@ import (
 // "planning", "max_plan_steps", "strict_dependencies", "approve_plan", "max_tool_calls" and
 // "memory", the name of a file. An unknown name is an error, and so is a value that makes no sense.
 func ParseOptions(raw []byte) (*Options, error) {
-	var t struct {
-		SystemPrompt       string `json:"system_prompt"`
-		Planning           *bool  `json:"planning"`
-		MaxPlanSteps       *int   `json:"max_plan_steps"`
-		StrictDependencies bool   `json:"strict_dependencies"`
-		ApprovePlan        bool   `json:"approve_plan"`
-		MaxToolCalls       *int   `json:"max_tool_calls"`
-		Memory             string `json:"memory"`
-	}
+	o := &Options{Planning: true}
+	t := struct {
+		*Options
+		Planning     *bool `json:"planning"`
+		MaxPlanSteps *int  `json:"max_plan_steps"`
+		MaxToolCalls *int  `json:"max_tool_calls"`
+	}{Options: o}
 	if err := loop.ReadOptions(raw, &t); err != nil {
 		return nil, fmt.Errorf("flux: the options can't be read: %w", err)
 	}
 	if t.Planning != nil && !*t.Planning {
 		return nil, errors.New(`flux: "planning" is false, and an agent without is no loop of plans`)
 	}
-	o := &Options{Planning: true, System: t.SystemPrompt, StrictDependencies: t.StrictDependencies, ApprovePlan: t.ApprovePlan, MemoryFile: t.Memory}
 	for _, n := range []struct {
 		name string
 		from *int
