@@ -181,24 +181,29 @@ func words(m lang.Node) string {
 	return string(m.AppendJSON(nil))
 }
 
-// block returns that of a kind and instance.
-func (b *board) block(kind, instance string) *block {
-	for _, bl := range b.blocks {
-		if bl.kind == kind && bl.instance == instance {
-			return bl
-		}
+// find returns the block of a kind and instance; nil is none.
+func (b *board) find(kind, instance string) *block {
+	i := slices.IndexFunc(b.blocks, func(bl *block) bool { return bl.kind == kind && bl.instance == instance })
+	if i < 0 {
+		return nil
 	}
-	bl := &block{kind: kind, instance: instance}
-	b.blocks = append(b.blocks, bl)
+	return b.blocks[i]
+}
+
+// block returns the block of a kind and instance, which it adds where there is none.
+func (b *board) block(kind, instance string) *block {
+	bl := b.find(kind, instance)
+	if bl == nil {
+		bl = &block{kind: kind, instance: instance}
+		b.blocks = append(b.blocks, bl)
+	}
 	return bl
 }
 
 // at returns the value of a kind and instance; nil is none.
 func (b *board) at(kind, instance string) json.RawMessage {
-	for _, bl := range b.blocks {
-		if bl.kind == kind && bl.instance == instance {
-			return bl.value
-		}
+	if bl := b.find(kind, instance); bl != nil {
+		return bl.value
 	}
 	return nil
 }
@@ -210,21 +215,18 @@ const emptySolution = `{"calls":[],"output":null}`
 func (b *board) request(messages []json.RawMessage, solution string) []byte {
 	var d bytes.Buffer
 	d.WriteString(`{"context":[`)
-	d.Write(bytes.Join(asBytes(messages), []byte(",\n")))
+	for i, m := range messages {
+		if i > 0 {
+			d.WriteString(",\n")
+		}
+		d.Write(m)
+	}
 	d.WriteString("],\n")
 	if b.schema != nil {
 		fmt.Fprintf(&d, "\"schema\":%s,\n", b.schema)
 	}
 	fmt.Fprintf(&d, "\"solution\":%s}", solution)
 	return d.Bytes()
-}
-
-func asBytes(list []json.RawMessage) [][]byte {
-	all := make([][]byte, len(list))
-	for i, m := range list {
-		all[i] = m
-	}
-	return all
 }
 
 // document returns the document of a turn with all that is known.
@@ -283,18 +285,13 @@ func (b *board) takeKind(kind, instance string, seen json.RawMessage) {
 	if seen == nil {
 		return
 	}
-	i := slices.IndexFunc(b.blocks, func(bl *block) bool { return bl.kind == kind && bl.instance == instance })
+	there := b.find(kind, instance) != nil
 	if instance != "" {
-		var before json.RawMessage
-		if i >= 0 {
-			before = b.blocks[i].value
-		}
-		seen = own(seen, b.block(kind, "").value, before)
+		seen = own(seen, b.block(kind, "").value, b.at(kind, instance))
 	}
-	if i < 0 && (seen == nil || string(seen) == "{}") {
-		return
+	if there || seen != nil && string(seen) != "{}" {
+		b.block(kind, instance).value = seen
 	}
-	b.block(kind, instance).value = seen
 }
 
 // own returns what of a value is not in the one under it, or was its own before; nil is
