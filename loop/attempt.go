@@ -139,13 +139,9 @@ func (a *attempt) start(open bool) error {
 	})
 	opts.OnCallEnd = s.orNews(opts.OnCallEnd)
 	s.bound(&opts)
-	closing, err := recorder(s.Loop.Record).into(&opts, a.id, a.prog)
+	closing, err := recorder(s.Loop.Record).into(&opts, a.id, a.prog, s.memory.recall)
 	if err != nil {
 		return err
-	}
-	record := opts.Record
-	if record != nil {
-		opts.Record = &remembered{record, s.memory}
 	}
 	ctx, cancel := context.WithCancel(a.ctx)
 	h, err := exec.Start(ctx, a.prog, &opts)
@@ -153,7 +149,7 @@ func (a *attempt) start(open bool) error {
 		cancel()
 		return errors.Join(err, closing())
 	}
-	a.handle, a.cancel, a.record, a.closing = h, cancel, record, closing
+	a.handle, a.cancel, a.record, a.closing = h, cancel, opts.Record, closing
 	return nil
 }
 

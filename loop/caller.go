@@ -101,9 +101,9 @@ func (c *Caller) Call(ctx context.Context, id string, calls []model.FunctionCall
 	var result *exec.Result
 	var err error
 	if c.kernel != nil {
-		result, err = c.kernel.Run(ctx, id, prog, opts, c.Record)
+		result, err = c.kernel.Run(ctx, id, prog, opts, nil)
 	} else {
-		result, err = run(ctx, id, prog, opts, c.Record)
+		result, err = run(ctx, id, prog, opts, c.Record, nil)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -174,10 +174,10 @@ func (c *Caller) compile(calls []model.FunctionCall, ids []string) (*compile.Pro
 }
 
 // run runs a program as the run of this id, with the record that record gives for it; a nil
-// record keeps none. See Options.Record.
-func run(ctx context.Context, id string, prog *compile.Program, opts exec.Options, record func(id string, prog *compile.Program) (exec.Record, error)) (*exec.Result, error) {
+// record keeps none. See Options.Record, and Kernel.Run for recall.
+func run(ctx context.Context, id string, prog *compile.Program, opts exec.Options, record recorder, recall recall) (*exec.Result, error) {
 	opts.ID = id
-	closing, err := recorder(record).into(&opts, id, prog)
+	closing, err := record.into(&opts, id, prog, recall)
 	if err != nil {
 		return nil, err
 	}
@@ -197,8 +197,36 @@ func replaced(rec exec.Record, r *exec.Result) error {
 // recorder gives the record of a run: see Options.Record.
 type recorder func(id string, prog *compile.Program) (exec.Record, error)
 
+// recall takes what the record of a run knows of an instance from before; nil does not: see
+// Kernel.Run.
+type recall = func(instance string, pasts map[string]*exec.Past)
+
+// recalled is a record that hands over what it knows: a run that goes on does not tell again what
+// had come to its end.
+type recalled struct {
+	exec.Record
+	recall recall
+}
+
+// Past implements exec.Record.
+func (r *recalled) Past(instance string) (map[string]*exec.Past, error) {
+	pasts, err := r.Record.Past(instance)
+	if err == nil {
+		r.recall(instance, pasts)
+	}
+	return pasts, err
+}
+
+// Revise implements Reviser, for a record that does.
+func (r *recalled) Revise(prog *compile.Program) error {
+	if own, ok := r.Record.(Reviser); ok {
+		return own.Revise(prog)
+	}
+	return nil
+}
+
 // into gives options the record of a run, and returns what closes it.
-func (r recorder) into(opts *exec.Options, id string, prog *compile.Program) (func() error, error) {
+func (r recorder) into(opts *exec.Options, id string, prog *compile.Program, recall recall) (func() error, error) {
 	opts.Record = nil
 	if r == nil {
 		return func() error { return nil }, nil
@@ -207,7 +235,9 @@ func (r recorder) into(opts *exec.Options, id string, prog *compile.Program) (fu
 	if err != nil {
 		return nil, fmt.Errorf("loop: the run %s can't be recorded: %w", id, err)
 	}
-	opts.Record = rec
+	if opts.Record = rec; rec != nil && recall != nil {
+		opts.Record = &recalled{rec, recall}
+	}
 	if c, ok := rec.(io.Closer); ok {
 		return c.Close, nil
 	}

@@ -428,12 +428,12 @@ func (k *Kernel) observer(theirs func(*exec.Event)) func(*exec.Event) {
 	}
 }
 
-// Run runs a program as a run of the loop, within what is left of its limits. The record is
-// Options.Record, or one around it.
-func (k *Kernel) Run(ctx context.Context, id string, prog *compile.Program, o exec.Options, record func(string, *compile.Program) (exec.Record, error)) (*exec.Result, error) {
+// Run runs a program as a run of the loop, with its record, within what is left of its limits.
+// Recall is called with what the record of a run that goes on knows of an instance; nil is not.
+func (k *Kernel) Run(ctx context.Context, id string, prog *compile.Program, o exec.Options, recall func(instance string, pasts map[string]*exec.Past)) (*exec.Result, error) {
 	k.bound(&o)
 	o.OnEvent = k.observer(o.OnEvent)
-	r, err := run(ctx, id, prog, o, record)
+	r, err := run(ctx, id, prog, o, k.Loop.Record, recall)
 	k.ran(id, r)
 	return r, err
 }

@@ -57,22 +57,6 @@ func (m *memory) watch(e *exec.Event) {
 	m.now[at].past.Take(e)
 }
 
-// remembered is the record of a run, of which the memory learns what it knows from before: a run
-// that goes on does not tell again what had come to its end.
-type remembered struct {
-	exec.Record
-	memory *memory
-}
-
-// Past implements exec.Record.
-func (r *remembered) Past(instance string) (map[string]*exec.Past, error) {
-	pasts, err := r.Record.Past(instance)
-	if err == nil {
-		r.memory.recall(instance, pasts)
-	}
-	return pasts, err
-}
-
 // recall takes what the record of the run that goes on knows of an instance.
 func (m *memory) recall(instance string, pasts map[string]*exec.Past) {
 	m.mu.Lock()

@@ -36,7 +36,7 @@ func SolveReWOO(ctx context.Context, task *loop.Task, o *loop.Options) (*loop.Re
 		if err := k.Show(prog); err != nil { // to whoever has to approve it
 			return err
 		}
-		res, err := k.Run(ctx, k.Loop.ID+"-1", prog, k.Loop.Exec, k.Loop.Record)
+		res, err := k.Run(ctx, k.Loop.ID+"-1", prog, k.Loop.Exec, nil)
 		switch {
 		case err != nil:
 			return err

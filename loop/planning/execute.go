@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -92,7 +91,7 @@ func (x *execution) run(ctx context.Context) (*exec.Result, error) {
 	x.p.mu.Lock()
 	x.follow(prog)
 	x.p.mu.Unlock()
-	res, err := x.k.Run(ctx, fmt.Sprintf("%s-%d", x.k.Loop.ID, x.turn), prog, x.runOptions(prog, settled), x.recorder(settled))
+	res, err := x.k.Run(ctx, fmt.Sprintf("%s-%d", x.k.Loop.ID, x.turn), prog, x.runOptions(prog, settled), func(_ string, pasts map[string]*exec.Past) { x.recall(idsOf(prog), settled, pasts) })
 	x.turn++
 	x.k.SetTurn(x.turn)
 	if res != nil {
@@ -249,61 +248,24 @@ func idsOf(prog *compile.Program) map[string]string {
 	return ids
 }
 
-// recorder gives the record of a run, of which the execution learns what it knows from before.
-func (x *execution) recorder(settled map[string]json.RawMessage) func(string, *compile.Program) (exec.Record, error) {
-	if x.opts.Loop.Record == nil {
-		return nil
-	}
-	return func(id string, prog *compile.Program) (exec.Record, error) {
-		rec, err := x.opts.Loop.Record(id, prog)
-		if rec == nil || err != nil {
-			return rec, err
+// recall takes what the record of a run knows of its steps, but for those that are settled.
+func (x *execution) recall(ids map[string]string, settled map[string]json.RawMessage, pasts map[string]*exec.Past) {
+	x.p.mu.Lock()
+	defer x.p.mu.Unlock()
+	for path, known := range pasts {
+		id, ok := ids[path]
+		if !ok || settled[id] != nil {
+			continue
 		}
-		return &recalled{rec, x, idsOf(prog), settled}, nil
-	}
-}
-
-// recalled is the record of a run. One that goes on does not tell again what had come to its end.
-type recalled struct {
-	exec.Record
-	x       *execution
-	ids     map[string]string
-	settled map[string]json.RawMessage
-}
-
-// Past implements exec.Record.
-func (r *recalled) Past(instance string) (map[string]*exec.Past, error) {
-	pasts, err := r.Record.Past(instance)
-	if err != nil {
-		return pasts, err
-	}
-	r.x.p.mu.Lock()
-	defer r.x.p.mu.Unlock()
-	for path, past := range pasts {
-		if id, ok := r.ids[path]; ok && r.settled[id] == nil {
-			r.x.recall(id, *past)
+		past := *known
+		x.pasts[id] = &past
+		delete(x.lost, past.Content) // which it took over, if it was there
+		x.used += past.Usage.Tokens
+		if past.Attempts > 0 {
+			r := x.resultOf(id)
+			r.Tokens += past.Usage.Tokens
+			r.UsedFallback = past.Fallback && (past.Lost || past.Returned != nil)
 		}
-	}
-	return pasts, nil
-}
-
-// Close closes the record, if it is one to be closed.
-func (r *recalled) Close() error {
-	if c, ok := r.Record.(io.Closer); ok {
-		return c.Close()
-	}
-	return nil
-}
-
-// recall takes what the record of the run knows of a step. The caller holds p.mu.
-func (x *execution) recall(id string, past exec.Past) {
-	x.pasts[id] = &past
-	delete(x.lost, past.Content) // which it took over, if it was there
-	x.used += past.Usage.Tokens
-	if past.Attempts > 0 {
-		r := x.resultOf(id)
-		r.Tokens += past.Usage.Tokens
-		r.UsedFallback = past.Fallback && (past.Lost || past.Returned != nil)
 	}
 }
 
