@@ -128,7 +128,7 @@ func (s *solver) revise(reason string) {
 		return
 	}
 	if s.revision == nil {
-		s.revision = &Revision{Strategy: s.Loop.OnFailure, Added: []string{}, Removed: []string{}, Kept: []string{}}
+		s.revision = &Revision{Strategy: s.Loop.OnFailure}
 	} else {
 		reason = s.revision.Reason + "; " + reason
 	}
@@ -137,27 +137,16 @@ func (s *solver) revise(reason string) {
 
 // revised notes by which plan the one before was replaced, if it was.
 func (s *solver) revised(prog *compile.Program) {
-	r := s.revision
-	s.revision = nil
-	now := map[string]bool{}
+	ids := make([]string, len(prog.Calls))
 	for i := range prog.Calls {
-		now[prog.Calls[i].ID] = true
+		ids[i] = prog.Calls[i].ID
 	}
-	if r != nil {
-		r.Turn, r.At = s.result.Turns+1, time.Now()
-		for _, id := range s.ids {
-			if now[id] {
-				r.Kept = append(r.Kept, id)
-			} else {
-				r.Removed = append(r.Removed, id)
-			}
-		}
-		for _, id := range sortedKeys(now) {
-			if !slices.Contains(s.ids, id) {
-				r.Added = append(r.Added, id)
-			}
-		}
-		s.result.Revisions = append(s.result.Revisions, *r)
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	if s.revision != nil {
+		r := RevisionOf(s.ids, ids)
+		r.Turn, r.At, r.Reason, r.Strategy = s.result.Turns+1, time.Now(), s.revision.Reason, s.revision.Strategy
+		s.result.Revisions = append(s.result.Revisions, r)
 	}
-	s.ids = sortedKeys(now)
+	s.ids, s.revision = ids, nil
 }

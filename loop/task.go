@@ -182,6 +182,29 @@ type Revision struct {
 	Kept     []string  `json:"kept"` // calls of both plans
 }
 
+// RevisionOf returns the revision that replaces a plan of these calls by another one; when, why and
+// how are left to say.
+func RevisionOf(before, now []string) Revision {
+	r := Revision{Added: []string{}, Removed: []string{}, Kept: []string{}}
+	was, is := map[string]bool{}, map[string]bool{}
+	for _, id := range before {
+		was[id] = true
+	}
+	for _, id := range now {
+		if is[id] = true; !was[id] {
+			r.Added = append(r.Added, id)
+		}
+	}
+	for _, id := range before {
+		if is[id] {
+			r.Kept = append(r.Kept, id)
+		} else {
+			r.Removed = append(r.Removed, id)
+		}
+	}
+	return r
+}
+
 // Usage counts what a loop used.
 type Usage struct {
 	Requests int        `json:"requests"`     // to the planner

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -342,22 +341,6 @@ type pausedError struct {
 }
 
 func (e *pausedError) Error() string { return "a call waits for approval" }
-
-// revised notes that a plan replaced another.
-func (h *Host) revised(before []PlanStep, why string, u *PlanUpdated) {
-	kept, dropped := []string{}, setOf(u.DroppedStepIDs)
-	for i := range before {
-		if !dropped[before[i].ID] {
-			kept = append(kept, before[i].ID)
-		}
-	}
-	h.k.Update(func(r *loop.Result) {
-		r.Revisions = append(r.Revisions, loop.Revision{
-			Turn: r.Usage.Requests, At: time.Now().UTC(), Reason: why, Strategy: loop.ReplanRemaining,
-			Added: u.AddedStepIDs, Removed: u.DroppedStepIDs, Kept: kept,
-		})
-	})
-}
 
 // converse asks the model.
 func (h *Host) converse(ctx context.Context, r *AgentRun) (*model.Reply, error) {

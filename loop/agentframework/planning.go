@@ -168,7 +168,7 @@ func (t *planning) install(before []PlanStep, why string, change func(*PlanState
 	}
 	s.unreflected = false
 	t.run.semanticFailures, t.run.parseFailures = 0, 0
-	u := s.updated(before)
+	u, r := s.updated(before)
 	if t.host.opts.OnPlanUpdated != nil {
 		t.host.opts.OnPlanUpdated(t.run, u)
 	}
@@ -182,7 +182,10 @@ func (t *planning) install(before []PlanStep, why string, change func(*PlanState
 		}
 	}
 	if !u.IsInitial {
-		t.host.revised(before, why, u)
+		t.host.k.Update(func(all *loop.Result) {
+			r.Turn, r.At, r.Reason = all.Usage.Requests, time.Now().UTC(), why
+			all.Revisions = append(all.Revisions, r)
+		})
 	}
 	t.host.k.Emit(loop.Event{Type: loop.Revised, Text: said, Detail: jsonscan.Encode(u)})
 	t.run.remind(reminder(s, false))
@@ -387,6 +390,6 @@ func (t *planning) revise(ctx context.Context, s *PlanState, d *Decision, kept [
 	if ok, result, err := t.show(ctx, s, steps); !ok {
 		return result, err
 	}
-	t.install(s.Plan, d.Message, func(s *PlanState) { s.replace(steps, stepIDs(kept)) })
+	t.install(s.Plan, d.Message, func(s *PlanState) { s.replace(steps, setOf(idsOf(kept))) })
 	return nil, nil
 }

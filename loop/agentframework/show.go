@@ -71,7 +71,7 @@ func (t *planning) program(s *PlanState, steps []PlanStep) (*compile.Program, di
 // plain returns steps of which nothing depends on steps that are done, with their results
 // filled in.
 func plain(steps []PlanStep) []*PlanStep {
-	there, list := stepIDs(steps), make([]*PlanStep, len(steps))
+	there, list := setOf(idsOf(steps)), make([]*PlanStep, len(steps))
 	for i := range steps {
 		own := steps[i]
 		own.DependsOn = nil

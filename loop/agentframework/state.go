@@ -180,13 +180,13 @@ func (s *PlanState) failed() (list [][2]string) {
 	return list
 }
 
-// stepIDs returns the ids of steps.
-func stepIDs(steps []PlanStep) map[string]bool {
-	set := make(map[string]bool, len(steps))
+// idsOf returns the ids of steps.
+func idsOf(steps []PlanStep) []string {
+	ids := make([]string, len(steps))
 	for i := range steps {
-		set[steps[i].ID] = true
+		ids[i] = steps[i].ID
 	}
-	return set
+	return ids
 }
 
 func setOf(ids []string) map[string]bool {
@@ -208,22 +208,14 @@ type PlanUpdated struct {
 	Plan           []PlanStep `json:"plan"`
 }
 
-// updated returns the event of the plan of a state that was another before.
-func (s *PlanState) updated(before []PlanStep) *PlanUpdated {
+// updated returns the event of the plan of a state that was another before, and the revision that
+// it is.
+func (s *PlanState) updated(before []PlanStep) (*PlanUpdated, loop.Revision) {
+	r := loop.RevisionOf(idsOf(before), idsOf(s.Plan))
+	slices.Sort(r.Added)
+	slices.Sort(r.Removed)
 	return &PlanUpdated{
 		Type: "plan_updated", IsInitial: before == nil, PlanRevision: s.PlanRevision, StepCount: len(s.Plan),
-		AddedStepIDs: without(s.Plan, before), DroppedStepIDs: without(before, s.Plan), Plan: slices.Clone(s.Plan),
-	}
-}
-
-// without returns the steps of a plan that another has not, sorted.
-func without(plan, other []PlanStep) []string {
-	has, ids := stepIDs(other), []string{}
-	for i := range plan {
-		if !has[plan[i].ID] {
-			ids = append(ids, plan[i].ID)
-		}
-	}
-	slices.Sort(ids)
-	return ids
+		AddedStepIDs: r.Added, DroppedStepIDs: r.Removed, Plan: slices.Clone(s.Plan),
+	}, r
 }
