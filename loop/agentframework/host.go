@@ -20,25 +20,26 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Agent is a model with instructions.
+// Agent is a model with instructions. The tags are the names of agent_framework; ParseOptions and
+// ParseAgent read them.
 type Agent struct {
-	ID           string
-	Role         string // what it is, in a word or two
-	Description  string // for the agents that may call it
-	Instructions string // what it is to do, beside how decisions are made
+	ID           string `json:"id"`
+	Role         string `json:"role"`         // what it is, in a word or two
+	Description  string `json:"description"`  // for the agents that may call it
+	Instructions string `json:"instructions"` // what it is to do, beside how decisions are made
 	// Prompt is the first message, in which {{name}} is a parameter; "" is the instruction, and all
 	// other parameters as JSON.
-	Prompt        string
-	Parameters    []Parameter     // that it has to be called with; it may be called with others
-	Planning      *PlanningConfig // nil does not plan
-	Tools         []string        // that it may call; nil is all of the host
-	Subagents     []string        // that it may call; nil is all
-	Skills        []string        // that it may invoke; nil is all
-	TerminalTools []string        // a call of one is not made, and ends the run: its parameters are the result
-	Model         string          // one of Options.Models; "" is the planner of the task
-	Temperature   *float64        // nil is that of the model
-	NoCallbacks   bool            // it may not ask who called it
-	NoUser        bool            // it may not ask a person
+	Prompt        string          `json:"prompt"`
+	Parameters    []Parameter     `json:"parameters"`     // that it has to be called with; it may be called with others
+	Planning      *PlanningConfig `json:"planning"`       // nil does not plan
+	Tools         []string        `json:"tools"`          // that it may call; nil is all of the host
+	Subagents     []string        `json:"subagents"`      // that it may call; nil is all
+	Skills        []string        `json:"skills"`         // that it may invoke; nil is all
+	TerminalTools []string        `json:"terminal_tools"` // a call of one is not made, and ends the run: its parameters are the result
+	Model         string          `json:"model"`          // one of Options.Models; "" is the planner of the task
+	Temperature   *float64        `json:"temperature"`    // nil is that of the model
+	NoCallbacks   bool            `json:"-"`              // it may not ask who called it
+	NoUser        bool            `json:"-"`              // it may not ask a person
 }
 
 // Skill is a text that an agent may have itself told.

@@ -44,7 +44,7 @@ func ParseAgent(text []byte) (*Agent, error) {
 	if fault != nil {
 		return nil, fmt.Errorf("agentframework: the front matter can't be read: %w", fault)
 	}
-	o := agentOptions{Tools: []string{}, Subagents: []string{}, Skills: []string{}}
+	o := agentOptions{Agent: Agent{Tools: []string{}, Subagents: []string{}, Skills: []string{}}}
 	if err := loop.ReadObject(tree.JSON(), &o); err != nil {
 		return nil, fmt.Errorf("agentframework: the front matter can't be read: %w", err)
 	}

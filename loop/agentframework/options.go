@@ -14,18 +14,11 @@ import (
 
 // agentOptions are an Agent as JSON, and as front matter.
 type agentOptions struct {
-	modelOptions
-	ID            string          `json:"id"`
-	Role          string          `json:"role"`
-	Description   string          `json:"description"`
-	Instructions  string          `json:"instructions"`
-	Prompt        string          `json:"prompt"`
-	Parameters    json.RawMessage `json:"parameters"`
-	Planning      json.RawMessage `json:"planning"`
-	Tools         []string        `json:"tools"`
-	Subagents     []string        `json:"subagents"`
-	Skills        []string        `json:"skills"`
-	TerminalTools []string        `json:"terminal_tools"`
+	Agent
+	Parameters     json.RawMessage `json:"parameters"`
+	Planning       json.RawMessage `json:"planning"`
+	CanQueryCaller *bool           `json:"can_query_caller"`
+	CanUseHost     *bool           `json:"can_use_host_interaction"`
 }
 
 // modelOptions say by which model an agent works, and whom it may ask.
@@ -52,11 +45,8 @@ func (o *modelOptions) into(a *Agent) {
 }
 
 func (o *agentOptions) agent() (Agent, error) {
-	a := Agent{
-		ID: o.ID, Role: o.Role, Description: o.Description, Instructions: o.Instructions, Prompt: o.Prompt,
-		Tools: o.Tools, Subagents: o.Subagents, Skills: o.Skills, TerminalTools: o.TerminalTools,
-	}
-	o.into(&a)
+	a := o.Agent
+	(&modelOptions{CanQueryCaller: o.CanQueryCaller, CanUseHost: o.CanUseHost}).into(&a)
 	var err error
 	if a.Planning, err = ParsePlanning(o.Planning); err == nil {
 		a.Parameters, err = parametersOf(o.Parameters)
