@@ -93,21 +93,27 @@ type (
 	}
 )
 
+// answered asks the planner of the task for an object with a member that has to be there, which of
+// returns. What names the object.
+func answered[A any](ctx context.Context, x *execution, t *model.Turn, what, member string, of func(*A) *bool) (answer A, err error) {
+	err = x.repaired(ctx, false, t, func(r *model.Reply) (diag.List, error) {
+		answer = *new(A)
+		findings := object(r, what, &answer)
+		if !findings.HasErrors() && of(&answer) == nil {
+			findings = append(findings, fault(diag.BadNotation, "", "the answer is no %s: %q is missing", what, member))
+		}
+		return findings, nil
+	})
+	return answer, err
+}
+
 // review asks whether a plan is feasible.
 func (x *execution) review(ctx context.Context, p *Plan) (diag.List, error) {
 	if !x.opts.FeasibilityCheck {
 		return nil, nil
 	}
-	var answer reviewed
 	text := x.brief(p.Goal) + "\n## Plan\n" + string(p.timeless()) + "\n"
-	err := x.repaired(ctx, false, turn(reviewPrompt, text, json.RawMessage(reviewSchema)), func(r *model.Reply) (diag.List, error) {
-		answer = reviewed{}
-		findings := object(r, "review", &answer)
-		if !findings.HasErrors() && answer.Feasible == nil {
-			findings = append(findings, fault(diag.BadNotation, "", `the answer is no review: "feasible" is missing`))
-		}
-		return findings, nil
-	})
+	answer, err := answered(ctx, x, turn(reviewPrompt, text, json.RawMessage(reviewSchema)), "review", "feasible", func(a *reviewed) *bool { return a.Feasible })
 	if err != nil || *answer.Feasible {
 		return nil, err
 	}
@@ -136,15 +142,7 @@ func (x *execution) judge(ctx context.Context, p *Plan, results map[string]*Step
 
 // judgement asks whether something is as it should be, and if not, why.
 func (x *execution) judgement(ctx context.Context, t *model.Turn) (met bool, reason string, err error) {
-	var answer judged
-	err = x.repaired(ctx, false, t, func(r *model.Reply) (diag.List, error) {
-		answer = judged{}
-		findings := object(r, "judgement", &answer)
-		if !findings.HasErrors() && answer.Met == nil {
-			findings = append(findings, fault(diag.BadNotation, "", `the answer is no judgement: "met" is missing`))
-		}
-		return findings, nil
-	})
+	answer, err := answered(ctx, x, t, "judgement", "met", func(a *judged) *bool { return a.Met })
 	return err == nil && *answer.Met, answer.Reason, err
 }
 
