@@ -12,11 +12,6 @@ import (
 	"github.com/plc-lang/plc/loop"
 )
 
-// nobody returns the error of a plan that waits because there is nobody to approve it.
-func nobody() error {
-	return loop.Ended(exec.Paused, "the plan waits for approval, and there is nobody to ask")
-}
-
 // permitted has a plan approved where that is wanted, and looked at by the hook OnPlan of the
 // loop, whose errors but loop.ErrRejected are guidance for another plan.
 func (x *execution) permitted(ctx context.Context, p *Plan, revision int, check func(*Plan) error, again func(ctx context.Context, guidance string) (*Plan, error)) (*Plan, error) {
@@ -37,7 +32,7 @@ func (x *execution) permitted(ctx context.Context, p *Plan, revision int, check 
 			reason := strings.TrimPrefix(strings.TrimPrefix(err.Error(), loop.ErrRejected.Error()), ": ")
 			return nil, loop.Ended(exec.Rejected, "plan rejected: %s", reason)
 		case errors.Is(err, exec.ErrNobody):
-			return nil, nobody()
+			return nil, err
 		}
 		if p, err = again(ctx, err.Error()); err != nil {
 			return nil, err
@@ -58,7 +53,8 @@ func (x *execution) settledNow() map[string]json.RawMessage {
 
 // approved puts a plan to a person, where that is wanted, and returns the plan that may be
 // executed: the same, a person's, or one that the planner made with a person's guidance. The
-// error is a *loop.End when there is none. Again asks for a new plan, with guidance.
+// error is a *loop.End, or exec.ErrNobody, when there is none. Again asks for a new plan, with
+// guidance.
 func (x *execution) approved(ctx context.Context, p *Plan, revision int, check func(*Plan) error, again func(ctx context.Context, guidance string) (*Plan, error)) (*Plan, error) {
 	if !x.opts.RequirePlanApproval {
 		return p, nil
@@ -132,7 +128,7 @@ func (x *execution) modified(p *Plan, check func(*Plan) error, req *ApprovalRequ
 func (x *execution) ask(ctx context.Context, approver Approver, req *ApprovalRequest, check func(*Plan) error, retried *bool) (Approval, error) {
 	if approver == nil {
 		if approver = x.byCallback(); approver == nil {
-			return Approval{}, nobody()
+			return Approval{}, exec.ErrNobody
 		}
 	}
 	question := struct {
@@ -155,7 +151,7 @@ func (x *execution) ask(ctx context.Context, approver Approver, req *ApprovalReq
 		case ctx.Err() != nil:
 			return Approval{}, ctx.Err()
 		case errors.Is(err, exec.ErrNobody):
-			return Approval{}, nobody()
+			return Approval{}, err
 		case errors.Is(context.Cause(limited), errNoAnswer):
 			return x.unanswered(retried), nil
 		case err != nil:
