@@ -2,7 +2,6 @@ package plc
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -28,10 +27,10 @@ type RecordedCall struct {
 	Gave           json.RawMessage
 }
 
-// ReadCalls reads the calls of a run, as far as their events can be read.
-func ReadCalls(ctx context.Context, store journal.Store, run string) RecordedCalls {
+// ReadCalls reads the calls of a run from its events, as far as these can be read.
+func ReadCalls(events iter.Seq2[*journal.Entry, error]) RecordedCalls {
 	past := RecordedCalls{}
-	for e := range CallEvents(ctx, store, run) {
+	for e := range CallEvents(events) {
 		at := CallAt{e.Instance, e.Call}
 		c := past[at]
 		if c == nil {
@@ -183,10 +182,10 @@ func isBelow(path, above string) bool {
 	return ok && rest != "" && strings.ContainsRune("/[#", rune(rest[0]))
 }
 
-// CallEvents returns the events of a run that are about calls, as far as they can be read.
-func CallEvents(ctx context.Context, s journal.Store, run string) iter.Seq[*exec.Event] {
+// CallEvents returns those of a run's events that are about calls, as far as they can be read.
+func CallEvents(events iter.Seq2[*journal.Entry, error]) iter.Seq[*exec.Event] {
 	return func(yield func(*exec.Event) bool) {
-		for entry, err := range s.Events(ctx, run, 0, false) {
+		for entry, err := range events {
 			if err != nil {
 				return
 			}

@@ -226,7 +226,7 @@ func (env *environment) timesOf(ctx context.Context, p *prepared, r *plc.Run, re
 	if err != nil {
 		return err
 	}
-	plc.ReadCalls(ctx, store, r.ID()).Into(res, sum, nil)
+	plc.ReadCalls(store.Events(ctx, r.ID(), 0, false)).Into(res, sum, nil)
 	return nil
 }
 

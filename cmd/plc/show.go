@@ -51,7 +51,7 @@ func (env *environment) show(ctx context.Context, w *walked) error {
 	}
 	res, past := w.res, plc.RecordedCalls{}
 	if len(res.Calls)+len(res.Instances) > 0 { // else it is a run of very many instances, none of which is shown
-		past = plc.ReadCalls(ctx, w.store, w.sum.Run)
+		past = plc.ReadCalls(w.store.Events(ctx, w.sum.Run, 0, false))
 	}
 	res.Status, res.Reason = statusOf(w.sum, res)
 	past.Into(res, w.sum, questions)

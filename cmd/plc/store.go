@@ -251,7 +251,7 @@ func askedCalls(ctx context.Context, s journal.Store, run string) (calls []strin
 // knownCalls returns the calls of a run that have events.
 func knownCalls(ctx context.Context, s journal.Store, run string) (calls []string) {
 	seen := map[string]bool{}
-	for e := range plc.CallEvents(ctx, s, run) {
+	for e := range plc.CallEvents(s.Events(ctx, run, 0, false)) {
 		if !seen[e.Call] {
 			seen[e.Call] = true
 			calls = append(calls, display.Sprintf("%s\t%s", e.Call, e.Tool).String())

@@ -475,6 +475,15 @@ func TestCountsAreAlike(t *testing.T) {
 			t.Errorf("want %s in the list, %s, and on the page, %s", want, wordsOf(row), wordsOf(head))
 		}
 	}
+	for run, want := range map[string]string{waits: "awaiting pending", goes: "running"} { // also in the document of the run
+		var got []string
+		for _, c := range g.want(200, "GET", "/v1/runs/"+run, nil)["result"].(object)["calls"].([]any) {
+			got = append(got, c.(object)["status"].(string))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("the calls are %v, want %s", got, want)
+		}
+	}
 	close(g.gate)
 	g.want(200, "POST", "/v1/runs/"+waits+"/cancel", object{}) // its call was asked about and never made
 	if page := wordsOf(g.page("/runs/" + waits)); !regexp.MustCompile(`cancelled by ada not begun: 2 – cancelled`).MatchString(page) {

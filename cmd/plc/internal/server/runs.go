@@ -286,11 +286,16 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		again, err = s.opts.Engine.Replay(r.Context(), sum.Run, plc.Source{}, nil)
 	}
+	var open []*journal.Question
+	if err == nil {
+		open, err = s.opts.Engine.Questions(r.Context(), sum.Run)
+	}
 	if err != nil {
 		fail(w, r, err)
 		return
 	}
 	again.Result.Status, again.Result.Reason = sum.Status, sum.Reason
+	plc.ReadCalls(s.opts.Engine.EventsSoFar(r.Context(), sum.Run, 0)).Into(again.Result, sum, open)
 	answer(w, http.StatusOK, map[string]any{"summary": s.summary(sum), "result": again.Result, "calls": calls})
 }
 
