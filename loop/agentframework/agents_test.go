@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -227,8 +228,13 @@ func TestHooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var mu sync.Mutex // hooks of agents of a batch are called at the same time
 	var told []string
-	note := func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }
+	note := func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		told = append(told, fmt.Sprintf(format, args...))
+	}
 	run := func(decisions ...string) *loop.Result {
 		w := newWorld(decisions...).agents(agentframework.Agent{ID: "scout"}, agentframework.Agent{ID: "ghost"})
 		w.opts.Loop.Answers = tape
