@@ -55,11 +55,12 @@ type layer struct {
 // layers is who may import whom (docs/architecture.md). A package that is not here has
 // to be given its place. Tests of a package may import what stands above it.
 var layers = map[string]layer{
-	".": {own: "approval compile compile/cel compile/flow compile/report dag/draw diag exec exec/adaptive exec/forecast exec/plantest exec/simulate exec/undo internal/durable internal/jsonscan internal/spell journal lang lang/dialect lang/dialect/notations lang/yaml loop loop/agentframework loop/flux loop/planning loop/tea schemas state tool tool/file tool/guard tool/http tool/math tool/mcp tool/model tool/model/anthropic tool/model/openai tool/standin"},
+	".": {own: "approval compile compile/cel compile/flow compile/report dag/draw diag exec exec/adaptive exec/forecast exec/plantest exec/simulate exec/undo internal/durable internal/jsonscan internal/links internal/spell journal lang lang/dialect lang/dialect/notations lang/yaml loop loop/agentframework loop/flux loop/planning loop/tea schemas state tool tool/file tool/guard tool/http tool/math tool/mcp tool/model tool/model/anthropic tool/model/openai tool/standin"},
 
 	// Leaves.
 	"internal/jsonscan":        {},
 	"internal/durable":         {},
+	"internal/links":           {},
 	"internal/python":          {},
 	"internal/spell":           {},
 	"internal/display":         {own: "internal/jsonscan"},
@@ -175,7 +176,7 @@ var layers = map[string]layer{
 			"exec exec/forecast exec/plantest exec/simulate exec/undo journal journal/postgres journal/sqlite " +
 			"lang lang/dialect/notations loop loop/flux " +
 			"tool tool/file tool/guard tool/openapi tool/mcp tool/model " +
-			"state trace dag/draw diag internal/display internal/durable internal/jsonscan internal/texttree cmd/plc/internal/gateway cmd/plc/internal/oidc cmd/plc/internal/runner cmd/plc/internal/server cmd/plc/internal/webhook internal/spell",
+			"state trace dag/draw diag internal/display internal/durable internal/jsonscan internal/links internal/texttree cmd/plc/internal/gateway cmd/plc/internal/oidc cmd/plc/internal/runner cmd/plc/internal/server cmd/plc/internal/webhook internal/spell",
 		libraries: []string{cobra, mcpSDK, pflag, xsys, xterm}},
 	"diag/internal/explaingen": {program: true},
 	"examples/embed":           {program: true, own: ". tool"},

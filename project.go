@@ -12,6 +12,7 @@ import (
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/links"
 	"github.com/plc-lang/plc/tool/file"
 	"github.com/plc-lang/plc/tool/math"
 )
@@ -86,27 +87,13 @@ func ReadProject(name string) (*file.Project, diag.List, error) {
 }
 
 // staysInside returns an error for a file that a project names and that a link leads out of its
-// folder. Of a file that is not there yet the folder counts that it would be in.
+// folder.
 func staysInside(folder, name string) error {
-	root, err := filepath.EvalSymlinks(folder)
-	if err != nil {
-		return ReadError(err)
+	at, err := links.Outside(folder, name)
+	if err == nil && at != "" {
+		err = fmt.Errorf("%s names %s, where a link leads out of its folder, to %s: copy the file into the folder, or name it on the command line", ProjectName, name, at)
 	}
-	at, err := filepath.EvalSymlinks(name)
-	for above := name; errors.Is(err, fs.ErrNotExist); at, err = filepath.EvalSymlinks(above) {
-		if target, notLink := os.Readlink(above); notLink == nil { // to nothing
-			at, err = target, nil
-			break
-		}
-		above = filepath.Dir(above)
-	}
-	if err != nil {
-		return ReadError(err)
-	}
-	if inside, err := filepath.Rel(root, at); err != nil || !filepath.IsLocal(inside) {
-		return fmt.Errorf("%s names %s, where a link leads out of its folder, to %s: copy the file into the folder, or name it on the command line", ProjectName, name, at)
-	}
-	return nil
+	return ReadError(err)
 }
 
 // ProjectPolicy returns the part of a project's policy that has no setting in a Spec of its own, as

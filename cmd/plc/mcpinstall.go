@@ -21,7 +21,7 @@ import (
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/internal/durable"
-	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/links"
 	"github.com/plc-lang/plc/internal/texttree"
 	"github.com/plc-lang/plc/journal/postgres"
 	"github.com/plc-lang/plc/tool/file"
@@ -170,26 +170,11 @@ func (f *installFlags) eachFile(do func(name *string)) {
 	}
 }
 
-func mcpUninstallCommand(env *environment) *cobra.Command {
-	var user bool
-	c := &cobra.Command{
-		Use:     "uninstall HOST",
-		Short:   "Give an MCP host its servers back",
-		Long:    `Give an MCP host the configuration back that it had before plc mcp install.`,
-		Example: `  plc mcp uninstall claude-code`,
-		Args:    wants(1, 1, "one host"), ValidArgs: hostNames,
-		RunE: func(_ *cobra.Command, args []string) error { return env.uninstall(args[0], user) },
-	}
-	addUser(c, &user)
-	c.Flags().Bool("yes", false, "accepted, as by plc mcp install; plc mcp uninstall never asks")
-	return c
-}
-
 func addUser(c *cobra.Command, user *bool) {
 	c.Flags().BoolVar(user, "user", false, "the host's configuration of this user, for all folders, instead of that of the current folder")
 }
 
-// setup holds the files that install writes and uninstall takes away.
+// setup holds the files that install writes.
 type setup struct {
 	old    *hostConfig
 	config []byte   // the new configuration
@@ -197,6 +182,8 @@ type setup struct {
 	stays  []string // why a server stays with the host
 }
 
+// findHost returns the host of a name. Its files in the current folder are in that folder, also
+// behind links.
 func findHost(name string, user bool) (host, error) {
 	all, err := hosts(user)
 	if err != nil {
@@ -205,11 +192,27 @@ func findHost(name string, user bool) (host, error) {
 	i := slices.IndexFunc(all, func(h host) bool { return h.name == name })
 	switch {
 	case i >= 0:
-		return all[i], nil
+		return all[i], all[i].staysInside()
 	case slices.Contains(hostNames, name):
 		return host{}, fmt.Errorf("%s has one configuration for all folders; add --user", name)
 	}
 	return host{}, fmt.Errorf("there is no host %q; it is one of %s", name, strings.Join(hostNames, ", "))
+}
+
+// staysInside returns an error if a link leads a file of the host out of the current folder.
+func (h host) staysInside() error {
+	if h.user { // who may keep it elsewhere
+		return nil
+	}
+	for _, file := range []string{h.file, h.moved, h.backup()} {
+		switch at, err := links.Outside(".", file); {
+		case err != nil:
+			return plc.ReadError(err)
+		case at != "":
+			return fmt.Errorf("a link leads %s out of this folder, to %s: put a copy of that file in place of the link; --user is for the configuration of all folders", file, at)
+		}
+	}
+	return nil
 }
 
 func (h host) backup() string { return h.file + ".before-plc" }
@@ -379,11 +382,8 @@ func (env *environment) install(ctx context.Context, name string, f *installFlag
 		return nil
 	}
 	if !f.yes {
-		if !env.canAsk() {
-			return fmt.Errorf("nothing was written, since there is nobody to ask; --yes writes the files")
-		}
-		if ok, _ := env.ask(ctx, nil, display.Lit("write these files?")); !ok {
-			return exit(exitRejected)
+		if err := env.askToWrite(ctx, ""); err != nil {
+			return err
 		}
 	}
 	if err := s.write(h); err != nil {
@@ -397,25 +397,57 @@ func (env *environment) install(ctx context.Context, name string, f *installFlag
 	return move.apply(env, h.file, h.moved)
 }
 
-// showSetup shows what install changes, and which servers it leaves where they are. Secrets are not
-// shown.
+// askToWrite asks a person whether the files that were shown may be written. It returns an error if
+// they may not, or if there is nobody to ask. why says for what reason, if that is not plain.
+func (env *environment) askToWrite(ctx context.Context, why string) error {
+	if !env.canAsk() {
+		if why != "" {
+			why += ", and "
+		}
+		return fmt.Errorf("nothing was written, since %sthere is nobody to ask; --yes writes the files", why)
+	}
+	if why != "" {
+		show(env.stderr, display.Sprintf("%s\n", display.Line(why)))
+	}
+	if ok, _ := env.ask(ctx, nil, display.Lit("write these files?")); !ok {
+		return exit(exitRejected)
+	}
+	return nil
+}
+
+// showSetup shows what install changes, and which servers it leaves where they are.
 func (env *environment) showSetup(h host, s *setup, move *projectMove) {
-	was, hidden := hideSecrets(s.old.was)
-	config, _ := hideSecrets(s.config)
-	show(env.stderr, display.Sprintf("%s:\n%s\n", display.Name(h.file), display.Block("  ", changed(was, config))))
-	if s.behind != nil {
-		behind, _ := hideSecrets(s.behind)
-		show(env.stderr, display.Sprintf("%s:\n%s\n", display.Name(h.moved), display.Block("  ", changed(nil, behind))))
-	}
+	env.showChanges(fileChange{h.file, s.old.was, s.config}, fileChange{h.moved, nil, s.behind})
 	move.show(env)
-	if hidden {
-		show(env.stderr, display.Sprintf("%s stands for a value that may be a secret; it is written as it is\n", display.Lit(hiddenSecret)))
-	}
 	for _, why := range s.stays {
 		show(env.stderr, display.Sprintf("%s\n", display.Line(strings.TrimSpace(why))))
 	}
 	if local := h.elsewhere(); len(local) > 0 {
 		show(env.stderr, display.Sprintf("warning: for this folder, Claude Code has more servers in ~/.claude.json, whose tools its agent calls without plc: %s; claude mcp remove NAME takes one out\n", display.Line(strings.Join(local, ", "))))
+	}
+}
+
+// A fileChange is what a configuration of servers was and what it is to be; nil is a file that is
+// not there.
+type fileChange struct {
+	name     string
+	was, now []byte
+}
+
+// showChanges shows the lines that change. Secrets are not shown.
+func (env *environment) showChanges(all ...fileChange) {
+	some := false
+	for _, c := range all {
+		if c.was == nil && c.now == nil {
+			continue
+		}
+		was, hidden := hideSecrets(c.was)
+		now, again := hideSecrets(c.now)
+		some = some || hidden || again
+		show(env.stderr, display.Sprintf("%s:\n%s\n", display.Name(c.name), display.Block("  ", changed(was, now))))
+	}
+	if some {
+		show(env.stderr, display.Sprintf("%s stands for a value that may be a secret; it is written as it is\n", display.Lit(hiddenSecret)))
 	}
 }
 
@@ -499,102 +531,4 @@ func remove(files ...string) error {
 		}
 	}
 	return nil
-}
-
-func (env *environment) uninstall(name string, user bool) (err error) {
-	h, err := findHost(name, user)
-	if err != nil {
-		return err
-	}
-	now, err := readHostConfig(h)
-	if err != nil {
-		return err
-	}
-	entry, ok := now.server(gatewayName)
-	if !ok {
-		return fmt.Errorf("%s has no server %q", h.file, gatewayName)
-	}
-	moved, err := readOptional(h.moved)
-	if err != nil {
-		return err
-	}
-	was, err := readOptional(h.backup())
-	if err != nil {
-		return err
-	}
-	switch names, ours := h.installed(entry); {
-	case !ours && moved == nil && was == nil: // nothing says that install was here
-		return fmt.Errorf("%s has a server %q that plc mcp install did not write; take it out by hand", h.file, gatewayName)
-	case names && moved == nil && was == nil:
-		return fmt.Errorf("the servers of %s were moved to %s, which is not here, and neither is %s; nothing was changed", h.file, h.moved, h.backup())
-	}
-	before, err := parseHostConfig(h, h.backup(), was)
-	if err != nil {
-		return err
-	}
-	if s := before.behind(entry.Value); bytes.Equal(s.config, now.was) && bytes.Equal(s.behind, moved) {
-		move := env.moveInProject(h.moved, h.file, moved, was)
-		if was == nil { // there was no configuration before
-			err = os.Remove(h.file)
-		} else {
-			err = durable.WriteFile(h.file, was)
-		}
-		if err != nil {
-			return err
-		}
-		show(env.stderr, display.Sprintf("%s is as it was before\n", display.Name(h.file)))
-		return errors.Join(move.apply(env, h.moved, h.file), remove(h.moved, h.backup()))
-	}
-	// Something was changed since: that is kept, and the servers come back.
-	servers := before.servers
-	if moved != nil {
-		list, err := parseHostConfig(host{servers: "mcpServers"}, h.moved, moved)
-		if err != nil {
-			return err
-		}
-		servers = list.servers
-	}
-	text := now.withServers(joined(servers, now.servers))
-	move := env.moveInProject(h.moved, h.file, moved, text)
-	if err := durable.WriteFile(h.file, text); err != nil {
-		return err
-	}
-	show(env.stderr, display.Sprintf("%s has its servers back, and what was changed in it since\n", display.Name(h.file)))
-	if was != nil {
-		kept, err := setAside(h.backup())
-		if err != nil {
-			return err
-		}
-		show(env.stderr, display.Sprintf("%s is what it was before\n", display.Name(kept)))
-	}
-	return errors.Join(move.apply(env, h.moved, h.file), remove(h.moved))
-}
-
-// setAside renames a file, so that another one can have its name, and returns the new name.
-func setAside(name string) (string, error) {
-	for n := 1; ; n++ {
-		free := fmt.Sprintf("%s.%d", name, n)
-		if _, err := os.Lstat(free); errors.Is(err, fs.ErrNotExist) {
-			return free, os.Rename(name, free)
-		}
-	}
-}
-
-// readOptional reads a file; nil is one that is not there.
-func readOptional(name string) ([]byte, error) {
-	text, err := jsonscan.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return text, err
-}
-
-// joined returns servers with those that were added since; of two of a name, the one added. The
-// gateway is left out.
-func joined(servers, added []texttree.Entry) []texttree.Entry {
-	all := slices.DeleteFunc(slices.Clone(servers), func(e texttree.Entry) bool {
-		_, again := (&texttree.Node{Entries: added}).Get(e.Name)
-		return again
-	})
-	return append(all, slices.DeleteFunc(slices.Clone(added), func(e texttree.Entry) bool { return e.Name == gatewayName })...)
 }

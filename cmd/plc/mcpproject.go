@@ -13,6 +13,7 @@ import (
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/internal/durable"
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/links"
 	"github.com/plc-lang/plc/internal/texttree"
 	"github.com/plc-lang/plc/tool/file"
 )
@@ -28,10 +29,13 @@ type projectMove struct {
 // moveInProject returns the edit of the project file for moving servers from the file from, whose
 // text is was, to the file to, whose text will be text. It returns nil if there is no project file
 // or it does not name from, if the project is not trusted as it is, if text holds servers that are
-// not in was, or if the project file can't be edited so.
+// not in was, if a link leads the project file out of its folder, or if it can't be edited so.
 func (env *environment) moveInProject(from, to string, was, text []byte) *projectMove {
 	name, p, at := env.projectNaming(from)
 	if at < 0 || env.noProject || !addsNoServer(text, was) {
+		return nil
+	}
+	if at, err := links.Outside(filepath.Dir(name), name); at != "" || err != nil {
 		return nil
 	}
 	files := plc.ProjectFiles(name, p)
