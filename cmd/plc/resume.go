@@ -93,9 +93,9 @@ Calls that are completed are not made again. Of a run that has completed the res
 by plc show, and nothing is recorded. A call that had started and has no answer may have done
 its work: if its tool may not be called twice, a person is asked, or --on-uncertain says what
 happens to it; where nobody can be asked, it fails. In a run that had failed, what failed is
-tried again. Flags that are given here hold from now on, for this process. If the run that last
-means waits for an answer, --yes is refused unless that is the newest run and was started in this
-folder; name it by its id instead.
+tried again. Flags that are given here hold from now on, for this process. With last, --yes is
+refused unless that run is the newest of all and was begun in this folder, since it may ask about
+what nobody had in mind; name it by its id instead.
 
 With --plan the run goes on with another plan: what differs in meaning is shown; calls that did
 the same keep what they gave, the others are checked, and made.`,
@@ -149,12 +149,9 @@ func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) er
 	})
 }
 
-// checkLast returns an error if --yes might answer the wrong run: sum waits for an answer, and is
-// not the newest run or was started in another folder.
+// checkLast returns an error if --yes might answer the wrong run, now or when it asks later: sum is
+// not the newest run or was begun in another folder.
 func (env *environment) checkLast(ctx context.Context, e *plc.Engine, sum *journal.Summary) error {
-	if sum.Questions == 0 && (!plc.WaitsForPlan(sum) || e.PlanApproved(ctx, sum)) {
-		return nil
-	}
 	newest, err := e.Runs(ctx, journal.Filter{Limit: 1})
 	if err != nil {
 		return err
@@ -167,11 +164,15 @@ func (env *environment) checkLast(ctx context.Context, e *plc.Engine, sum *journ
 	if err != nil {
 		return err
 	}
-	if newest[0].Run == sum.Run && (folder == "" || folder == here) {
+	why := "was begun in another folder"
+	switch {
+	case newest[0].Run != sum.Run:
+		why = "is not the newest of all"
+	case folder == "" || folder == here:
 		return nil
 	}
-	return fmt.Errorf("the newest run that can go on, %s of %s, waits for an answer; to answer it with --yes, run plc resume %s --yes",
-		sum.Run, planOf(ctx, e, sum), env.argsFor(sum.Run))
+	return fmt.Errorf("the newest run that can go on is %s of %s, which %s; --yes would approve all that it asks, so name it: plc resume %s --yes",
+		sum.Run, planOf(ctx, e, sum), why, env.argsFor(sum.Run))
 }
 
 // withStore continues the run that find returns for this name, or a fork of it, that begin holds.
