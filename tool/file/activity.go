@@ -143,7 +143,7 @@ func (r *reader) config(t reflect.Type, docs map[string]string) set {
 func (r *reader) command(v value) {
 	r.texts(new([]string))(v)
 	for i, e := range v.Entries {
-		if _, _, is := literalArg(v.Entries, i); is && v.Kind == texttree.Array {
+		if _, secrets := literalArg(v.Entries, i); len(secrets) > 0 && v.Kind == texttree.Array {
 			r.exposed(v.below(e), "give it in env, as {env: NAME}")
 		}
 	}

@@ -338,8 +338,8 @@ func (b *builder) config(a Activity, dst any, escape func(string) string) error 
 			continue
 		}
 		for _, v := range e.Value.Entries {
-			if v.Value.Kind == texttree.String && isLiteral(v.Name, v.Value.Str) {
-				b.secrets = append(b.secrets, v.Value.Str)
+			if v.Value.Kind == texttree.String {
+				b.secrets = append(b.secrets, secretsIn(v.Name, v.Value.Str)...)
 			}
 		}
 		values, doubts, err := a.secrets.resolve(e.Value, func(secret string) string {

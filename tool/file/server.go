@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"net/url"
 	"os/exec"
@@ -107,7 +106,7 @@ func (s *Server) Place(pin bool) (p tool.Place, usePinned func(*exec.Cmd) error)
 }
 
 // writtenURL returns the URL as it is written, with ${…} for environment variables and for what
-// looks like a secret in its query.
+// looks like a secret in it.
 func (s *Server) writtenURL() string {
 	var raw struct{ URL string }
 	if json.Unmarshal(s.Raw, &raw) != nil {
@@ -258,7 +257,7 @@ func (r *reader) variable(v value, strict bool) {
 	if !strict {
 		said = placeholder.ReplaceAllString(said, "")
 	}
-	if v.Kind == texttree.String && isLiteral(v.name(), v.Str) {
+	if v.Kind == texttree.String && len(secretsIn(v.name(), v.Str)) > 0 {
 		name := variableOf(v.name())
 		r.literal(v, inVariable(name, strict), name, "set that variable")
 	}
@@ -317,11 +316,11 @@ func inVariable(name string, strict bool) *texttree.Node {
 	return &texttree.Node{Kind: texttree.Object, Entries: []texttree.Entry{{Name: "env", Value: texttree.Text(name)}}}
 }
 
-// address notes secrets that are written out in the query of a URL.
+// address notes secrets that are written out in a URL.
 func (r *reader) address(v value, strict bool) {
 	better := v.Str
-	for name, raw := range literalQuery(v.Str) {
-		better = strings.Replace(better, name+"="+raw, name+"=${"+variableOf(name)+"}", 1)
+	for _, s := range slices.Backward(urlSecrets(v.Str)) {
+		better = better[:s.start] + "${" + variableOf(s.name) + "}" + better[s.end:]
 	}
 	switch {
 	case better == v.Str:
@@ -338,19 +337,65 @@ func (r *reader) exposed(v value, cure string) {
 	r.findings[len(r.findings)-1].Secret = true
 }
 
-// literalQuery yields the members of a URL's query that look like secrets which are written out,
-// with their values as they stand there.
-func literalQuery(text string) iter.Seq2[string, string] {
-	return func(yield func(string, string) bool) {
-		_, query, _ := strings.Cut(text, "?")
-		for part := range strings.SplitSeq(query, "&") {
-			name, raw, _ := strings.Cut(part, "=")
-			value, err := url.QueryUnescape(raw)
-			if err == nil && isLiteral(name, value) && !yield(name, raw) {
-				return
-			}
-		}
+// secretsIn returns what looks like a secret that is written out in a text of a name: the text, or
+// parts of the URLs in it, as they stand there and without escapes.
+func secretsIn(name, text string) (all []string) {
+	if isLiteral(name, text) {
+		return []string{text}
 	}
+	for _, s := range urlSecrets(text) {
+		all = append(all, text[s.start:s.end], s.value)
+	}
+	return all
+}
+
+// A urlSecret is a part of a URL that looks like a secret which is written out.
+type urlSecret struct {
+	name       string // what it is for
+	start, end int    // where it stands in the text
+	value      string // without escapes
+}
+
+// urlSecrets returns the passwords of the URLs in a text, users that are tokens, and members of the
+// query that look like secrets, in the order of the text.
+func urlSecrets(text string) (all []urlSecret) {
+	end := 0
+	for {
+		i := strings.Index(text[end:], "://")
+		if i < 0 {
+			break
+		}
+		start := end + i + len("://")
+		end = len(text)
+		if i := strings.IndexAny(text[start:], "/?# \t\n\"'"); i >= 0 {
+			end = start + i
+		}
+		user := text[start : start+max(0, strings.LastIndex(text[start:end], "@"))]
+		name, raw, ok := strings.Cut(user, ":")
+		kind, is := "password", raw != "" && !strings.Contains(raw, "{") && !strings.HasPrefix(raw, "$")
+		if !ok {
+			kind, raw, is = "token", name, isLiteral("", name)
+		}
+		if !is {
+			continue
+		}
+		value, err := url.PathUnescape(raw)
+		if err != nil {
+			value = raw
+		}
+		all = append(all, urlSecret{kind, start + len(user) - len(raw), start + len(user), value})
+	}
+	before, query, _ := strings.Cut(text, "?")
+	at := len(before) + 1
+	for part := range strings.SplitSeq(query, "&") {
+		name, raw, _ := strings.Cut(part, "=")
+		value, err := url.QueryUnescape(raw)
+		if err == nil && (isLiteral(name, value) || namesInQuery.MatchString(name) && isLiteral("secret", value)) {
+			all = append(all, urlSecret{name, at + len(part) - len(raw), at + len(part), value})
+		}
+		at += len(part) + 1
+	}
+	return all
 }
 
 // args reads the arguments of a program, each a text or a secret.
@@ -367,34 +412,33 @@ func (r *reader) args(v value, s *Server, strict bool) {
 			continue
 		}
 		s.Args = append(s.Args, arg.Str)
-		flag, before, is := literalArg(v.Entries, i)
-		name := variableOf(cmp.Or(flag, s.Name+"_token"))
-		switch {
-		case !is:
-		case before == "":
+		switch flag, secrets := literalArg(v.Entries, i); {
+		case len(secrets) == 0:
+		case secrets[0] == arg.Str:
+			name := variableOf(cmp.Or(flag, s.Name+"_token"))
 			r.literal(arg, inVariable(name, strict), name, "set that variable")
 		default:
+			name := variableOf(cmp.Or(flag, s.Name+"_url"))
 			r.literal(arg, inVariable(name, true), name, "set that variable to all of this text")
 		}
 	}
 }
 
-// literalArg reports whether an argument looks like a secret that is written out: a known token, or
-// the value of a flag for one. It returns the flag, "" if there is none, and what the argument has
-// before the secret, as in --token=SECRET.
-func literalArg(args []texttree.Entry, i int) (flag, before string, is bool) {
+// literalArg returns what looks like a secret that is written out in an argument: a known token,
+// the value of a flag for one, or parts of a URL. It also returns the flag; "" if there is none.
+func literalArg(args []texttree.Entry, i int) (flag string, secrets []string) {
 	text := args[i].Value.Str
 	switch name, value, ok := strings.Cut(text, "="); {
 	case ok && strings.HasPrefix(name, "-"):
-		flag, before, text = name, name+"=", value
+		flag, text = name, value
 	case i > 0 && strings.HasPrefix(args[i-1].Value.Str, "-") && !strings.ContainsAny(args[i-1].Value.Str, "= ") && !strings.HasPrefix(text, "-"):
 		if flag = args[i-1].Value.Str; !namesSecret.MatchString(flag) { // docker -e TOKEN=…, curl --header 'Authorization: …'
-			if name, value, ok := cutAny(text, "=", ": "); ok && isLiteral(name, value) {
-				return name, text[:len(text)-len(value)], true
+			if name, value, ok := cutAny(text, "=", ": "); ok && !strings.Contains(name, "://") && len(secretsIn(name, value)) > 0 {
+				flag, text = name, value
 			}
 		}
 	}
-	return flag, before, isLiteral(flag, text)
+	return flag, secretsIn(flag, text)
 }
 
 // cutAny cuts a text at the first of some separators that is in it.
@@ -466,12 +510,7 @@ func (s *Server) resolve() error {
 			return err
 		}
 	}
-	for _, raw := range literalQuery(s.URL) {
-		s.known = append(s.known, raw)
-		if value, err := url.QueryUnescape(raw); err == nil {
-			s.known = append(s.known, value)
-		}
-	}
+	s.known = append(s.known, secretsIn("", s.URL)...)
 	for _, part := range []struct {
 		name string
 		from *texttree.Node
@@ -484,11 +523,10 @@ func (s *Server) resolve() error {
 			switch {
 			case e.Value.Kind != texttree.String:
 			case part.from == s.args:
-				if _, before, is := literalArg(part.from.Entries, i); is {
-					s.known = append(s.known, strings.TrimPrefix(e.Value.Str, before))
-				}
-			case isLiteral(e.Name, e.Value.Str):
-				s.known = append(s.known, e.Value.Str)
+				_, secrets := literalArg(part.from.Entries, i)
+				s.known = append(s.known, secrets...)
+			default:
+				s.known = append(s.known, secretsIn(e.Name, e.Value.Str)...)
 			}
 		}
 		resolved, doubts, err := s.secrets.resolve(part.from, func(secret string) string {
@@ -545,12 +583,13 @@ func (s *Server) boundExpanded() string { return strings.TrimSpace(sumOfLiteral)
 // What shows that a text is a secret: what it is for, or how it begins.
 var (
 	variableName  = regexp.MustCompile(`[^A-Z0-9_]`)
+	namesInQuery  = regexp.MustCompile(`(?i)(^|[-_.])(key|sig|signature|pwd|pass|auth)$`) // of a URL, besides
 	namesSecret   = regexp.MustCompile(`(?i)token|secret|passw|api[-_]?key|authorization|credential`)
 	beginsAsToken = regexp.MustCompile(`^(sk-|ghp_|gho_|github_pat_|glpat-|xox[abp]-|AKIA|Bearer |Basic )`)
 )
 
-// isLiteral reports whether a text of a name looks like a secret that is written out, and not like
-// a place or a text with placeholders.
+// isLiteral reports whether a text of a name as a whole looks like a secret that is written out,
+// and not like a place or a text with placeholders.
 func isLiteral(name, text string) bool {
 	return len(text) >= 8 && !strings.Contains(text, "{") && !strings.HasPrefix(text, "/") && !strings.Contains(text, "://") &&
 		(namesSecret.MatchString(name) || beginsAsToken.MatchString(text))

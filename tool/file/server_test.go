@@ -337,6 +337,12 @@ func TestLiteralSecrets(t *testing.T) {
 			[]string{"-e", "API_TOKEN=one-0123456789", "-H", "Authorization: Bearer 0123456789", "-e", "MODE=quiet-mode"}},
 		{"mcp.json", `{"mcpServers": {"a": {"url": "https://x.example/mcp?api_key=url-0123456789&mode=quiet-mode&token=tok-0123456789"}}}`,
 			[]string{"url-0123456789", "tok-0123456789"}, []string{"API_KEY", "TOKEN"}, nil},
+		{"mcp.json", `{"mcpServers": {"a": {"command": "npx", "args": ["-y", "server", "pg://user:pw-0123456789@h.example/db", "--dsn=https://h.example/x?sig=0123456789&mode=quiet-mode", "-e", "DB=redis://:re%3D0123456789@h", "--repo=https://ghp_0123456789@h.example", "pg://user@h.example:5432/@db?sslmode=disable"]}}}`,
+			[]string{"pg://user:pw-0123456789@h.example/db", "--dsn=https://h.example/x?sig=0123456789&mode=quiet-mode", "DB=redis://:re%3D0123456789@h", "--repo=https://ghp_0123456789@h.example"}, []string{"A_URL", "DSN", "DB", "REPO"}, nil},
+		{"mcp.json", `{"mcpServers": {"a": {"command": "x", "env": {"DATABASE_URL": "pg://user:0123456789@h.example/db", "HOME_PAGE": "https://h.example/?page=long-enough"}}}}`,
+			[]string{"pg://user:0123456789@h.example/db"}, []string{"DATABASE_URL"}, nil},
+		{"mcp.json", `{"mcpServers": {"a": {"url": "https://user:pw-0123456789@x.example/mcp?mode=quiet-mode&X-Amz-Signature=sig-0123456789&key=key-0123456789"}}}`,
+			[]string{"pw-0123456789", "sig-0123456789", "key-0123456789"}, []string{"PASSWORD", "X_AMZ_SIGNATURE", "KEY"}, nil},
 		{"t.yaml", "mcpServers:\n  a: {command: x, args: [--password, one-0123456789, --secret=two-0123456789, --token, /run/token, --token]}\n",
 			[]string{"one-0123456789", "--secret=two-0123456789"}, []string{"PASSWORD", "SECRET"},
 			[]string{"--password", "one-0123456789", "--secret=two-0123456789", "--token", "/run/token", "--token"}},
@@ -360,10 +366,8 @@ func TestLiteralSecrets(t *testing.T) {
 		}
 		recorded := f.Recorded()
 		for _, said := range []string{string(recorded), string(f.MCPServers["a"]), string(all[0].Raw), all[0].Redact("it is " + strings.Join(c.secrets, " "))} {
-			for _, secret := range c.secrets {
-				if _, secret, _ = cutAny("="+secret, ": ", "="); strings.Contains(said, secret[strings.LastIndexByte(secret, '=')+1:]) {
-					t.Errorf("%s: %s", c.text, said)
-				}
+			if strings.Contains(said, "0123456789") {
+				t.Errorf("%s: %s", c.text, said)
 			}
 		}
 		again, found := read(diag.NewFile(c.name, recorded))
@@ -375,7 +379,7 @@ func TestLiteralSecrets(t *testing.T) {
 		if len(all) != 1 || c.args != nil && !slices.Equal(all[0].Args, c.args) || all[0].Redact == nil || strings.Contains(all[0].Redact(c.secrets[0]), "0123456789") {
 			t.Errorf("%s: read from the record as %+v", recorded, all)
 		}
-		if !strings.Contains(c.text, "https://x.example/mcp?") { // another secret is another server
+		if !strings.Contains(c.text, "x.example/mcp?") { // another secret is another server
 			again.Secrets = &Secrets{LookupEnv: func(string) (string, bool) { return "another-secret", true }}
 			if all, found := Servers(again); len(all) > 0 || !found.HasErrors() {
 				t.Errorf("%s: another secret is taken: %v", recorded, found)
@@ -407,11 +411,14 @@ func TestLiteralSecretsOfActivities(t *testing.T) {
 // Where no secret can stand, the warning says that records have it.
 func TestExposedSecrets(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"activities": {"a": {"http": {"url": "https://x.example/a?api_key=key-0123456789"}}}}`:                  "give it in headers",
-		`{"activities": {"a": {"process": {"command": ["x", "--token", "key-0123456789"]}}}}`:                     "give it in env",
-		`{"activities": {"a": {"process": ["x", "--token=key-0123456789", "{token}"]}}}`:                          "give it in env",
-		`{"mcpServers": {"a": {"url": "https://x.example/mcp?api_key=key-0123456789"}}}`:                          "give it in headers",
-		`{"activities": {"a": {"process": ["x", "--token-file", "/run/t", "--token", "{token}", "--mode=aaa"]}}}`: "",
+		`{"activities": {"a": {"http": {"url": "https://x.example/a?api_key=key-0123456789"}}}}`:                    "give it in headers",
+		`{"activities": {"a": {"process": {"command": ["x", "--token", "key-0123456789"]}}}}`:                       "give it in env",
+		`{"activities": {"a": {"process": ["x", "--token=key-0123456789", "{token}"]}}}`:                            "give it in env",
+		`{"activities": {"a": {"process": ["x", "pg://user:0123456789@h.example/{db}"]}}}`:                          "give it in env",
+		`{"mcpServers": {"a": {"url": "https://user:0123456789@x.example/mcp"}}}`:                                   "give it in headers",
+		`{"activities": {"a": {"process": ["x", "pg://u:{pw}@h/d", "sh", "pg://u:$PW@h/d", "pg://${U}:${PW}@h"]}}}`: "",
+		`{"mcpServers": {"a": {"url": "https://x.example/mcp?api_key=key-0123456789"}}}`:                            "give it in headers",
+		`{"activities": {"a": {"process": ["x", "--token-file", "/run/t", "--token", "{token}", "--mode=aaa"]}}}`:   "",
 	} {
 		f, found := Read(diag.NewFile("t.json", []byte(text)))
 		switch {
