@@ -17,6 +17,7 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/internal/links"
 	"github.com/plc-lang/plc/tool/mcp"
 )
 
@@ -62,6 +63,12 @@ func (env *environment) writeLock(ctx context.Context, named toolFiles, output s
 			if len(f.Servers) > 0 {
 				output = filepath.Join(filepath.Dir(f.Source.Name), plc.LockName)
 			}
+		}
+		switch at, err := links.Outside(filepath.Dir(output), output); {
+		case err != nil:
+			return plc.ReadError(err)
+		case at != "":
+			return fmt.Errorf("a link leads %s out of its folder, to %s: remove the link, or name that file with -o", output, at)
 		}
 	}
 	if err := env.checkOutput("output", output); err != nil {
