@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/plc-lang/plc/compile"
@@ -143,10 +142,10 @@ func (s *scheduler) question(i int32, kind QuestionKind, reason string, f *Failu
 		q.Terms = s.terms(i, c.params, true)
 	}
 	q.Terms.Breaks = breaks
-	q.Digest = q.Terms.Digest(q.Path)
-	if kind != ApprovalQuestion { // an answer to it is none to one that was asked before
-		q.Digest = digest([]byte(q.Digest), []byte(kind), strconv.AppendInt(nil, int64(c.attempts), 10))
+	if kind != ApprovalQuestion {
+		q.Terms.Asks, q.Terms.Attempts = kind, c.attempts
 	}
+	q.Digest = q.Terms.Digest(q.Path)
 	return q
 }
 

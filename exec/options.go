@@ -230,8 +230,7 @@ type Question struct {
 	Fallback bool            // it is the fallback of the call that would be called
 	Reason   string          // why it is asked; what the plan says stands in quotes
 	Failure  *Failure        // of Uncertain and Failed
-	// Digest is that of Terms; for other questions than approvals, also of the kind and of how many
-	// attempts there were.
+	// Digest is that of Terms.
 	Digest string
 }
 

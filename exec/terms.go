@@ -23,13 +23,17 @@ type Terms struct {
 	Timeout  string          `json:"timeout,omitempty"`  // of an attempt
 	// Breaks lists the parts of a policy that the call breaks, which is why a guard asks a person.
 	Breaks []string `json:"breaks,omitempty"`
+	// Asks and Attempts are the kind of a question about a call that was made already, and how often
+	// that was tried, so that no earlier answer is taken for its answer.
+	Asks     QuestionKind `json:"asks,omitempty"`
+	Attempts int          `json:"attempts,omitempty"`
 	// Fallback describes the call that is made if this one fails. When its params are null, it is
 	// asked about when it is reached, if it changes the world.
 	Fallback *Terms `json:"fallback,omitempty"`
 }
 
 // Digest returns the SHA-256 of the terms of the call of a path (see Event), in hexadecimal. A
-// question for approval and its answer have it, and a covered call is known by it.
+// question and its answer have it, and a covered call is known by it.
 func (t *Terms) Digest(path string) string {
 	text, err := json.Marshal(t)
 	if err != nil {

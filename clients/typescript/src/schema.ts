@@ -678,6 +678,8 @@ export interface components {
             retries?: number;
             timeout?: string;
             breaks?: string[];
+            asks?: string;
+            attempts?: number;
             fallback?: components["schemas"]["Terms"];
         };
         Questions: {
