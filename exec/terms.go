@@ -23,8 +23,8 @@ type Terms struct {
 	Timeout  string          `json:"timeout,omitempty"`  // of an attempt
 	// Breaks lists the parts of a policy that the call breaks, which is why a guard asks a person.
 	Breaks []string `json:"breaks,omitempty"`
-	// Asks and Attempts are the kind of a question about a call that was made already, and how often
-	// that was tried, so that no earlier answer is taken for its answer.
+	// Asks and Attempts are the kind of a question about a call that was made already, and the
+	// number of its attempts, so that no earlier answer is taken for its answer.
 	Asks     QuestionKind `json:"asks,omitempty"`
 	Attempts int          `json:"attempts,omitempty"`
 	// Fallback describes the call that is made if this one fails. When its params are null, it is

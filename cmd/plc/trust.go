@@ -17,7 +17,6 @@ import (
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/tool/file"
-	"github.com/plc-lang/plc/tool/math"
 )
 
 // A project file comes with its folder, and chooses programs, servers and hosts: so it counts only
@@ -92,7 +91,7 @@ func (env *environment) checkTrust(ctx context.Context, name string, p *file.Pro
 	}
 	env.trusted = map[string][]byte{}
 	for _, f := range files {
-		if f.Name != math.Name { // which is no file
+		if f.Name != "math" { // which comes with plc
 			env.trusted[f.Name] = f.Text
 		}
 	}
