@@ -62,6 +62,7 @@ await main(async () => {
   await tab.setViewportSize({ width: 360, height: 640 });
   const led = async (what, words) => {
     const there = tab.locator(":focus");
+    await there.filter({ hasText: words }).waitFor({ state: "attached", timeout: 5000 }).catch(() => {}); // the page gives it when it is drawn
     check(await there.count() === 1 && (await there.textContent()) === words, `${what}: the focus is not on it`);
     const box = await there.boundingBox();
     check(box && box.y >= 0 && box.y < 600, `${what}: it is not on the screen, but at ${JSON.stringify(box)}`);
