@@ -13,14 +13,14 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// RecordedCalls holds what the record of a run knows of its calls, by instance and path.
+// RecordedCalls holds what the record of a run says about its calls, by instance and path.
 type RecordedCalls map[CallAt]*RecordedCall
 
-// A CallAt names a call of a run.
+// A CallAt identifies a call of a run.
 type CallAt struct{ Instance, Path string }
 
-// A RecordedCall is when a call was made, and what it gave. Started is zero if it was not, and
-// Ended while it has no answer.
+// A RecordedCall says when a call was made and what it returned. Started is zero if it was never
+// made, and Ended is zero while it has no answer.
 type RecordedCall struct {
 	Attempts       int
 	Started, Ended time.Time
@@ -63,8 +63,8 @@ func mayGoOn(s exec.Status) bool {
 	return true
 }
 
-// Into gives the calls of a run the times of the record and, when it goes on, them and the
-// instances the status that they have now.
+// Into sets the times of the calls in res from the record. If the run may still continue, it also
+// sets the current status of its calls and instances. open are the questions that are open.
 func (p RecordedCalls) Into(res *exec.Result, sum *journal.Summary, open []*journal.Question) {
 	each := func(instance string, calls []exec.CallResult) {
 		p.times(instance, calls)
@@ -82,7 +82,7 @@ func (p RecordedCalls) Into(res *exec.Result, sum *journal.Summary, open []*jour
 	}
 }
 
-// times gives calls the times that the record has.
+// times sets the times of calls from the record.
 func (p RecordedCalls) times(instance string, calls []exec.CallResult) {
 	for i := range calls {
 		c := &calls[i]
@@ -101,9 +101,9 @@ func (p RecordedCalls) times(instance string, calls []exec.CallResult) {
 	}
 }
 
-// standing gives the calls of a run that has not ended the status that they have now: the walk
-// of its record left them. One that was started and has no answer runs while a process holds the
-// run, and is uncertain when none does.
+// standing sets the current status of the calls of a run that has not ended, which a replay of its
+// record leaves as if the run had stopped. A call that was started and has no answer is running if
+// a process holds the run, and uncertain otherwise.
 func (p RecordedCalls) standing(instance string, calls []exec.CallResult, open []*journal.Question, held bool) {
 	for i := range calls {
 		c := &calls[i]
@@ -153,8 +153,8 @@ func firstOf(paths []string) string {
 	return text
 }
 
-// inside reports whether calls were started below a path, and returns those of them, sorted, that
-// run no others and have no answer.
+// inside reports whether calls were started below a path. It returns the paths of those without an
+// answer, sorted, leaving out calls that run other calls.
 func (p RecordedCalls) inside(instance, path string) (unanswered []string, any bool) {
 	delegates := map[string]bool{}
 	for at := range p {
@@ -176,7 +176,7 @@ func (p RecordedCalls) inside(instance, path string) (unanswered []string, any b
 	return unanswered, any
 }
 
-// isBelow reports whether a path is that of a call which the one at another path leads to.
+// isBelow reports whether path is below another one, in its document, instances or attempts.
 func isBelow(path, above string) bool {
 	rest, ok := strings.CutPrefix(path, above)
 	return ok && rest != "" && strings.ContainsRune("/[#", rune(rest[0]))

@@ -229,7 +229,8 @@ func written(p state.Path) string {
 	return e.String()
 }
 
-// knownKind reports a reference of a kind that does not exist. It is read, or else written.
+// knownKind reports whether the kind of a reference exists, and adds a finding if not. read is
+// false for a reference that is written to.
 func (c *templates) knownKind(d *draft, e *lang.Expr, read bool) bool {
 	if c.kind(e.Kind) != nil {
 		return true
@@ -251,8 +252,8 @@ func (c *templates) knownKind(d *draft, e *lang.Expr, read bool) bool {
 	return false
 }
 
-// nameResult says where the result of a call goes, in a finding about a reference that names the
-// call, and offers to read it there.
+// nameResult completes a finding about a reference that names a call: it says where the result of
+// the call goes, and offers a fix that reads it there.
 func (c *templates) nameResult(d *draft, f finding, call *lang.Call, e *lang.Expr) {
 	f.Message += ": that is a call, and a reference names a place; "
 	to := call.OutputPath()

@@ -64,7 +64,7 @@ type Target struct {
 	offered bool            // plans may define tools over the activity
 }
 
-// Bounds say how many calls of a target may be made, and how long each may take.
+// Bounds limit how many calls of a target are made, and how long each takes.
 type Bounds struct {
 	// Limits bound how many calls run at once and how many start in a second: all those that have
 	// the same Limiter together.

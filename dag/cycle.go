@@ -2,11 +2,12 @@ package dag
 
 import "slices"
 
-// Cycle returns the first cycle that a walk meets which goes depth first from each node in turn,
-// along the nodes that next returns; nil when there is none. Its last node leads to its first.
-// Nodes are numbered from 0. Linear in nodes and edges.
+// Cycle returns the first cycle that a depth-first search finds, or nil if there is none. The
+// search starts at nodes 0 to nodes-1 in turn and follows the successors that next returns, in
+// order. The last node of the cycle has an edge to its first. The time is linear in nodes and
+// edges.
 //
-// It is for systems whose messages name that cycle; Builder.Build returns a shortest one.
+// Use it where messages have to name this cycle; Builder.Build returns a shortest one.
 func Cycle(nodes int, next func(int32) []int32) []int32 {
 	const onPath, done = 1, 2
 	state := make([]byte, nodes)

@@ -23,8 +23,9 @@ type Terms struct {
 	Timeout  string          `json:"timeout,omitempty"`  // of an attempt
 	// Breaks lists the parts of a policy that the call breaks, which is why a guard asks a person.
 	Breaks []string `json:"breaks,omitempty"`
-	// Asks and Attempts are the kind of a question about a call that was made already, and the
-	// number of its attempts, so that no earlier answer is taken for its answer.
+	// Asks and Attempts are set in questions other than approvals: the kind of the question, and
+	// how often the call was attempted. They make the digest differ from that of earlier questions
+	// about the call, so that an earlier answer is not taken for an answer to this one.
 	Asks     QuestionKind `json:"asks,omitempty"`
 	Attempts int          `json:"attempts,omitempty"`
 	// Fallback describes the call that is made if this one fails. When its params are null, it is

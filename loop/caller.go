@@ -197,12 +197,11 @@ func replaced(rec exec.Record, r *exec.Result) error {
 // recorder gives the record of a run: see Options.Record.
 type recorder func(id string, prog *compile.Program) (exec.Record, error)
 
-// recall takes what the record of a run knows of an instance from before; nil does not: see
-// Kernel.Run.
+// recall is called with what the record of a run has about an instance; see Kernel.Run.
 type recall = func(instance string, pasts map[string]*exec.Past)
 
-// recalled is a record that hands over what it knows: a run that goes on does not tell again what
-// had come to its end.
+// recalled is a record that passes what it has to recall, since a run that continues emits no
+// events for calls that had ended before.
 type recalled struct {
 	exec.Record
 	recall recall

@@ -59,7 +59,7 @@ func compactJSON(v []byte) json.RawMessage {
 	return b.Bytes()
 }
 
-// solutionOf returns the solution of these calls and this output; none is null.
+// solutionOf returns the solution with the given calls and output. An empty output becomes null.
 func solutionOf(calls []json.RawMessage, output string) json.RawMessage {
 	if output == "" {
 		output = "null"

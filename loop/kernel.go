@@ -34,8 +34,8 @@ type Kernel struct {
 	// Faults writes findings for a model whose answer they are about; nil is a line each, with
 	// code, place, message and fix.
 	Faults func(diag.List) string
-	// OnEnd is called with the result once it says how the loop ended, before that is told, and may
-	// add to it; nil adds nothing.
+	// OnEnd is called when the loop has ended, before the event that says so. It may add to the
+	// result, whose status is set. It may be nil.
 	OnEnd func(*Result)
 
 	name     string
@@ -100,7 +100,8 @@ func (k *Kernel) Solve(ctx context.Context, run func(context.Context) error) (*R
 	return &k.result, err
 }
 
-// ending says what an error of a loop comes to. The error that it returns is the world's fault.
+// ending returns how a loop ends whose work returned err. It returns err as well if err is none of
+// those that end a loop as Solve describes.
 func (k *Kernel) ending(ctx context.Context, err error) (End, error) {
 	var end *End
 	switch late := k.Loop.late(ctx); {
@@ -429,7 +430,7 @@ func (k *Kernel) observer(theirs func(*exec.Event)) func(*exec.Event) {
 }
 
 // Run runs a program as a run of the loop, with its record, within what is left of its limits.
-// Recall is called with what the record of a run that goes on knows of an instance; nil is not.
+// When a run continues, recall is called with what its record has about an instance; it may be nil.
 func (k *Kernel) Run(ctx context.Context, id string, prog *compile.Program, o exec.Options, recall func(instance string, pasts map[string]*exec.Past)) (*exec.Result, error) {
 	k.bound(&o)
 	o.OnEvent = k.observer(o.OnEvent)

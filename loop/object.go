@@ -44,7 +44,7 @@ func (o Object) Get(name string) json.RawMessage {
 // costs as Get.
 func (o *Object) Set(name string, value any) { o.Put(name, jsonscan.Encode(value)) }
 
-// Put does what Set does with a value that is JSON, which keeps its spelling.
+// Put sets a member to a JSON value, which it stores as it is spelled. See Set.
 func (o *Object) Put(name string, value json.RawMessage) {
 	for i := range *o {
 		if (*o)[i].Name == name {

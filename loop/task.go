@@ -182,8 +182,8 @@ type Revision struct {
 	Kept     []string  `json:"kept"` // calls of both plans
 }
 
-// RevisionOf returns the revision that replaces a plan of these calls by another one; when, why and
-// how are left to say.
+// RevisionOf returns the revision that replaces a plan with the calls before by one with the calls
+// now. The caller sets its time, reason and turn.
 func RevisionOf(before, now []string) Revision {
 	r := Revision{Added: []string{}, Removed: []string{}, Kept: []string{}}
 	was, is := map[string]bool{}, map[string]bool{}

@@ -180,7 +180,7 @@ func choice[T any](flag, value string, values map[string]T) (T, error) {
 	return v, nil
 }
 
-// itself returns words that stand for themselves.
+// itself returns a map from each word to itself.
 func itself[T ~string](words ...T) map[string]T {
 	all := map[string]T{}
 	for _, w := range words {
@@ -189,7 +189,7 @@ func itself[T ~string](words ...T) map[string]T {
 	return all
 }
 
-// choiceError reports a value of a flag that is none of those that it may have.
+// choiceError reports a flag value that is not one of those allowed.
 type choiceError struct {
 	flag, value string
 	known       []string
@@ -199,14 +199,15 @@ func (e *choiceError) Error() string {
 	return fmt.Sprintf("--%s %q: it is one of %s", e.flag, e.value, strings.Join(e.known, ", "))
 }
 
-// oneOf is the value of a flag that is one of some words.
+// oneOf is the value of a flag that takes one of a set of words.
 type oneOf[T any] struct {
 	flag, word string
 	to         *T
 	values     map[string]T
 }
 
-// addChoice adds a flag that sets to to what a word stands for; word is the default.
+// addChoice adds a flag that takes one of the keys of values and stores the value of that key in
+// to. word is the default key.
 func addChoice[T any](c *cobra.Command, to *T, flag, word, usage string, values map[string]T) {
 	*to = values[word]
 	c.Flags().Var(&oneOf[T]{flag, word, to, values}, flag, usage)
@@ -312,7 +313,8 @@ func complete(c *cobra.Command, flag string, values ...string) {
 	must(c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// addWord adds a flag with one of some words, which plc looks at when it has read all flags.
+// addWord adds a flag that takes one of words. Unlike addChoice, it does not check the word: that
+// is done after all flags are read.
 func addWord(c *cobra.Command, to *string, flag, word, usage string, words ...string) {
 	c.Flags().StringVar(to, flag, word, usage)
 	complete(c, flag, words...)

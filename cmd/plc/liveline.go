@@ -9,14 +9,15 @@ import (
 	"github.com/plc-lang/plc/internal/display"
 )
 
-// liveLine is a line on a terminal that says how far something is. The nil liveLine shows nothing.
+// liveLine shows progress on a line of a terminal. The nil liveLine shows nothing.
 type liveLine struct {
 	done, all   atomic.Int64
 	quit, ended chan struct{}
 }
 
-// newLiveLine begins to show how many are done of how many, once that is known and so much time has
-// passed; stop must follow. It returns nil when w is no terminal.
+// newLiveLine starts a line that shows how many of how many are done. It appears after the given
+// time and once the total is known. The caller must call stop. It returns nil if w is not a
+// terminal.
 func newLiveLine(w io.Writer, after time.Duration, format display.Literal) *liveLine {
 	f, ok := w.(*os.File)
 	if !ok || !isTerminal(f) {
@@ -27,7 +28,7 @@ func newLiveLine(w io.Writer, after time.Duration, format display.Literal) *live
 	return l
 }
 
-// set takes note of how many are done.
+// set sets the number done and the total.
 func (l *liveLine) set(done, all int) {
 	if l != nil {
 		l.done.Store(int64(done))
@@ -35,14 +36,14 @@ func (l *liveLine) set(done, all int) {
 	}
 }
 
-// add counts one more that is done.
+// add adds one to the number done.
 func (l *liveLine) add() {
 	if l != nil {
 		l.done.Add(1)
 	}
 }
 
-// stop takes the line off the screen.
+// stop removes the line from the screen.
 func (l *liveLine) stop() {
 	if l != nil {
 		close(l.quit)

@@ -120,7 +120,7 @@ func (env *environment) engine(store func() (journal.Store, error)) *plc.Engine 
 	return env.newEngine(env.config(store))
 }
 
-// engineOn returns what checks and runs plans with an open store.
+// engineOn returns an engine that uses an open store.
 func (env *environment) engineOn(store journal.Store) *plc.Engine {
 	return env.engine(func() (journal.Store, error) { return store, nil })
 }

@@ -398,7 +398,7 @@ func (env *environment) install(ctx context.Context, name string, f *installFlag
 }
 
 // askToWrite asks a person whether the files that were shown may be written. It returns an error if
-// they may not, or if there is nobody to ask. why says for what reason, if that is not plain.
+// they may not, or if there is nobody to ask. why is the reason for asking; "" gives none.
 func (env *environment) askToWrite(ctx context.Context, why string) error {
 	if !env.canAsk() {
 		if why != "" {

@@ -49,7 +49,7 @@ type restoration struct {
 	doubt      string // why the servers may not be those that install moved; "" if they are
 }
 
-// newRestoration returns what gives a host its servers back.
+// newRestoration reads the files of a host and returns the changes that give it its servers back.
 func newRestoration(h host) (*restoration, error) {
 	now, err := readHostConfig(h)
 	if err != nil {
@@ -175,8 +175,8 @@ func readOptional(name string) ([]byte, error) {
 	return text, err
 }
 
-// joined returns servers with those that were added since; of two of a name, the one added. The
-// gateway is left out.
+// joined returns servers and those added since, without the gateway. If two have the same name, the
+// added one is kept.
 func joined(servers, added []texttree.Entry) []texttree.Entry {
 	all := slices.DeleteFunc(slices.Clone(servers), func(e texttree.Entry) bool {
 		_, again := (&texttree.Node{Entries: added}).Get(e.Name)

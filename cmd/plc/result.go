@@ -163,7 +163,8 @@ func headlineOfEach(res *exec.Result) string {
 	return headlineOfInstances(res, counts)
 }
 
-// headlineOfInstances sums up so many instances in each status in one line.
+// headlineOfInstances returns one line with the status of a run and its number of instances in each
+// status.
 func headlineOfInstances(res *exec.Result, counts map[exec.Status]int) string {
 	reason := res.Reason
 	if strings.HasSuffix(reason, " instances failed") || strings.HasSuffix(reason, " instance failed") { // the headline counts

@@ -450,12 +450,11 @@ func (env *environment) hintAnswerUndo(by, next string) {
 	env.hintf("plc approve %s runs the undo, plc approve %[1]s --skip leaves the effect in place; then plc resume %s continues", env.argsFor(by), env.argsFor(next))
 }
 
-// planFaults are the codes of failures that a call has again, whenever it is made, unless the plan
-// says something else.
+// planFaults are the codes of failures that recur in each attempt until the plan is changed.
 var planFaults = []string{"params", "missing", "too-large", "unexpected", "outcome", "schema", "write", "condition", "choice", "bad-params"}
 
-// anyUnsure reports whether a call of a run has failed, or was cancelled, that may have done its
-// work: its answer is lost.
+// anyUnsure reports whether a call of a run failed or was cancelled that may have done its work,
+// since its answer was lost.
 func anyUnsure(res *exec.Result, b *batch) bool {
 	return b != nil && b.unsure || anyCall(res, isUnsure)
 }
@@ -474,8 +473,8 @@ func anyCall(res *exec.Result, is func(*exec.CallResult) bool) bool {
 	return anyOf(res.Calls, is) || slices.ContainsFunc(res.Instances, func(r exec.InstanceResult) bool { return anyOf(r.Calls, is) })
 }
 
-// anyOf reports whether is holds for one of the calls, or of those inside of them, that have an
-// error and did not complete, and whose failure nothing handles.
+// anyOf reports whether is holds for a call, at any depth, that has an error, did not complete, and
+// whose failure the plan does not handle.
 func anyOf(calls []exec.CallResult, is func(*exec.CallResult) bool) bool {
 	return slices.ContainsFunc(calls, func(c exec.CallResult) bool {
 		if c.Status != exec.Failed && c.Status != exec.Cancelled || c.Handled || c.Error == nil {

@@ -178,7 +178,7 @@ func (env *environment) findRun(ctx context.Context, s journal.Store, name strin
 	return run, env.noSuchRun(err)
 }
 
-// withRun does something with a run of a store that is only read.
+// withRun opens a store for reading and calls do with a run of it.
 func (env *environment) withRun(ctx context.Context, storeFlag, name string, do func(journal.Store, *journal.Summary) error) error {
 	store, err := readStore(storeFlag)
 	if err != nil {

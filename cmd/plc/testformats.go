@@ -34,8 +34,8 @@ func (f *testOptions) add(c *cobra.Command, coverage string) {
 	})
 }
 
-// picks returns a function that reports whether --run means the test of a name. It is given the
-// names of all tests.
+// picks returns a function that reports whether --run selects a test. all holds the names of all
+// tests.
 func (f *testOptions) picks(all []string) func(name string) bool {
 	exact := f.run != "" && slices.Contains(all, f.run)
 	return func(name string) bool { return strings.Contains(name, f.run) && (!exact || name == f.run) }

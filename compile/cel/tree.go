@@ -43,8 +43,9 @@ type node struct {
 // maxParts is the maximum number of parts of the name of a type or a function.
 const maxParts = 8
 
-// qualified returns the name that a.b.c is. What has more than maxParts parts is no name: its cost
-// does not grow with the length of a chain of members, of which each asks.
+// qualified returns the dotted name that a chain of members, such as a.b.c, spells. It reports
+// false for other nodes and for more than maxParts parts, so that asking each member of a long
+// chain takes linear time.
 func (n *node) qualified() (string, bool) {
 	var parts []string
 	for range maxParts {

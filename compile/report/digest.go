@@ -80,10 +80,11 @@ type manifest struct {
 	bound   []binding                  // room
 }
 
-// uniqueNames holds the names that are taken, each with the last number that was put behind it.
+// uniqueNames maps each name in use to the last number that was appended to it.
 type uniqueNames map[string]int
 
-// add returns a name that was not taken: the one that is wanted, or that with # and a number.
+// add returns a name that is not in use, wanted or wanted with # and a number, and marks it as
+// used.
 func (u uniqueNames) add(wanted string) string {
 	name := wanted
 	for u[name] > 0 {

@@ -28,7 +28,7 @@ func Encode(v any) json.RawMessage {
 	return text
 }
 
-// OrNull returns a value, or null for nil.
+// OrNull returns v, or null if v is nil.
 func OrNull(v json.RawMessage) json.RawMessage {
 	if v == nil {
 		return json.RawMessage("null")
@@ -36,7 +36,7 @@ func OrNull(v json.RawMessage) json.RawMessage {
 	return v
 }
 
-// Text returns what a string says; of any other value it returns the JSON.
+// Text returns the text of a JSON string, and the JSON of any other value.
 func Text(v json.RawMessage) string {
 	var s string
 	if len(v) > 0 && v[0] == '"' && json.Unmarshal(v, &s) == nil {

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// Outside returns the file that a name means if a link leads it out of a folder, and "" if it is in
-// the folder or below it. Of a file that is not there yet, the folder counts that it would be in. A
-// link to nothing is an error.
+// Outside returns the resolved path of a file if that is not in a folder or below it, and "" if it
+// is. For a file that does not exist, it resolves the nearest folder above that does. A link whose
+// target does not exist is an error.
 func Outside(folder, name string) (string, error) {
 	root, err := resolved(folder)
 	if err != nil {

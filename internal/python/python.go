@@ -65,7 +65,7 @@ func First(s string, n int) string {
 	return s
 }
 
-// Truthy reports whether a JSON value counts as true; nil does not.
+// Truthy reports whether Python's bool is true for a JSON value; it is false for nil.
 func Truthy(v json.RawMessage) bool {
 	switch v = bytes.TrimSpace(v); {
 	case len(v) == 0:

@@ -22,8 +22,8 @@ func Read(file *diag.File, maxDepth int) (*diag.File, *diag.Finding) {
 	return diag.NewDerived(y.Text, file, y.Nested), nil
 }
 
-// Decode decodes a file in YAML or JSON, in which values nest at most maxDepth deep, into a value
-// that has all of its members. The error names the file.
+// Decode decodes a file in YAML or JSON into a value. A member that the value does not have is an
+// error, and so are values that nest deeper than maxDepth. Errors name the file.
 func Decode(name string, text []byte, maxDepth int, into any) error {
 	doc, fault := Read(diag.NewFile(name, text), maxDepth)
 	if fault != nil {

@@ -208,8 +208,7 @@ type PlanUpdated struct {
 	Plan           []PlanStep `json:"plan"`
 }
 
-// updated returns the event of the plan of a state that was another before, and the revision that
-// it is.
+// updated returns the event and the revision for a state whose plan was before until now.
 func (s *PlanState) updated(before []PlanStep) (*PlanUpdated, loop.Revision) {
 	r := loop.RevisionOf(idsOf(before), idsOf(s.Plan))
 	slices.Sort(r.Added)

@@ -93,8 +93,8 @@ type (
 	}
 )
 
-// answered asks the planner of the task for an object with a member that has to be there, which of
-// returns. What names the object.
+// answered asks the planner of the task for an object with a required member. The function of
+// returns that member of an answer, nil if it is missing. Messages call the object what.
 func answered[A any](ctx context.Context, x *execution, t *model.Turn, what, member string, of func(*A) *bool) (answer A, err error) {
 	err = x.repaired(ctx, false, t, func(r *model.Reply) (diag.List, error) {
 		answer = *new(A)

@@ -248,7 +248,7 @@ func idsOf(prog *compile.Program) map[string]string {
 	return ids
 }
 
-// recall takes what the record of a run knows of its steps, but for those that are settled.
+// recall takes over what the record of a run has about its steps, except for those in settled.
 func (x *execution) recall(ids map[string]string, settled map[string]json.RawMessage, pasts map[string]*exec.Past) {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()

@@ -305,7 +305,7 @@ func available(c *tool.Catalogue, models bool) []model.Function {
 
 func (x *execution) now() time.Time { return time.Now().UTC() }
 
-// finish does work to its end, and makes the result of what came of it.
+// finish runs work until it ends, and returns the result.
 func (x *execution) finish(ctx context.Context, work func(context.Context) error) (*loop.Result, error) {
 	begun := time.Now()
 	x.k.OnEnd = func(r *loop.Result) { x.conclusion(r, time.Since(begun)) }

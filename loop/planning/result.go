@@ -153,7 +153,7 @@ func (x *execution) sink() json.RawMessage {
 	return out
 }
 
-// conclusion makes the result of what came of it all, and adds it to that of the loop.
+// conclusion adds the result of the execution to the result of the loop.
 func (x *execution) conclusion(l *loop.Result, took time.Duration) {
 	u := l.Usage
 	r := &ExecutionResult{Success: l.Status == exec.Completed, Status: l.Status, Error: l.Reason, StepResults: map[string]*StepResult{},
@@ -172,7 +172,7 @@ func (x *execution) conclusion(l *loop.Result, took time.Duration) {
 	}
 }
 
-// outcome adds to a result what came of the plan that was executed.
+// outcome adds the outcome of the executed plan to a result.
 func (x *execution) outcome(r *ExecutionResult) {
 	if x.output == nil && !r.Success && x.dry == nil {
 		x.output = x.sink()

@@ -20,7 +20,8 @@ import (
 // gave. A tool of this name in the catalogue is called in its place.
 const LLMCall = "llm.call"
 
-// together has n subtasks done at the same time. The error is that of the first that has one.
+// together runs n subtasks at the same time. It returns the error of the first one, by number, that
+// failed.
 func together(n int, do func(i int) (answer, error)) ([]answer, error) {
 	answers, errs := make([]answer, n), make([]error, n)
 	var all sync.WaitGroup

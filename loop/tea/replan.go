@@ -53,8 +53,8 @@ func (a *Actions) replanJSON(ctx context.Context, params json.RawMessage) (any, 
 	return a.Replan(ctx, p)
 }
 
-// replan does Replan of a plan by the model of p, without regard to its limit. failed is "" for
-// None.
+// replan does what Replan does, without its limit on the number of plans. A failed of "" is written
+// as None.
 func (a *Actions) replan(ctx context.Context, plan *Plan, p *ReplanParams, failed, reason string) (*Replanned, error) {
 	t := newTracing()
 	var id any

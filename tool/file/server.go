@@ -316,7 +316,7 @@ func inVariable(name string, strict bool) *texttree.Node {
 	return &texttree.Node{Kind: texttree.Object, Entries: []texttree.Entry{{Name: "env", Value: texttree.Text(name)}}}
 }
 
-// address notes secrets that are written out in a URL.
+// address notes the literal secrets in a URL.
 func (r *reader) address(v value, strict bool) {
 	better := v.Str
 	for _, s := range slices.Backward(urlSecrets(v.Str)) {
@@ -337,8 +337,8 @@ func (r *reader) exposed(v value, cure string) {
 	r.findings[len(r.findings)-1].Secret = true
 }
 
-// secretsIn returns what looks like a secret that is written out in a text of a name: the text, or
-// parts of the URLs in it, as they stand there and without escapes.
+// secretsIn returns what looks like a literal secret in the value of a named member: all of the
+// text, or parts of the URLs in it, both as written and unescaped.
 func secretsIn(name, text string) (all []string) {
 	if isLiteral(name, text) {
 		return []string{text}
@@ -349,7 +349,7 @@ func secretsIn(name, text string) (all []string) {
 	return all
 }
 
-// A urlSecret is a part of a URL that looks like a secret which is written out.
+// A urlSecret is a part of a URL that looks like a literal secret.
 type urlSecret struct {
 	name       string // what it is for
 	start, end int    // where it stands in the text
@@ -588,8 +588,8 @@ var (
 	beginsAsToken = regexp.MustCompile(`^(sk-|ghp_|gho_|github_pat_|glpat-|xox[abp]-|AKIA|Bearer |Basic )`)
 )
 
-// isLiteral reports whether a text of a name as a whole looks like a secret that is written out,
-// and not like a place or a text with placeholders.
+// isLiteral reports whether the whole value of a named member looks like a literal secret, and not
+// like a path, a URL or a text with placeholders.
 func isLiteral(name, text string) bool {
 	return len(text) >= 8 && !strings.Contains(text, "{") && !strings.HasPrefix(text, "/") && !strings.Contains(text, "://") &&
 		(namesSecret.MatchString(name) || beginsAsToken.MatchString(text))
