@@ -60,6 +60,7 @@ func (g *rig) drive(script string, does func(what, rest string) string, args ...
 		case "finished":
 			g.until(rest, "runFinished", 0)
 		case "away":
+			g.away.Store(true)
 			g.http.Listener.Close()
 			g.http.CloseClientConnections()
 		case "back":

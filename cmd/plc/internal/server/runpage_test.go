@@ -50,7 +50,7 @@ func TestTimeIsExplained(t *testing.T) {
 	run := g.runTo("runFinished", object{"plan": []object{
 		{"_id": "a", "_tool": "nap", "ms": 30, "_outputPath": "†state.a"}, {"_id": "b", "_tool": "nap", "ms": 30, "_outputPath": "†state.b"},
 		{"_id": "c", "_tool": "nap", "ms": "†state.a", "_dependsOn": []string{"b"}, "_outputPath": "†state.c"},
-		{"_id": "f", "_tool": "flaky", "_retry": object{"max": 2}, "_dependsOn": []string{"c"}, "_outputPath": "†state.f"},
+		{"_id": "f", "_tool": "flaky", "_retry": object{"max": 2, "delay": "20ms", "jitter": false}, "_dependsOn": []string{"c"}, "_outputPath": "†state.f"},
 	}})
 	page := wordsOf(g.page("/runs/" + run))
 	for _, want := range []string{

@@ -47,6 +47,7 @@ type rig struct {
 	t      *testing.T
 	wiped  atomic.Int32
 	lost   atomic.Int32  // calls of lost
+	away   atomic.Bool   // the server answers nothing
 	failed atomic.Int32  // and of flaky
 	gate   chan struct{} // what slow waits for
 	server *Server
@@ -186,7 +187,12 @@ func (g *rig) open(path string, o Options) {
 		g.t.Fatal(err)
 	}
 	g.t.Cleanup(g.server.Close)
-	g.http.Config.Handler = g.server
+	g.http.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if g.away.Load() { // a connection that was accepted, but not known yet, when all were closed
+			panic(http.ErrAbortHandler)
+		}
+		g.server.ServeHTTP(w, r)
+	})
 	g.http.Start()
 	g.t.Cleanup(g.http.Close)
 }

@@ -49,7 +49,7 @@ await main(async () => {
   await page.waitForFunction(() => document.querySelector("#drawing g[data-id=slow]")?.textContent.includes("running"));
   state.offline = true;
   await ask("away");
-  await page.waitForSelector("#lost", { state: "visible" });
+  await page.waitForFunction(() => !document.getElementById("lost").hidden);
   await shot("lost");
   await ask("back");
   await page.waitForSelector("#lost", { state: "hidden" });
