@@ -70,6 +70,11 @@ func (env *environment) answerRun(ctx context.Context, args []string, f *answerF
 		return fmt.Errorf("can't read %s: there is no such file, and %w", args[0], env.noSuchRun(err))
 	}
 	if args[0] == "last" {
+		if approve && f.yes && len(args) == 1 {
+			if err := env.checkLast(ctx, e, sum); err != nil {
+				return err
+			}
+		}
 		showf(env.stderr, "run %s of %s, the newest that waits\n", sum.Run, planOf(ctx, e, sum))
 	}
 	all, err := e.Questions(ctx, sum.Run)

@@ -95,7 +95,7 @@ its work: if its tool may not be called twice, a person is asked, or --on-uncert
 happens to it; where nobody can be asked, it fails. In a run that had failed, what failed is
 tried again. Flags that are given here hold from now on, for this process. With last, --yes is
 refused unless that run is the newest of all and was begun in this folder, since it may ask about
-what nobody had in mind; name it by its id instead.
+what nobody had in mind; name it by its id instead. The same holds for plc approve, fork and undo.
 
 With --plan the run goes on with another plan: what differs in meaning is shown; calls that did
 the same keep what they gave, the others are checked, and made.`,
@@ -131,11 +131,6 @@ func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) er
 			}
 			change.Plan = plc.Source{Name: f.plan, Text: string(text)}
 		}
-		if name == "last" && f.yes {
-			if err := env.checkLast(c.Context(), e, sum); err != nil {
-				return nil, err
-			}
-		}
 		if !f.asJSON && sum.Status != exec.Rejected && (sum.Status != exec.Completed || f.plan != "") {
 			showf(env.stderr, "resuming %s of %s\n", sum.Run, planOf(c.Context(), e, sum))
 			f.named = true
@@ -149,8 +144,8 @@ func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) er
 	})
 }
 
-// checkLast returns an error if --yes might answer the wrong run, now or when it asks later: sum is
-// not the newest run or was begun in another folder.
+// checkLast returns an error if last with --yes might approve what a run asks that nobody had in
+// mind, now or later: sum is not the newest run, or it was begun in another folder.
 func (env *environment) checkLast(ctx context.Context, e *plc.Engine, sum *journal.Summary) error {
 	newest, err := e.Runs(ctx, journal.Filter{Limit: 1})
 	if err != nil {
@@ -171,8 +166,8 @@ func (env *environment) checkLast(ctx context.Context, e *plc.Engine, sum *journ
 	case folder == "" || folder == here:
 		return nil
 	}
-	return fmt.Errorf("the newest run that can go on is %s of %s, which %s; --yes would approve all that it asks, so name it: plc resume %s --yes",
-		sum.Run, planOf(ctx, e, sum), why, env.argsFor(sum.Run))
+	return fmt.Errorf("last is the run %s of %s, which %s; --yes would approve all that it asks, so write its id instead of last",
+		sum.Run, planOf(ctx, e, sum), why)
 }
 
 // withStore continues the run that find returns for this name, or a fork of it, that begin holds.
@@ -195,7 +190,13 @@ func (env *environment) withStore(c *cobra.Command, name string, f *resumeFlags,
 	if err != nil {
 		return errors.Join(env.notContinued(ctx, f, err), store.Close())
 	}
-	r, err := begin(env.engineOn(store), sum)
+	e := env.engineOn(store)
+	if name == "last" && f.yes {
+		if err := env.checkLast(ctx, e, sum); err != nil {
+			return errors.Join(err, store.Close())
+		}
+	}
+	r, err := begin(e, sum)
 	if err != nil {
 		return errors.Join(env.notContinued(ctx, f, err), store.Close())
 	}

@@ -212,6 +212,11 @@ func (env *environment) resumeSolve(c *cobra.Command, args []string, f *solveFla
 		if err := absolute(&f.events); err != nil {
 			return err
 		}
+		if here, err := os.Getwd(); err != nil {
+			return err
+		} else if f.resume == "last" && f.yes && folder != here {
+			return fmt.Errorf("the newest loop was begun in %s, which is not this folder; --yes would approve all that it asks, so write its id instead of last", display.Name(folder))
+		}
 		if err := os.Chdir(folder); err != nil {
 			env.complain(fmt.Errorf("the loop goes on here, not where it was begun: %w", err))
 		}
