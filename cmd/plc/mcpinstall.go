@@ -454,27 +454,39 @@ func (env *environment) showChanges(all ...fileChange) {
 // hiddenSecret stands for a secret that is not shown.
 const hiddenSecret = `"(hidden)"`
 
-// hideSecrets returns the text of a configuration without the secrets that are written out in it,
-// and whether there are any.
+// shownOfServer are the members of a server that are shown, but for what looks like a secret.
+var shownOfServer = []string{"args", "command", "cwd", "dir", "transport", "type", "url"}
+
+// hideSecrets returns the text of a configuration without what may be a secret, and whether there
+// is any: strings and numbers other than ${NAME}, except in shownOfServer.
 func hideSecrets(text []byte) (shown []byte, hidden bool) {
 	if text == nil {
 		return nil, false
 	}
-	_, found := file.ReadServers(diag.NewFile("", text))
 	var secrets []diag.Span
+	enabled := slices.Clone(text)
+	if root, fault := texttree.ParseJSON(text, maxConfigDepth); fault == nil {
+		for _, top := range root.Entries {
+			if top.Name != "mcpServers" && top.Name != "servers" {
+				secrets = writtenOut(secrets, top.Value)
+				continue
+			}
+			for _, server := range top.Value.Entries {
+				for _, member := range server.Value.Entries {
+					if !slices.Contains(shownOfServer, member.Name) {
+						secrets = writtenOut(secrets, member.Value)
+					}
+					if at := member.Value.Span; member.Name == "disabled" && member.Value.Raw == "true" {
+						copy(enabled[at.Start:at.End], "null") // ReadServers looks only at servers that are enabled
+					}
+				}
+			}
+		}
+	}
+	_, found := file.ReadServers(diag.NewFile("", enabled))
 	for _, f := range found {
 		if f.Secret {
 			secrets = append(secrets, f.Loc.Span)
-		}
-	}
-	if root, fault := texttree.ParseJSON(text, maxConfigDepth); fault == nil {
-		for _, servers := range root.Entries {
-			for _, s := range servers.Value.Entries {
-				for _, name := range []string{"env", "headers"} {
-					held, _ := s.Value.Get(name)
-					secrets = append(secrets, writtenOut(held.Value)...)
-				}
-			}
 		}
 	}
 	slices.SortFunc(secrets, func(a, b diag.Span) int { return int(b.Start - a.Start) })
@@ -485,15 +497,16 @@ func hideSecrets(text []byte) (shown []byte, hidden bool) {
 	return text, len(secrets) > 0
 }
 
-// writtenOut returns the texts of the members of an object that name no variable.
-func writtenOut(n *texttree.Node) (all []diag.Span) {
-	if n == nil {
-		return nil
+// variable matches a string that only names a variable: ${NAME}, or ${env:NAME} in VS Code.
+var variable = regexp.MustCompile(`^\$\{(\w+:)?\w[\w-]*\}$`)
+
+// writtenOut appends the places of the strings and numbers in a value, except variables.
+func writtenOut(all []diag.Span, n *texttree.Node) []diag.Span {
+	if n.Kind == texttree.String && !variable.MatchString(n.Str) || n.Kind == texttree.Number {
+		all = append(all, diag.Span(n.Span))
 	}
 	for _, e := range n.Entries {
-		if e.Value.Kind == texttree.String && !strings.Contains(e.Value.Str, "${") {
-			all = append(all, diag.Span(e.Value.Span))
-		}
+		all = writtenOut(all, e.Value)
 	}
 	return all
 }
