@@ -434,7 +434,7 @@ func (b *blueprintWriter) forecast(f *forecast.Forecast) {
 			b.line("                 by what is declared, not measured, of %s", b.value(strings.Join(f.Estimated, ", ")))
 		}
 	case len(f.Unknown) > 0:
-		b.line("  time           not known: there is no record of how long %s takes", b.value(strings.Join(f.Unknown, ", ")))
+		b.line("  time           not known: nothing recorded says how long these take: %s", b.value(strings.Join(f.Unknown, ", ")))
 	}
 }
 

@@ -86,7 +86,7 @@ func (env *environment) plan(c *cobra.Command, name string, f *planOptions) erro
 	if err != nil {
 		return err
 	}
-	if err := env.checkOutput("output", f.output); err != nil {
+	if err := errors.Join(env.checkOutput("output", f.output), canWrite(f.output)); err != nil {
 		return err
 	}
 	if p.invalid != nil {
