@@ -145,7 +145,11 @@ func (env *environment) runs(ctx context.Context, storeFlag string, asJSON bool,
 		return env.writeJSON(entries)
 	}
 	if len(all) == 0 {
-		env.hintf("there are no such runs; plc run records each")
+		if len(f.Status) > 0 {
+			env.hintf("no run has this status; plc runs lists all")
+		} else {
+			env.hintf("there are no runs; plc run records each")
+		}
 		return nil
 	}
 	return env.runTable(all, f.Limit)
