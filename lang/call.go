@@ -66,7 +66,13 @@ func (p *parser) noTool(c *Call) {
 }
 
 // isToolName reports whether a member of a call that has no tool may name it.
-func isToolName(m Member) bool { return (m.Name == "tool" || m.Name == "name") && m.Value.is(String) }
+func isToolName(m Member) bool {
+	name := m.Name == "tool" || m.Name == "name"
+	if strings.HasPrefix(m.Name, "_") {
+		_, name = spell.Nearest(m.Name, slices.Values([]string{"_tool"}))
+	}
+	return name && m.Value.is(String)
+}
 
 // member reads an underscore member.
 func (p *parser) member(c *Call, m Member) {

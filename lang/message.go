@@ -118,36 +118,37 @@ func (p *parser) notAPlan(root Node) {
 	case root.get("type").is(String) && !root.has(bad):
 		p.noPlan(root, "this is one message of the type %q, and no plan; %s", root.get("type").Str(), shapes)
 	default:
-		f := p.noPlan(root, "found %s; %s", found(root), shapes)
 		list := root
 		if plan := root.get("plan"); plan.is(Array) {
 			list = plan
 		}
-		if edits := misnamedTools(list); len(edits) > 0 {
-			f.Message += `; a call names its tool in "_tool"`
-			f.fix(`name the tools by "_tool"`, edits...)
+		if name, edits := misnamedTools(list); len(edits) > 0 {
+			p.noPlan(root, `a call names its tool in "_tool"; here %q stands instead`, name).fix(`name the tools by "_tool"`, edits...)
+			return
 		}
+		p.noPlan(root, "found %s; %s", found(root), shapes)
 	}
 }
 
 // misnamedTools returns the edits that rename the member that names the tool to "_tool" in each
-// element of a list; nil if an element has no such member.
-func misnamedTools(list Node) (edits []diag.Edit) {
+// element of a list, and the first such member; none if an element has no such member.
+func misnamedTools(list Node) (first string, edits []diag.Edit) {
 	if !list.is(Array) {
-		return nil
+		return "", nil
 	}
 	for _, e := range list.Elements() {
 		had := len(edits)
 		for m := range e.Members() {
 			if isToolName(m) && had == len(edits) {
 				edits = append(edits, diag.Edit{Span: m.Key, Text: `"_tool"`})
+				first = cmp.Or(first, m.Name)
 			}
 		}
 		if had == len(edits) {
-			return nil
+			return "", nil
 		}
 	}
-	return edits
+	return first, edits
 }
 
 // found says what a document that is no plan holds.
@@ -176,7 +177,10 @@ func foundList(root Node) string {
 			if typed > 0 {
 				return fmt.Sprintf("a list of messages, but its element %d has no \"type\"", i)
 			}
-			return fmt.Sprintf("a list without \"_tool\", of %s first", describe(e))
+			if e.is(Object) {
+				return "a list that begins with an object without \"_tool\""
+			}
+			return "a list that begins with " + describe(e)
 		}
 		typed++
 	}
