@@ -141,9 +141,9 @@ func (s *scheduler) question(i int32, kind QuestionKind, reason string, f *Failu
 	} else {
 		q.Terms = s.terms(i, c.params, true)
 	}
-	q.Terms.Breaks = breaks
+	q.Terms.Breaks, q.Terms.Answered = breaks, c.answers+c.trail.answers()
 	if kind != ApprovalQuestion {
-		q.Terms.Asks, q.Terms.Attempts = kind, c.attempts
+		q.Terms.Asks = kind
 	}
 	q.Digest = q.Terms.Digest(q.Path)
 	return q
@@ -331,6 +331,7 @@ func (s *scheduler) claimQuestion(a *asking) {
 // it. followOnceKept comes next. The caller holds mu.
 func (s *scheduler) given(a *asking, answer Answer, said *Answer) (seq int64) {
 	s.claimQuestion(a)
+	s.call(a.i).answers++
 	return s.emitCall(a.i, Event{Type: ApprovalGiven, Reason: answer.verdict(), Answer: said, Question: a.q.Kind, Digest: a.q.Digest})
 }
 

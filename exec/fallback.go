@@ -120,9 +120,7 @@ func (s *scheduler) fallbackAllowed(i int32, p *compile.Call, params json.RawMes
 	if c.fallbackApproved || c.trail == nil || c.trail.past == nil || c.trail.past.Approved.Digest == "" {
 		return c.fallbackApproved
 	}
-	terms := s.fallbackTerms(p, params, false)
-	terms.Breaks = c.trail.past.Approved.breaks
-	c.fallbackApproved = c.trail.past.Approved.Digest == terms.Digest(s.path(i))
+	c.fallbackApproved = c.trail.past.Approved.isAbout(s.fallbackTerms(p, params, false), s.path(i))
 	return c.fallbackApproved
 }
 

@@ -114,6 +114,7 @@ type storedPast struct {
 	storedApproved
 	storedAsked
 	Answer  *storedAnswer `json:"answer,omitempty"`
+	Answers int           `json:"answers,omitempty"`
 	Heard   bool          `json:"heard,omitempty"`
 	Usage   tool.Usage    `json:"usage,omitzero"`
 	Applied bool          `json:"applied,omitempty"`
@@ -196,7 +197,7 @@ func (h *History) UnmarshalJSON(text []byte) error {
 func (p *Past) stored() *storedPast {
 	s := &storedPast{
 		Attempts: p.Attempts, Failed: p.Failed, Fallback: p.Fallback, Instead: p.Instead, Lost: p.Lost, Key: p.Key, Content: p.Content,
-		Params: textOf(p.Params), Failure: p.Failure, Loss: p.Loss, Heard: p.heard, Usage: p.Usage, Applied: p.Applied, Settled: p.Settled,
+		Params: textOf(p.Params), Failure: p.Failure, Loss: p.Loss, Answers: p.Answers, Heard: p.heard, Usage: p.Usage, Applied: p.Applied, Settled: p.Settled,
 		storedApproved: storedApproved{p.Approved.Digest, textOf(p.Approved.params), p.Approved.breaks, p.Approved.terms},
 		storedAsked:    storedAsked{p.Asked.Digest, p.Asked.Kind, textOf(p.Asked.params), p.Asked.breaks, p.Asked.terms},
 	}
@@ -214,7 +215,7 @@ func (p *Past) stored() *storedPast {
 func (s *storedPast) past() *Past {
 	p := &Past{
 		Attempts: s.Attempts, Failed: s.Failed, Fallback: s.Fallback, Instead: s.Instead, Lost: s.Lost, Key: s.Key, Content: s.Content,
-		Params: valueOf(s.Params), Failure: s.Failure, Loss: s.Loss, heard: s.Heard, Usage: s.Usage, Applied: s.Applied, Settled: s.Settled,
+		Params: valueOf(s.Params), Failure: s.Failure, Loss: s.Loss, Answers: s.Answers, heard: s.Heard, Usage: s.Usage, Applied: s.Applied, Settled: s.Settled,
 		Asked: PastQuestion{s.Asked, s.Question, valueOf(s.Said), s.SaidWhy, s.Terms},
 	}
 	if s.Approved != "" {

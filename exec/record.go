@@ -55,8 +55,9 @@ type Past struct {
 	Approved, Asked PastQuestion
 	// Answer is a person's answer to Asked that has not been acted on yet. A record may add an
 	// answer that was given later.
-	Answer *Answer
-	heard  bool // Answer is that of an event
+	Answer  *Answer
+	Answers int  // to all questions about it that an event has
+	heard   bool // Answer is that of an event
 
 	Usage tool.Usage // of all its attempts that have an answer
 
@@ -76,6 +77,16 @@ type PastQuestion struct {
 	params []byte
 	breaks []string // the reasons of the guard
 	terms  *Terms   // nil is not known
+}
+
+// isAbout reports whether the question was about a call of these terms, after as many answers and
+// for the same reasons of the guard, which are set in the terms.
+func (q *PastQuestion) isAbout(terms *Terms, path string) bool {
+	terms.Breaks = q.breaks
+	if q.terms != nil {
+		terms.Answered = q.terms.Answered
+	}
+	return q.Digest == terms.Digest(path)
 }
 
 // Returned is the final result of a call: a value, or the failure of its last attempt.
@@ -133,6 +144,7 @@ func (p *Past) Take(e *Event) {
 		}
 	case ApprovalGiven:
 		p.Asked.Digest, p.Asked.Kind, p.Answer, p.heard = e.Digest, e.Question, e.Answer, true
+		p.Answers++
 	case CallCompleted, CallFailed, CallSkipped:
 		p.Settled = e.Status
 	}

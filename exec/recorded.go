@@ -278,8 +278,7 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (unfinished bool) 
 	}
 	if past.Approved.Digest != "" {
 		terms := s.terms(i, past.Approved.params, false)
-		terms.Breaks = past.Approved.breaks
-		c.approved = past.Approved.Digest == terms.Digest(s.path(i))
+		c.approved = past.Approved.isAbout(terms, s.path(i))
 		c.fallbackApproved = c.approved && terms.Fallback != nil && terms.Fallback.Params != nil
 	}
 	if past.Params != nil {
@@ -501,6 +500,18 @@ func (t *trail) answered(q *Question) (a *Answer, heard bool) {
 	}
 	a, t.past.Answer = t.past.Answer, nil
 	return a, t.past.heard
+}
+
+// answers returns how many questions about the call were answered in the record, except one whose
+// answer has not been acted on yet: that question is asked again.
+func (t *trail) answers() int {
+	switch {
+	case t == nil || t.past == nil:
+		return 0
+	case t.past.Answer != nil && t.past.heard:
+		return t.past.Answers - 1
+	}
+	return t.past.Answers
 }
 
 // outdated says what has changed since a person allowed a call about which a question is asked

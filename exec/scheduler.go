@@ -136,6 +136,7 @@ type consent struct {
 	approved         bool     // the call
 	fallbackApproved bool     // its fallback
 	allowed          []string // the guard's reasons, as they were shown
+	answers          int      // to questions about the call, in this process
 }
 
 // newRoot makes the scheduler of the plan itself.

@@ -286,6 +286,65 @@ func TestStaleAnswersAreRefused(t *testing.T) {
 	}
 }
 
+// So is a yes to an earlier question about a fallback whose answer was lost.
+func TestStaleAnswersOfFallbacksAreRefused(t *testing.T) {
+	s := inSteps(t, program(t, `[{"_id":"a","_tool":"look","_fallback":"wipe","_outputPath":"†state.a"}]`, effects), exec.Options{})
+	seen := map[string]bool{}
+	for n := range 4 {
+		kind := exec.UncertainQuestion
+		if n == 0 {
+			kind = exec.ApprovalQuestion
+		}
+		digest := s.asks(kind).Digest
+		if seen[digest] {
+			t.Fatalf("question %d has the digest of an earlier one", n)
+		}
+		seen[digest] = true
+		s.hop(noon.Add(time.Duration(n+1) * time.Hour))
+		if q := s.asks(kind); q.Digest != digest {
+			t.Errorf("question %d: the digest is %s, and was %s before the hop", n, q.Digest, digest)
+		}
+		if err := s.Reply("a", "", exec.Answer{Approved: true, Digest: digest}); err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			s.wants("a@1")
+			s.fails("a@1", &tool.Error{Code: "no", Permanent: true})
+		}
+		s.wants("a@1/fallback")
+		s.fails("a@1/fallback", &tool.Error{Code: "reset", Message: "half a page", Uncertain: true})
+	}
+}
+
+// An answer to a question that was refused does not answer it when a later process asks again.
+func TestStaleAnswersAfterRefusal(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		s := inSteps(t, program(t, `[{"_id":"a","_tool":"wipe","_outputPath":"†state.a"}]`, effects), exec.Options{RetryFailed: true})
+		digest := s.asks(exec.ApprovalQuestion).Digest
+		kind := exec.ApprovalQuestion
+		if lost {
+			kind = exec.UncertainQuestion
+			if err := s.Reply("a", "", exec.Answer{Approved: true, Digest: digest}); err != nil {
+				t.Fatal(err)
+			}
+			s.wants("a@1")
+			s.fails("a@1", &tool.Error{Code: "reset", Message: "half a page", Uncertain: true})
+			digest = s.asks(kind).Digest
+		}
+		if err := s.Reply("a", "", exec.Answer{Reason: "not now", Digest: digest}); err != nil {
+			t.Fatal(err)
+		}
+		s.ends(exec.Failed, `{}`)
+		s.hop(noon.Add(time.Hour))
+		if q := s.asks(kind); q.Digest == digest {
+			t.Errorf("lost %v: the question that was refused has the same digest again", lost)
+		}
+		if err := s.Reply("a", "", exec.Answer{Approved: true, Digest: digest}); err == nil {
+			t.Errorf("lost %v: an answer to the question that was refused is taken", lost)
+		}
+	}
+}
+
 func TestStepperLost(t *testing.T) {
 	plan := `[{"_id":"a","_tool":"look","_retry":0,"_outputPath":"†state.a"},{"_id":"b","_tool":"pay","_outputPath":"†state.b"}]`
 	s := inSteps(t, program(t, plan, effects), exec.Options{})

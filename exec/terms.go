@@ -23,11 +23,11 @@ type Terms struct {
 	Timeout  string          `json:"timeout,omitempty"`  // of an attempt
 	// Breaks lists the parts of a policy that the call breaks, which is why a guard asks a person.
 	Breaks []string `json:"breaks,omitempty"`
-	// Asks and Attempts are set in questions other than approvals: the kind of the question, and
-	// how often the call was attempted. They make the digest differ from that of earlier questions
-	// about the call, so that an earlier answer is not taken for an answer to this one.
+	// Asks is the kind of a question other than an approval, and Answered the number of questions
+	// about the call that were answered before. They make the digest differ from those of earlier
+	// questions about the call, so that no earlier answer is taken for an answer to this one.
 	Asks     QuestionKind `json:"asks,omitempty"`
-	Attempts int          `json:"attempts,omitempty"`
+	Answered int          `json:"answered,omitempty"`
 	// Fallback describes the call that is made if this one fails. When its params are null, it is
 	// asked about when it is reached, if it changes the world.
 	Fallback *Terms `json:"fallback,omitempty"`

@@ -679,7 +679,7 @@ export interface components {
             timeout?: string;
             breaks?: string[];
             asks?: string;
-            attempts?: number;
+            answered?: number;
             fallback?: components["schemas"]["Terms"];
         };
         Questions: {

@@ -737,8 +737,8 @@ class Board:
 @dataclass
 class Terms:
     tool: str
+    answered: int | None = None
     asks: str | None = None
-    attempts: int | None = None
     breaks: list[str] | None = None
     fallback: 'Terms | None' = None
     identity: str | None = None
@@ -757,8 +757,8 @@ class Terms:
     def from_dict(obj: Any) -> 'Terms':
         assert isinstance(obj, dict)
         tool = from_str(obj.get("tool"))
+        answered = from_union([from_int, from_none], obj.get("answered"))
         asks = from_union([from_str, from_none], obj.get("asks"))
-        attempts = from_union([from_int, from_none], obj.get("attempts"))
         breaks = from_union([lambda x: from_list(from_str, x), from_none], obj.get("breaks"))
         fallback = from_union([Terms.from_dict, from_none], obj.get("fallback"))
         identity = from_union([from_str, from_none], obj.get("identity"))
@@ -768,15 +768,15 @@ class Terms:
         scopes = obj.get("scopes")
         target = from_union([from_str, from_none], obj.get("target"))
         timeout = from_union([from_str, from_none], obj.get("timeout"))
-        return Terms(tool, asks, attempts, breaks, fallback, identity, origin, params, retries, scopes, target, timeout)
+        return Terms(tool, answered, asks, breaks, fallback, identity, origin, params, retries, scopes, target, timeout)
 
     def to_dict(self) -> dict:
         result: dict = {}
         result["tool"] = from_str(self.tool)
+        if self.answered is not None:
+            result["answered"] = from_union([from_int, from_none], self.answered)
         if self.asks is not None:
             result["asks"] = from_union([from_str, from_none], self.asks)
-        if self.attempts is not None:
-            result["attempts"] = from_union([from_int, from_none], self.attempts)
         if self.breaks is not None:
             result["breaks"] = from_union([lambda x: from_list(from_str, x), from_none], self.breaks)
         if self.fallback is not None:
