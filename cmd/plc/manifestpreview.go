@@ -40,6 +40,37 @@ type manifestTarget struct {
 	Place            tool.Place
 	Tool             struct{ Name string }
 	Undo             json.RawMessage // how the definition says to take it back
+	// Definitions are pairs of a name and a definition, of the tool first.
+	Definitions [][2]json.RawMessage
+}
+
+// fixed returns the values that the definition of the tool fixes for underscore members of its
+// calls.
+func (t *manifestTarget) fixed() map[string]json.RawMessage {
+	all := map[string]json.RawMessage{}
+	var definition struct {
+		Properties map[string]json.RawMessage
+	}
+	if len(t.Definitions) > 0 {
+		_ = json.Unmarshal(t.Definitions[0][1], &definition) // it was read already
+	}
+	for name, property := range definition.Properties {
+		if !strings.HasPrefix(name, "_") || slices.Contains([]string{"_activity", "_id", "_output", "_tool"}, name) {
+			continue
+		}
+		var rule struct {
+			Const json.RawMessage
+			Enum  []json.RawMessage
+		}
+		_ = json.Unmarshal(property, &rule) // it may be true or false
+		if len(rule.Enum) == 1 {
+			rule.Const = rule.Enum[0]
+		}
+		if rule.Const != nil {
+			all[name] = rule.Const
+		}
+	}
+	return all
 }
 
 // words says in one line what runs.
@@ -143,6 +174,13 @@ func (b *manifestPreview) program(document string, value json.RawMessage) {
 		}
 		for _, name := range slices.Concat(params, others) {
 			b.Line("       %s: %s", display.Name(name), b.value(c.Call[name]))
+		}
+		target := b.targets[c.Target]
+		fixed := target.fixed()
+		for _, name := range slices.Sorted(maps.Keys(fixed)) {
+			if _, ok := c.Call[name]; !ok {
+				b.Line("       %s: %s, as the definition of the tool says", display.Name(name), b.value(fixed[name]))
+			}
 		}
 		if len(c.Cases) > 1 {
 			b.Line("       tried in this order: %s", namesText(c.Cases))
