@@ -111,8 +111,8 @@ type ProjectFile struct {
 	Text []byte // nil if it can't be read
 }
 
-// ProjectFiles returns a project file, the files that it names and the OpenAPI documents that
-// these name. Trust in the project covers all of them.
+// ProjectFiles returns a project file with the text from which p was read, the files that it names
+// and the OpenAPI documents that these name. Trust in the project covers all of them.
 func ProjectFiles(name string, p *file.Project) (all []ProjectFile) {
 	add := func(name string) []byte {
 		text, _ := jsonscan.ReadFile(name)
@@ -122,7 +122,7 @@ func ProjectFiles(name string, p *file.Project) (all []ProjectFile) {
 		all = append(all, ProjectFile{name, text})
 		return text
 	}
-	add(name)
+	all = append(all, ProjectFile{name, p.Text})
 	for _, tools := range p.Tools {
 		f, _ := file.Read(diag.NewFile(tools, add(tools)))
 		for _, document := range f.Documents() {

@@ -14,6 +14,7 @@ import (
 // Project holds the settings of a project file: defaults for the flags of commands. Names of files
 // are as they are written.
 type Project struct {
+	Text        []byte // from which it was read
 	Tools, MCP  []string
 	Policies    []string // files with policies on the flow of information
 	Lock, Store string
@@ -34,7 +35,7 @@ func (p *Project) Grants() bool {
 
 // ReadProject reads the file of a project, in YAML.
 func ReadProject(src *diag.File) (*Project, diag.List) {
-	p, r := &Project{}, &reader{file: src}
+	p, r := &Project{Text: src.Text}, &reader{file: src}
 	if saysNothing(string(src.Text)) {
 		return p, nil
 	}
