@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/plc-lang/plc/exec/plantest"
 	"github.com/plc-lang/plc/internal/durable"
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/links"
 )
 
 // snapshot is the part of a run's result that a file of snapshots keeps.
@@ -93,7 +95,13 @@ func (e *Engine) UpdateSnapshots(t *PlanTests, results []*PlanTestResult) error 
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(t.SnapshotName(), append(text, '\n'))
+	name := t.SnapshotName()
+	if at, err := links.Outside(filepath.Dir(name), name); err != nil {
+		return err
+	} else if at != "" {
+		return fmt.Errorf("%s is a link out of its folder, to %s; remove the link to have snapshots written to a file", name, at)
+	}
+	return durable.WriteFile(name, append(text, '\n'))
 }
 
 func (e *Engine) readSnapshots(t *PlanTests) (map[string]json.RawMessage, error) {
