@@ -415,7 +415,7 @@ func (p *Plan) FlowOfValues() []*flow.Report {
 }
 
 // FlowOfRun returns where information went in a run of the plan, or of an instance: what Flow
-// returns, with the labels that hold for what became of these calls, and with what they wrote.
+// returns, with the labels that hold for the outcome of these calls, and with what they wrote.
 func (p *Plan) FlowOfRun(calls []exec.CallResult) []*flow.Report {
 	o := p.checker.flowOptions(p.Program)
 	o.Writes, o.Ran = true, ranOf(calls)
@@ -423,7 +423,7 @@ func (p *Plan) FlowOfRun(calls []exec.CallResult) []*flow.Report {
 	return reports
 }
 
-// ranOf returns what became of calls. Of a document that ran several times it is not known which
+// ranOf returns the outcome of calls. Of a document that ran several times it is not known which
 // run a value is of.
 func ranOf(calls []exec.CallResult) flow.Ran {
 	byID := map[string]*exec.CallResult{}

@@ -27,7 +27,7 @@ func (e *Engine) Runs(ctx context.Context, f journal.Filter) ([]*journal.Summary
 	return store.Runs(ctx, f)
 }
 
-// Summary returns what became of a run. The error is a *journal.MissingError when there is none
+// Summary returns the outcome of a run. The error is a *journal.MissingError when there is none
 // with this id.
 func (e *Engine) Summary(ctx context.Context, run string) (*journal.Summary, error) {
 	store, err := e.records()

@@ -21,7 +21,7 @@ import (
 )
 
 // Run checks a plan and runs it until it ends or has to wait. The error is a *PlanError
-// when the plan has faults, in which case nothing ran; what became of the run, a failure
+// when the plan has faults, in which case nothing ran; the outcome of the run, a failure
 // too, is in the result. A run that waits, for a person or another plan, has the status
 // exec.Paused: Answer answers its questions, and Resume continues it.
 func (e *Engine) Run(ctx context.Context, spec Spec) (*exec.Result, error) {

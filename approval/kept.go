@@ -86,7 +86,7 @@ func (k *Kept) Use(run string, now time.Time) error {
 // rejectedMark stands in the mark of a rejected approval, in the place of a run.
 const rejectedMark = "rejected"
 
-// mark says once and for all what became of the approval: a run, or rejectedMark.
+// mark records, once and for all, the outcome of the approval: a run, or rejectedMark.
 func (k *Kept) mark(what string) error {
 	name, err := k.markName()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// Presence says what became of a read (plan-language §5, Branches).
+// Presence says whether a read finds a value (plan-language §5, Branches).
 type Presence uint8
 
 // The presences. Gone wins over Missing where both hold.

@@ -49,7 +49,7 @@ type underway struct {
 	running int
 	paused  bool     // one of them is
 	late    bool     // their time is over
-	lost    bool     // what became of a call in them is not known
+	lost    bool     // the outcome of a call in them is not known
 	gone    *Failure // a part was ended from outside; nil is none
 	reported
 }
@@ -278,7 +278,7 @@ func (d *delegation) ended(sub *scheduler, res *Result) {
 	s.leaveIf(d.bring(func() { d.takeRun(sub, res) }))
 }
 
-// takeRun takes what became of a run.
+// takeRun takes the outcome of a run.
 func (d *delegation) takeRun(sub *scheduler, res *Result) {
 	s := d.s
 	s.built(len(res.Output)+len(res.State)+len(res.Data), false)
@@ -318,7 +318,7 @@ func (d *delegation) left(sub *scheduler, res *Result) {
 	}
 }
 
-// note keeps what became of a run. The caller holds mu.
+// note keeps the outcome of a run. The caller holds mu.
 func (d *delegation) note(r SubRun) {
 	if r.Item < mostRuns {
 		d.runs = append(d.runs, r)

@@ -201,7 +201,7 @@ func (s *scheduler) behindFailure() []bool {
 	return behind
 }
 
-// callResult fills in what became of a call.
+// callResult fills in the outcome of a call.
 func (s *scheduler) callResult(r *CallResult, i int) {
 	c, p := s.calls()[i], &s.prog().Calls[i]
 	r.ID, r.Instance, r.Tool = p.ID, s.instanceOf(int32(i)), p.Source.Tool

@@ -427,7 +427,7 @@ func (in *instances) note(number int, r InstanceResult) {
 	}
 }
 
-// finish puts what became of the instances into the result of the run.
+// finish puts the outcome of the instances into the result of the run.
 func (in *instances) finish(res *Result) {
 	s := in.s
 	s.mu.Lock()

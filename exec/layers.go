@@ -70,7 +70,7 @@ func parts(seen view) (state, data json.RawMessage, others map[string]json.RawMe
 	return state, data, others
 }
 
-// layers puts what became of the instances that calls name into the result.
+// layers puts the outcome of the instances that calls name into the result.
 func (s *scheduler) layers(res *Result) {
 	prog := s.prog()
 	if len(prog.Instances) == 0 || prog.Template || s.parent != nil {

@@ -117,7 +117,7 @@ type PartMade struct {
 	failed   *fault
 	failedAt int // the item, from the first of the part on
 	usage    tool.Usage
-	unsure   bool // what became of a call in it is not known
+	unsure   bool // the outcome of a call in it is not known
 	runs     []SubRun
 	moreRuns int
 	findings []partFinding

@@ -189,7 +189,7 @@ func TestALostFallback(t *testing.T) {
 	}
 }
 
-// A call whose answer was lost waits for somebody who says later what became of it.
+// A call whose answer was lost waits for somebody who says later how it ended.
 func TestALostAnswerWaits(t *testing.T) {
 	var n counted
 	prog := program(t, `[{"_tool":"pay","amount":5,"_outputPath":"†state.x"}]`, tools{`pay "effects":{}`: n.tool(gives("1"))})

@@ -29,7 +29,7 @@ import (
 // revised. What its fallback gave counts only for a call with the same fallback.
 
 // trail links a call to the record. The zero trail, and a nil one, belong to a call of which the
-// record knows nothing. The zero trail, and a nil one, is that of a call of which nothing is known.
+// record knows nothing.
 type trail struct {
 	content  string // digest of its tool and params
 	past     *Past  // of the same content; nil is none

@@ -25,7 +25,7 @@ const (
 	DefaultMaxRevisions = 3
 )
 
-// Run runs a program to its end and says what became of it. The error is only
+// Run runs a program to its end and reports the outcome. The error is only
 // for runs that could not start. A nil Options is the default.
 func Run(ctx context.Context, prog *compile.Program, opts *Options) (*Result, error) {
 	h, err := prepare(ctx, prog, opts)

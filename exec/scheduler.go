@@ -58,7 +58,7 @@ type ending struct {
 	stopped  stop
 	above    bool        // it was stopped by one above it
 	failedAt state.Place // of the first call that failed and aborted a run in a run; 0 is none
-	lost     bool        // what became of a call is not known
+	lost     bool        // the outcome of a call is not known
 	called   bool        // a person called the run off; of the root
 	undo     bool        // a call failed that says that the run is undone
 	closed   bool        // it has come to its end
@@ -80,10 +80,10 @@ type lineage struct {
 
 // owner is the maker of a scheduler, which receives its result.
 type owner interface {
-	// ended takes what became of one that has come to its end. The caller holds a slot and
+	// ended takes the outcome of one that has come to its end. The caller holds a slot and
 	// keeps the parent busy; both are given back.
 	ended(s *scheduler, res *Result)
-	// left takes what became of one when the whole run has ended before it.
+	// left takes the outcome of one when the whole run has ended before it.
 	left(s *scheduler, res *Result)
 }
 

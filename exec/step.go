@@ -291,7 +291,7 @@ func (m *Stepper) Hold() {
 // History returns what has happened until now, from which another Stepper goes on. It is a copy.
 func (m *Stepper) History() *History { return m.history.clone() }
 
-// Result returns what became of the run; nil while it goes on.
+// Result returns the outcome of the run; nil while it goes on.
 func (m *Stepper) Result() *Result { return m.result }
 
 // do makes a step, and all that follows from it.

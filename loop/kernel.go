@@ -64,7 +64,7 @@ func NewKernel(name string, task *Task, o *Options) *Kernel {
 	return k
 }
 
-// End is an error that ends a loop: what became of it, and why. It is the fault of neither the
+// End is an error that ends a loop: the outcome, and why. It is the fault of neither the
 // program nor the world.
 type End struct {
 	Status exec.Status

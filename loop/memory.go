@@ -116,7 +116,7 @@ func (m *memory) keyBelow(at place, content string) string {
 // number matches the indices of items and attempts of delegates in the path of a call.
 var number = regexp.MustCompile(`\[\d+\]|#\d+`)
 
-// keepBelow keeps what became of the calls that delegates lead to which have not come to their end:
+// keepBelow keeps the outcome of the calls that delegates lead to which have not come to their end:
 // these are made again when they are listed again, and their calls are not. The caller holds mu.
 func (m *memory) keepBelow() {
 	for _, at := range slices.SortedFunc(maps.Keys(m.now), place.compare) {

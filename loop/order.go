@@ -29,7 +29,7 @@ func textOrder(prog *compile.Program) []int {
 	return order
 }
 
-// inOrder puts what became of the calls of a run, and the members that these wrote, in the order
+// inOrder puts the outcome of the calls of a run, and the members that these wrote, in the order
 // of the text. A call stands in the result once.
 func inOrder(prog *compile.Program, r *exec.Result, b *board) {
 	for i := range r.Instances {

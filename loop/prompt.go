@@ -264,7 +264,7 @@ func at(path string) string {
 	return ": " + path
 }
 
-// cameOf says what became of each call of a run, a line each.
+// cameOf reports the outcome of each call of a run, a line each.
 func cameOf(r *exec.Result) string {
 	var b strings.Builder
 	told, left := 0, 0

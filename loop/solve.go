@@ -197,7 +197,7 @@ func (s *solver) solve(ctx context.Context) error {
 	return nil
 }
 
-// end says what became of the loop; the first word stands.
+// end reports the outcome of the loop; only the first call counts.
 func (s *solver) end(status exec.Status, reason string) {
 	if s.result.Status == "" {
 		s.result.Status, s.result.Reason = status, reason

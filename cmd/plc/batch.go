@@ -62,7 +62,7 @@ func (env *environment) newBatch(prog *compile.Program, f *runFlags, show *progr
 	return b, nil
 }
 
-// instance takes note of what became of an instance.
+// instance takes note of the outcome of an instance.
 func (b *batch) instance(r *exec.InstanceResult) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -95,7 +95,7 @@ type batchDocument struct {
 	Usage     tool.Usage          `json:"usage"`
 }
 
-// showBatch shows what became of a run whose instances were told one by one; it
+// showBatch shows the outcome of a run whose instances were told one by one; it
 // returns its exit code.
 func (env *environment) showBatch(b *batch, res *exec.Result, asJSON bool) error {
 	if asJSON {

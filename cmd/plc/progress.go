@@ -185,7 +185,7 @@ func (p *progress) instancesStanding() string {
 	return s + fmt.Sprintf(", %.0f a second, %s", float64(all)/max(took.Seconds(), 1), took.Round(time.Second))
 }
 
-// instance takes note of what became of an instance.
+// instance takes note of the outcome of an instance.
 func (p *progress) instance(r *exec.InstanceResult) {
 	if p == nil {
 		return

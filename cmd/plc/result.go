@@ -98,7 +98,7 @@ func withoutInfo(l diag.List) diag.List {
 	return out
 }
 
-// showResult shows what became of a run; it returns its exit code. An output that was
+// showResult shows the outcome of a run; it returns its exit code. An output that was
 // not made is null: the state in its place would be taken for it.
 func (env *environment) showResult(l *loaded, res *exec.Result, asJSON bool) error {
 	if asJSON {
@@ -115,7 +115,7 @@ func (env *environment) showResult(l *loaded, res *exec.Result, asJSON bool) err
 	return exitOf(res.Status)
 }
 
-// tellEnd tells people what became of a run.
+// tellEnd tells people the outcome of a run.
 func (env *environment) tellEnd(l *loaded, res *exec.Result) {
 	env.showFindings(onlyErrors(res.Findings))
 	if isTemplate(l, res) {
@@ -181,7 +181,7 @@ func total(counts map[exec.Status]int) (all int) {
 	return all
 }
 
-// showEach shows what became of the instances of a template.
+// showEach shows the outcome of the instances of a template.
 func (env *environment) showEach(res *exec.Result) {
 	showf(env.stderr, "%s\n", headlineOfEach(res))
 	for i := range res.Instances {

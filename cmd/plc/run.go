@@ -45,7 +45,7 @@ func runCommand(env *environment) *cobra.Command {
 runs, not even in part. FILE may be - for standard input.
 
 The plan's output (null when it was not made), or the state at the end when the plan has
-none, goes to standard output as JSON; progress, and what became of the calls that did not
+none, goes to standard output as JSON; progress, and the outcome of the calls that did not
 complete, to standard error. With --format json one document has it all.
 
 Calls of destructive tools are put to a person: on a terminal they are asked for, elsewhere

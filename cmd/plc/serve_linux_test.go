@@ -199,7 +199,7 @@ func (c *clerk) answer(ctx context.Context, run, id string) error {
 
 // Of many runs that clients start, watch and answer, a server that is killed in the middle loses
 // none, does nothing twice, and its events have no gap. A call whose answer was lost is not made
-// again until somebody has said what became of it. All of it goes over a unix socket.
+// again until somebody has said how it ended. All of it goes over a unix socket.
 func TestServerIsKilled(t *testing.T) {
 	l := &ledger{booked: map[string]int{}}
 	bank := httptest.NewServer(l)

@@ -24,7 +24,7 @@ func showCommand(env *environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show RUN",
 		Short: "Show what a run was given, its calls, questions and whiteboard",
-		Long: `Show what is known of a run: what it was given, what became of its calls, what waits for
+		Long: `Show what is known of a run: what it was given, the outcome of its calls, what waits for
 an answer, and the whiteboard so far. With --format json it is the document that plc run prints.
 Nothing is called for that: the results come from the record.`,
 		Example: `  plc show last

@@ -24,7 +24,7 @@ const maxContexts = 16
 type given struct {
 	input    *val
 	params   []param // the members of the input for certain; nil for loops
-	ran      Ran     // what became of the calls of the document; nil if any outcome is possible
+	ran      Ran     // the outcome of the calls of the document; nil if any outcome is possible
 	scopes   []scope
 	decides  *mark
 	survives bool

@@ -27,7 +27,7 @@ type Options struct {
 	Values bool
 	// Writes makes the report include Report.Writes.
 	Writes bool
-	// Ran, if not nil, returns what became of each call of a run. Then only what was written
+	// Ran, if not nil, returns the outcome of each call of a run. Then only what was written
 	// counts: the labels are those of that run, and never worse than without Ran.
 	Ran Ran
 	// Earlier holds what earlier programs of a loop have left on the initial whiteboard.

@@ -156,7 +156,7 @@ func given(p *gplan, events []event) (all []string) {
 	return all
 }
 
-// ranOf returns what became of calls.
+// ranOf returns the outcome of calls.
 func ranOf(calls []exec.CallResult) flow.Ran {
 	return func(c *compile.Call) *flow.Outcome {
 		i := slices.IndexFunc(calls, func(r exec.CallResult) bool { return r.ID == c.ID })

@@ -6,16 +6,16 @@ import (
 	"github.com/plc-lang/plc/tool/label"
 )
 
-// Ran returns what became of a call of a run. It never returns nil.
+// Ran returns the outcome of a call of a run. It never returns nil.
 type Ran func(c *compile.Call) *Outcome
 
-// An Outcome is what became of a call.
+// An Outcome says how a call of a run ended.
 type Outcome struct {
 	// Alternative is the index of the alternative that got the result; -1 if none did.
 	Alternative int
 	// Failed reports that the error object of the call was written.
 	Failed bool
-	// Inner returns what became of the calls of the document that the call ran; nil if that is not
+	// Inner returns the outcome of the calls of the document that the call ran; nil if that is not
 	// known, or if there were several runs.
 	Inner Ran
 }

@@ -89,7 +89,7 @@ func (c *Client) execute(ctx context.Context, run, plan string, text []byte, reu
 	return missing(run, err)
 }
 
-// Wait returns what became of a run, when it has ended or paused.
+// Wait returns the outcome of a run, when it has ended or paused.
 func (c *Client) Wait(ctx context.Context, run string) (*Outcome, error) {
 	for {
 		var text json.RawMessage
@@ -103,7 +103,7 @@ func (c *Client) Wait(ctx context.Context, run string) (*Outcome, error) {
 	}
 }
 
-// Ended returns what became of a run, which must not be running.
+// Ended returns the outcome of a run, which must not be running.
 func (c *Client) Ended(ctx context.Context, run string) (*Outcome, error) {
 	d, err := c.DescribeWorkflowExecution(ctx, run, "")
 	if err != nil {
@@ -141,7 +141,7 @@ func (c *Client) Find(ctx context.Context, name string) (string, error) {
 	return found, nil
 }
 
-// outcomeOf returns what became of a run whose workflow ended so.
+// outcomeOf returns the outcome of a run whose workflow ended so.
 func outcomeOf(text json.RawMessage, err error) (*Outcome, error) {
 	failed, isFailed := errors.AsType[*temporal.ApplicationError](err)
 	canceled, isCanceled := errors.AsType[*temporal.CanceledError](err)

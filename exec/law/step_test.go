@@ -9,7 +9,7 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// A step is a call: what it reads and may write, and what became of it.
+// A step is a call: what it reads and may write, and how it ended.
 type step struct {
 	*lang.Call
 	rest         lang.Rest

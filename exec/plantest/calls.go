@@ -8,7 +8,7 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-// All returns what became of each call, by its path (see exec.Event): those of the plan, each
+// All returns the outcome of each call, by its path (see exec.Event): those of the plan, each
 // followed by those of the documents that it delegates to.
 func (o *Outcome) All() iter.Seq2[string, *exec.CallResult] {
 	return func(yield func(string, *exec.CallResult) bool) { each(o.prog, "", o.Calls, yield) }

@@ -149,7 +149,7 @@ func (c *Coverage) Add(out *Outcome) {
 	}
 }
 
-// rounds counts what became of a loop.
+// rounds counts how a loop ended.
 func (c *Coverage) rounds(prog *compile.Program, stem string, r *exec.CallResult, reach func(call, what string)) {
 	d := c.delegate(prog, stem)
 	if d == nil || d.Loop == compile.Once {

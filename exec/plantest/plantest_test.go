@@ -30,7 +30,7 @@ func world() plantest.World {
 	return plantest.World{"look": returns(`1`), "pay": returns(`2`), "book": returns(`3`), "wipe": returns(`4`)}
 }
 
-// ended returns how a run ended: its status, what became of its calls, and the effects that stand.
+// ended returns how a run ended: its status, the outcome of its calls, and the effects that stand.
 func ended(out *plantest.Outcome) string {
 	s := string(out.Status)
 	for path, c := range out.All() {

@@ -15,7 +15,7 @@ import (
 // A Property is a condition over the end of every run. Its variables are
 //
 //	effects  all effects, in the order in which they happened: {call, tool, params, result, known, stands}
-//	calls    what became of each call, by its path: {tool, status, handled, attempts, outcome}
+//	calls    how each call ended, by its path: {tool, status, handled, attempts, outcome}
 //	status   of the run; asked, the paths of the calls that wait for a person
 //	state, data, output
 type Property struct {

@@ -117,7 +117,7 @@ func (l *Ledger) fail(at place, w exec.Work) {
 	}
 }
 
-// returned notes what became of a call.
+// returned notes the outcome of a call.
 func (l *Ledger) returned(at place, e *exec.Event) {
 	en := l.open[at]
 	switch {

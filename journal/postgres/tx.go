@@ -159,7 +159,7 @@ func (s *Store) try(ctx context.Context, wait time.Duration, f func(*tx) error) 
 	return err
 }
 
-// outcome finds out what became of a transaction whose commit was not answered: nil when it was
+// outcome finds out the outcome of a transaction whose commit was not answered: nil when it was
 // committed, and the error by which it is done again when it was not.
 func (s *Store) outcome(ctx context.Context, wait time.Duration, id string, lost error) error {
 	status := ""

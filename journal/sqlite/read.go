@@ -141,7 +141,7 @@ func (s *Store) summaryOf(row *runRow) (found, error) {
 	return r, nil
 }
 
-// left says what became of a run that nobody holds.
+// left reports the outcome of a run that nobody holds.
 func (s *Store) left(row *runRow, r *journal.Summary) error {
 	r.Left(row.pid.Valid)
 	if row.finished.Valid && !row.pid.Valid {

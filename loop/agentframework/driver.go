@@ -291,7 +291,7 @@ func (r *AgentRun) answered(answer json.RawMessage) { r.told("answer", jsonscan.
 // rejected takes that nobody answers the callback that a run waits for, and why.
 func (r *AgentRun) rejected(why string) { r.told("rejected", why) }
 
-// told tells the model what became of the callback that a run waits for, or that of the subagent
+// told tells the model the outcome of the callback that a run waits for, or that of the subagent
 // whose callback it is.
 func (r *AgentRun) told(what, said string) {
 	if c := r.relay; c != nil {

@@ -149,8 +149,8 @@ func (a *Actions) executed(ctx context.Context) (*Executed, error) {
 	return x, err
 }
 
-// show reports a plan that is to be executed, as a program of steps in words, to who wants to see
-// it.
+// show reports a plan that is to be executed, as a program of steps in words, to the listener for
+// plans, if there is one.
 func (a *Actions) show(plan *Plan) error {
 	if a.k.Loop.OnPlan == nil && a.k.Loop.OnEvent == nil {
 		return nil

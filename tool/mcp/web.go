@@ -167,7 +167,7 @@ func (w *web) begin(req *nethttp.Request) {
 	}
 }
 
-// note keeps what became of a request for who waits for it.
+// note keeps the outcome of a request for the goroutine that waits for it.
 func (w *web) note(req *nethttp.Request, s sent) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -299,7 +299,7 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"summary": s.summary(sum), "result": again.Result, "calls": calls})
 }
 
-// graph draws the plan of a run, with what became of its calls up to an event.
+// graph draws the plan of a run, with the outcome of its calls up to an event.
 func (s *Server) graph(w http.ResponseWriter, r *http.Request) {
 	sum, at, err := s.findAt(r)
 	var t *told

@@ -144,7 +144,7 @@ func (r *result) gave(output bool) any {
 	return r.State
 }
 
-// show shows what became of a run.
+// show shows the outcome of a run.
 func (p *program) show(ctx context.Context, o *temporal.Outcome, format string) error {
 	if o.Template {
 		return p.showInstances(ctx, o, format)
@@ -190,7 +190,7 @@ func (p *program) show(ctx context.Context, o *temporal.Outcome, format string) 
 	return exitOf(o.Status)
 }
 
-// showInstances shows what became of a run of a template.
+// showInstances shows the outcome of a run of a template.
 func (p *program) showInstances(ctx context.Context, o *temporal.Outcome, format string) error {
 	if format == "json" {
 		if err := p.writeInstances(ctx, o); err != nil {

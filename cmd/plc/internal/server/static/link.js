@@ -1,5 +1,5 @@
-// A link holds one stream of events for several listeners, and makes it anew when it breaks or
-// when other runs are listened to. A listener is told {run, seq, …} of what happens in its run,
+// A link holds one stream of events for several listeners, and opens another when it breaks
+// or when other runs are listened to. A listener is told {run, seq, …} of what happens in its run,
 // {list, digest, read} of its list, and {lost} when the stream breaks or comes back.
 export class Link {
   #listeners = new Map();

@@ -33,8 +33,7 @@ export function watch(wants, told) {
   addEventListener("pageshow", e => { if (e.persisted) location.reload(); });
 }
 
-// load returns the document at an address, or that which answers a form's fields. Its scripts do not
-// run.
+// load fetches a document, with POST if there are fields of a form. Its scripts do not run.
 export function load(url, fields) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
