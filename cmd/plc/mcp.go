@@ -72,6 +72,7 @@ can be listened on.`,
 		Args: knownCommand,
 		RunE: func(c *cobra.Command, _ []string) error {
 			f.spec.Toolset = f.tools.Toolset
+			env.keepFiles(&f.spec.Toolset)
 			return env.serveAgents(c.Context(), &f)
 		},
 	}

@@ -21,21 +21,25 @@ const gatewayTools = `{tools: {double: {properties: {n: {type: integer}}, effect
 // An agent runs a plan over standard input and output, and the server ends with its input.
 func TestGatewayOverPipes(t *testing.T) { overPipes(t, gatewayArgs(t)) }
 
-// A server goes on with the files of a project as they were trusted, whatever becomes of them.
-func TestGatewayKeepsWhatWasTrusted(t *testing.T) {
-	t.Chdir(t.TempDir())
-	write := func(name, text string) {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("plc.yaml", "tools: [tools.yaml]")
-	write("tools.yaml", gatewayTools)
-	overPipes(t, []string{"mcp", "--trust", "--store", "runs.db"}, func() {
-		write("tools.yaml", strings.Replace(gatewayTools, "return: 42", "process: [touch, started]", 1))
-	}, func() { os.Remove("tools.yaml") })
-	if _, err := os.Stat("started"); err == nil {
-		t.Error("a program was started that nobody has trusted")
+// A server goes on with its files as they were when it began, whatever happens to them.
+func TestGatewayKeepsItsFiles(t *testing.T) {
+	for name, args := range map[string][]string{"of a project": {"--trust"}, "of flags": {"--no-project", "--tools", "tools.yaml"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			write := func(name, text string) {
+				if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write("plc.yaml", "tools: [tools.yaml]")
+			write("tools.yaml", gatewayTools)
+			overPipes(t, append([]string{"mcp", "--store", "runs.db"}, args...), func() {
+				write("tools.yaml", strings.Replace(gatewayTools, "return: 42", "process: [touch, started]", 1))
+			}, func() { os.Remove("tools.yaml") })
+			if _, err := os.Stat("started"); err == nil {
+				t.Error("a program was started that the files did not name when the gateway began")
+			}
+		})
 	}
 }
 

@@ -64,6 +64,7 @@ address other than one of this machine is refused as long as there is no token.`
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			f.spec.Toolset = f.tools.Toolset
+			env.keepFiles(&f.spec.Toolset)
 			return env.serve(c.Context(), &f)
 		},
 	}

@@ -98,6 +98,25 @@ func (env *environment) checkTrust(ctx context.Context, name string, p *file.Pro
 	return nil
 }
 
+// keepFiles reads the files of the tools of a server, which then uses them as they are now for all
+// runs. Those that can't be read are left to the server to report.
+func (env *environment) keepFiles(tools *plc.Toolset) {
+	named := &file.Project{MCP: tools.MCP, Policies: tools.Policies, Lock: tools.Lock}
+	for _, f := range tools.Files {
+		if f.Text == "" && f.Name != "-" {
+			named.Tools = append(named.Tools, f.Name)
+		}
+	}
+	if env.trusted == nil {
+		env.trusted = map[string][]byte{}
+	}
+	for _, f := range plc.ProjectFiles("", named) {
+		if _, ok := env.trusted[f.Name]; !ok && f.Text != nil {
+			env.trusted[f.Name] = f.Text
+		}
+	}
+}
+
 // askTrust returns an error unless a project is trusted with these files, or somebody says that it
 // is.
 func (env *environment) askTrust(ctx context.Context, name string, p *file.Project, files []plc.ProjectFile) error {
