@@ -514,6 +514,9 @@ func writtenOut(all []diag.Span, n *texttree.Node) []diag.Span {
 // write writes the servers first, then the backup, and the host's own file last. An error leaves
 // the host as it was.
 func (s *setup) write(h host) error {
+	if err := h.staysInside(); err != nil { // a link may have been made while plc asked
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(h.file), 0o755); err != nil {
 		return err
 	}

@@ -132,10 +132,12 @@ func (env *environment) uninstall(ctx context.Context, name string, user, yes, d
 // write writes the configuration, and says what it is now. The backup is removed, or kept by
 // another name if the configuration is not the same.
 func (r *restoration) write(env *environment, h host) error {
-	var err error
-	if r.config == nil {
+	err := h.staysInside() // a link may have been made while plc asked
+	switch {
+	case err != nil:
+	case r.config == nil:
 		err = os.Remove(h.file)
-	} else {
+	default:
 		err = durable.WriteFile(h.file, r.config)
 	}
 	switch {
