@@ -230,7 +230,8 @@ type Question struct {
 	Fallback bool            // it is the fallback of the call that would be called
 	Reason   string          // why it is asked; what the plan says stands in quotes
 	Failure  *Failure        // of Uncertain and Failed
-	// Digest is that of Terms.
+	// Digest is the SHA-256 of Terms and Path, in hexadecimal (see Terms.Digest). An answer with
+	// another digest is refused.
 	Digest string
 }
 
@@ -251,7 +252,7 @@ type Answer struct {
 	Params   json.RawMessage `json:"params,omitempty"` // approved with these instead; nil leaves them
 	Result   json.RawMessage `json:"result,omitempty"` // this stands for the result, and nothing is called; nil calls
 	Skip     bool            `json:"skip,omitempty"`   // it counts as skipped
-	Digest   string          `json:"digest,omitempty"` // of the question that was answered; "" is any
+	Digest   string          `json:"digest,omitempty"` // of the question that is answered; "" is any
 
 	By      string `json:"by,omitempty"`      // who answered; "" is not known
 	Channel string `json:"channel,omitempty"` // by what way: "http", "page"; "" is not known

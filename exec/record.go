@@ -56,7 +56,7 @@ type Past struct {
 	// Answer is a person's answer to Asked that has not been acted on yet. A record may add an
 	// answer that was given later.
 	Answer  *Answer
-	Answers int  // to all questions about it that an event has
+	Answers int  // events that gave an answer to a question about the call
 	heard   bool // Answer is that of an event
 
 	Usage tool.Usage // of all its attempts that have an answer
@@ -79,8 +79,8 @@ type PastQuestion struct {
 	terms  *Terms   // nil is not known
 }
 
-// isAbout reports whether the question was about a call of these terms, after as many answers and
-// for the same reasons of the guard, which are set in the terms.
+// isAbout reports whether the question was about a call with these terms. It first sets what only
+// the question knows in the terms: the guard's reasons and the number of earlier answers.
 func (q *PastQuestion) isAbout(terms *Terms, path string) bool {
 	terms.Breaks = q.breaks
 	if q.terms != nil {

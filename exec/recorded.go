@@ -502,8 +502,8 @@ func (t *trail) answered(q *Question) (a *Answer, heard bool) {
 	return a, t.past.heard
 }
 
-// answers returns how many questions about the call were answered in the record, except one whose
-// answer has not been acted on yet: that question is asked again.
+// answers returns the number of answers in the record to questions about the call. It leaves out an
+// answer that has not been acted on yet, since the question is made again to take it.
 func (t *trail) answers() int {
 	switch {
 	case t == nil || t.past == nil:

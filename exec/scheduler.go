@@ -80,10 +80,10 @@ type lineage struct {
 
 // owner is the maker of a scheduler, which receives its result.
 type owner interface {
-	// ended takes the outcome of one that has come to its end. The caller holds a slot and
-	// keeps the parent busy; both are given back.
+	// ended takes the result of a scheduler that has ended. The caller holds a slot and keeps the
+	// parent busy; both are given back.
 	ended(s *scheduler, res *Result)
-	// left takes the outcome of one when the whole run has ended before it.
+	// left takes the result of a scheduler that had not ended when the whole run did.
 	left(s *scheduler, res *Result)
 }
 
@@ -136,7 +136,7 @@ type consent struct {
 	approved         bool     // the call
 	fallbackApproved bool     // its fallback
 	allowed          []string // the guard's reasons, as they were shown
-	answers          int      // to questions about the call, in this process
+	answers          int      // number of answers in this process to questions about the call
 }
 
 // newRoot makes the scheduler of the plan itself.

@@ -95,8 +95,8 @@ type batchDocument struct {
 	Usage     tool.Usage          `json:"usage"`
 }
 
-// showBatch shows the outcome of a run whose instances were told one by one; it
-// returns its exit code.
+// showBatch shows the outcome of a run whose instances were shown as they ended, and returns the
+// exit code.
 func (env *environment) showBatch(b *batch, res *exec.Result, asJSON bool) error {
 	if asJSON {
 		return cmp.Or(b.writeDocument(env.stdout, res), exitOf(res.Status))

@@ -108,7 +108,7 @@ type environment struct {
 	serving   sync.Mutex               // guards engines
 	engines   []*plc.Engine            // to be closed
 	noProject bool                     // of --no-project
-	trusted   map[string][]byte        // the files of the project, as they were trusted, and those of a server, as it began; nil is one that can't be read
+	trusted   map[string][]byte        // texts of files that are not read again: those of the project, and of a server's flags; nil can't be read
 	store     string                   // of --store, without a password; "" when it was not given
 	trust     bool                     // of --trust
 	memory    *memory                  // of results; nil without a store

@@ -144,8 +144,9 @@ func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) er
 	})
 }
 
-// checkLast returns an error if last with --yes might approve what a run asks that nobody had in
-// mind, now or later: sum is not the newest run, or it was begun in another folder.
+// checkLast returns an error if sum, the run that last stands for, is not the newest of all or was
+// begun in another folder: the user may have meant another run, and --yes approves all that a run
+// asks.
 func (env *environment) checkLast(ctx context.Context, e *plc.Engine, sum *journal.Summary) error {
 	newest, err := e.Runs(ctx, journal.Filter{Limit: 1})
 	if err != nil {

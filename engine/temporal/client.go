@@ -141,7 +141,7 @@ func (c *Client) Find(ctx context.Context, name string) (string, error) {
 	return found, nil
 }
 
-// outcomeOf returns the outcome of a run whose workflow ended so.
+// outcomeOf returns the outcome of a run whose workflow returned this text or this error.
 func outcomeOf(text json.RawMessage, err error) (*Outcome, error) {
 	failed, isFailed := errors.AsType[*temporal.ApplicationError](err)
 	canceled, isCanceled := errors.AsType[*temporal.CanceledError](err)

@@ -485,8 +485,8 @@ func (o *Outcome) again() []*groupEnd {
 	return o.groups
 }
 
-// Instances yields the outcome of the instances of a run of a template, each as the line of JSON that
-// plc run --results writes, in their order. Those that were not begun are left out.
+// Instances yields the results of the instances of a run of a template in their order, each as the
+// line of JSON that plc run --results writes. Those that were not begun are left out.
 func (c *Client) Instances(ctx context.Context, o *Outcome) iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
 		for _, line := range o.lines {

@@ -149,7 +149,7 @@ func (c *Coverage) Add(out *Outcome) {
 	}
 }
 
-// rounds counts how a loop ended.
+// rounds notes how many rounds a loop made: few or all of those allowed, none, or several.
 func (c *Coverage) rounds(prog *compile.Program, stem string, r *exec.CallResult, reach func(call, what string)) {
 	d := c.delegate(prog, stem)
 	if d == nil || d.Loop == compile.Once {

@@ -159,8 +159,8 @@ func (s *Store) try(ctx context.Context, wait time.Duration, f func(*tx) error) 
 	return err
 }
 
-// outcome finds out the outcome of a transaction whose commit was not answered: nil when it was
-// committed, and the error by which it is done again when it was not.
+// outcome finds out whether a transaction whose commit was not answered was committed. It returns
+// nil if it was, else the error with which it is tried again.
 func (s *Store) outcome(ctx context.Context, wait time.Duration, id string, lost error) error {
 	status := ""
 	unknown := func(err error) bool { return away(err) || errors.Is(err, errUnknown) }

@@ -141,7 +141,8 @@ func (s *Store) summaryOf(row *runRow) (found, error) {
 	return r, nil
 }
 
-// left reports the outcome of a run that nobody holds.
+// left completes the summary of a run that no process holds. The error says that its last events
+// are missing.
 func (s *Store) left(row *runRow, r *journal.Summary) error {
 	r.Left(row.pid.Valid)
 	if row.finished.Valid && !row.pid.Valid {
