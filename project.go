@@ -46,44 +46,60 @@ func ReadProject(name string) (*file.Project, diag.List, error) {
 		return nil, nil, ReadError(err)
 	}
 	p, findings := file.ReadProject(diag.NewFile(name, text))
-	here, err := os.Getwd()
+	folder := filepath.Dir(name)
+	fromHere, err := relativeTo(folder)
 	if err != nil {
 		return nil, nil, err
 	}
 	var outside error
-	resolve := func(name *string, folder string) {
+	resolve := func(name *string) {
 		if *name == "" || filepath.IsAbs(*name) {
 			return
 		}
-		*name = filepath.Join(folder, *name)
-		outside = errors.Join(outside, staysInside(folder, *name))
-		if relative, err := filepath.Rel(here, *name); err == nil {
-			*name = relative
-		}
+		outside = errors.Join(outside, staysInside(folder, filepath.Join(folder, *name)))
+		*name = filepath.Join(fromHere, *name)
 		if *name == "-" || *name == math.Name { // it is a file
 			*name = "." + string(filepath.Separator) + *name
 		}
 	}
-	folder := filepath.Dir(name)
 	for i := range p.Tools {
 		if p.Tools[i] != math.Name {
-			resolve(&p.Tools[i], folder)
+			resolve(&p.Tools[i])
 		}
 	}
 	for i := range p.MCP {
-		resolve(&p.MCP[i], folder)
+		resolve(&p.MCP[i])
 	}
 	for i := range p.Policies {
-		resolve(&p.Policies[i], folder)
+		resolve(&p.Policies[i])
 	}
-	resolve(&p.Lock, folder)
+	resolve(&p.Lock)
 	if p.Store != "none" && !file.IsStoreURL(p.Store) {
-		resolve(&p.Store, folder)
+		resolve(&p.Store)
 	}
 	if findings.HasErrors() { // which say it better
 		outside = nil
 	}
 	return p, findings, outside
+}
+
+// relativeTo returns the path of a folder relative to the current one, or its whole path if there is
+// no relative one. It resolves links in both first: .. leads out of what a link points to.
+func relativeTo(folder string) (string, error) {
+	here, err := filepath.Abs(".")
+	if err == nil {
+		here, err = filepath.EvalSymlinks(here)
+	}
+	if err == nil {
+		folder, err = filepath.EvalSymlinks(folder)
+	}
+	if err != nil {
+		return "", ReadError(err)
+	}
+	if relative, err := filepath.Rel(here, folder); err == nil {
+		return relative, nil
+	}
+	return folder, nil
 }
 
 // staysInside returns an error for a file that a project names and that a link leads out of its
@@ -111,8 +127,9 @@ type ProjectFile struct {
 	Text []byte // nil if it can't be read
 }
 
-// ProjectFiles returns a project file with the text from which p was read, the files that it names
-// and the OpenAPI documents that these name. Trust in the project covers all of them.
+// ProjectFiles returns a project file with the text from which p was read, the files that it names,
+// the OpenAPI documents that these name and, unless p names a lock, the locks that are found beside
+// its tool files and configurations. Trust in the project covers all of them.
 func ProjectFiles(name string, p *file.Project) (all []ProjectFile) {
 	add := func(name string) []byte {
 		text, _ := jsonscan.ReadFile(name)
@@ -129,8 +146,19 @@ func ProjectFiles(name string, p *file.Project) (all []ProjectFile) {
 			add(File(tools).beside(document))
 		}
 	}
-	for _, other := range slices.Concat(p.MCP, p.Policies, []string{p.Lock}) {
+	for _, other := range slices.Concat(p.MCP, p.Policies) {
 		add(other)
+	}
+	if p.Lock != "" {
+		add(p.Lock)
+		return all
+	}
+	for _, f := range slices.Concat(p.Tools, p.MCP) {
+		lock := filepath.Join(filepath.Dir(f), LockName)
+		known := slices.ContainsFunc(all, func(f ProjectFile) bool { return f.Name == lock })
+		if _, err := os.Stat(lock); f != math.Name && !known && !errors.Is(err, fs.ErrNotExist) {
+			add(lock)
+		}
 	}
 	return all
 }

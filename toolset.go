@@ -370,7 +370,7 @@ func (s *session) lock(named Toolset, files []*file.File) (lock *mcp.Lock, recor
 	text, recorded, err := s.texts.recorded(journal.Tools, toldText)
 	name := toldText
 	if !recorded {
-		if name = lockFile(named, files); name == "" {
+		if name = s.lockFile(named, files); name == "" {
 			return nil, false, nil
 		}
 		text, err = s.engine.readFile(name, maxLock)
@@ -388,13 +388,20 @@ func (s *session) lock(named Toolset, files []*file.File) (lock *mcp.Lock, recor
 const maxLock = 1 << 28
 
 // lockFile returns the name of the lock; "" when there is none.
-func lockFile(named Toolset, files []*file.File) string {
+func (s *session) lockFile(named Toolset, files []*file.File) string {
 	if named.Lock != "" || named.Unlocked {
 		return named.Lock
 	}
 	for _, f := range files {
+		if len(f.Servers) == 0 {
+			continue
+		}
 		beside := filepath.Join(filepath.Dir(f.Source.Name), LockName)
-		if _, err := os.Stat(beside); len(f.Servers) > 0 && !errors.Is(err, fs.ErrNotExist) {
+		opened, err := s.engine.open(beside)
+		if err == nil {
+			_ = opened.Close() // nothing was read
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
 			return beside
 		}
 	}

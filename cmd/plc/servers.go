@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -78,8 +77,8 @@ func (env *environment) writeLock(ctx context.Context, named toolFiles, output s
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(output, append(visible(text), '\n'), 0o644); err != nil {
-		return fmt.Errorf("can't write the lock: %w", err)
+	if err := env.keepTrust(output, append(visible(text), '\n')); err != nil {
+		return err
 	}
 	env.hintf("%s has the tools of %s", output, strings.Join(serverNames(g.Servers), ", "))
 	return nil

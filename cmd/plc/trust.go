@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,8 +31,8 @@ func trustCommand(env *environment) *cobra.Command {
 		Short: "Let the project file of this folder choose tools",
 		Long: `Let the plc.yaml of the current folder, or of the next one above it that has one, name
 tools, servers, a store and hosts. What it names may start programs, so look at it first. The
-trust is for the file as it is, the files that it names and the OpenAPI documents of its tool
-files: when one of them changes, it is asked for again. Nothing is started. --trust of any
+trust is for the file as it is, the files that it names, the OpenAPI documents of its tool files
+and the locks beside its servers: when one of them changes, it is asked for again. Nothing is started. --trust of any
 command trusts for that command only.`,
 		Example: `  plc trust
   plc trust --revoke`,
@@ -168,7 +170,7 @@ func shownNames(p *file.Project) display.Text {
 		all = append(all, display.Sprintf("the policy approve: %s", p.Approve))
 	}
 	if p.Policy != nil {
-		all = append(all, display.Sprintf("the policy %s", display.JSON(p.Policy).Cut(maxValue)))
+		all = append(all, display.Sprintf("the policy %s", display.JSON(p.Policy))) // whole: what grants most may be last
 	}
 	return display.Join(all, ", ")
 }
@@ -201,20 +203,76 @@ func trustLine(project string, f plc.ProjectFile) string {
 	return fmt.Sprintf("%x %q\n", sha256.Sum256(f.Text), filepath.ToSlash(name))
 }
 
-// changedSince returns the names of files that are not as they were when the project was trusted;
-// none if that is not known.
+// changedSince returns the names of files that are not as they were when the project was trusted,
+// files that are gone included; none if that is not known.
 func changedSince(said, project string, files []plc.ProjectFile) (names []string) {
 	_, lines, _ := strings.Cut(said, "\n")
 	if _, lines, _ = strings.Cut(lines, "\n"); lines == "" {
 		return nil
 	}
 	known := slices.Collect(strings.Lines(lines))
+	now := make(map[string]bool)
 	for _, f := range files {
-		if f.Name != "" && !slices.Contains(known, trustLine(project, f)) {
+		line := trustLine(project, f)
+		if f.Name != "" && !slices.Contains(known, line) {
 			names = append(names, f.Name)
+		}
+		now[namedIn(line)] = true
+	}
+	if slices.Contains(names, project) { // which names other files now
+		return names
+	}
+	for _, line := range known {
+		if name := namedIn(line); !now[name] {
+			names = append(names, filepath.Join(filepath.Dir(project), name))
 		}
 	}
 	return names
+}
+
+// namedIn returns the name of the file of a line of trustLine.
+func namedIn(line string) string {
+	_, quoted, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+	name, err := strconv.Unquote(quoted)
+	if err != nil {
+		return quoted
+	}
+	return filepath.FromSlash(name)
+}
+
+// keepTrust writes a lock. A project that was trusted before stays so if nothing else changed.
+func (env *environment) keepTrust(lock string, text []byte) error {
+	name, p, err := env.project()
+	trusted := false
+	var before []plc.ProjectFile
+	if err == nil && name != "" && !env.noProject {
+		before = plc.ProjectFiles(name, p)
+		trusted, _, _ = trustOf(name, before)
+	}
+	if err := os.WriteFile(lock, text, 0o644); err != nil {
+		return fmt.Errorf("can't write the lock: %w", err)
+	}
+	if !trusted {
+		return nil
+	}
+	whole, err := filepath.Abs(lock)
+	if err != nil {
+		return err
+	}
+	covered := false
+	after := plc.ProjectFiles(name, p)
+	for i, f := range after {
+		at, err := filepath.Abs(f.Name)
+		if isLock := err == nil && at == whole; isLock {
+			covered, after[i].Text = true, text
+		} else if !slices.ContainsFunc(before, func(b plc.ProjectFile) bool { return b.Name == f.Name && bytes.Equal(b.Text, f.Text) }) {
+			return nil
+		}
+	}
+	if !covered {
+		return nil
+	}
+	return writeTrust(name, after)
 }
 
 // trustFile returns the name of the file that exists when a project file is trusted: in the user's
