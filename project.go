@@ -83,8 +83,8 @@ func ReadProject(name string) (*file.Project, diag.List, error) {
 	return p, findings, outside
 }
 
-// relativeTo returns the path of a folder relative to the current one, or its whole path if there is
-// no relative one. It resolves links in both first: .. leads out of what a link points to.
+// relativeTo returns the path of a folder relative to the current one, or its whole path if there
+// is no relative one. It resolves links in both first: .. leads out of what a link points to.
 func relativeTo(folder string) (string, error) {
 	here, err := filepath.Abs(".")
 	if err == nil {
@@ -129,9 +129,12 @@ type ProjectFile struct {
 
 // ProjectFiles returns a project file with the text from which p was read, the files that it names,
 // the OpenAPI documents that these name and, unless p names a lock, the locks that are found beside
-// its tool files and configurations. Trust in the project covers all of them.
+// its tool files and configurations, each once. Trust in the project covers all of them.
 func ProjectFiles(name string, p *file.Project) (all []ProjectFile) {
 	add := func(name string) []byte {
+		if i := slices.IndexFunc(all, func(f ProjectFile) bool { return f.Name == name }); i >= 0 {
+			return all[i].Text
+		}
 		text, _ := jsonscan.ReadFile(name)
 		if name == math.Name {
 			text = nil
@@ -155,8 +158,7 @@ func ProjectFiles(name string, p *file.Project) (all []ProjectFile) {
 	}
 	for _, f := range slices.Concat(p.Tools, p.MCP) {
 		lock := filepath.Join(filepath.Dir(f), LockName)
-		known := slices.ContainsFunc(all, func(f ProjectFile) bool { return f.Name == lock })
-		if _, err := os.Stat(lock); f != math.Name && !known && !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(lock); f != math.Name && !errors.Is(err, fs.ErrNotExist) {
 			add(lock)
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/plc-lang/plc/cmd/plc/internal/gateway"
 	"github.com/plc-lang/plc/cmd/plc/internal/server"
 	"github.com/plc-lang/plc/exec"
-	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/journal"
 )
 
@@ -51,11 +50,11 @@ func addServed(c *cobra.Command, s *plc.Spec) {
 }
 
 // roles returns the roles of the file; nil when there is none.
-func (f *agentFlags) roles() (map[string]*gateway.Role, error) {
+func (f *agentFlags) roles(env *environment) (map[string]*gateway.Role, error) {
 	if f.file == "" {
 		return nil, nil
 	}
-	text, err := jsonscan.ReadFile(f.file)
+	text, err := env.readFile(f.file)
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +103,8 @@ func (env *environment) gatewayConfig(store journal.Store) (plc.Config, *atomic.
 }
 
 // role returns the role of this name; nil for "" when there is no file of roles.
-func (f *agentFlags) role(name string) (*gateway.Role, error) {
-	roles, err := f.roles()
+func (f *agentFlags) role(env *environment, name string) (*gateway.Role, error) {
+	roles, err := f.roles(env)
 	switch {
 	case err != nil:
 		return nil, err

@@ -108,6 +108,7 @@ type environment struct {
 	serving   sync.Mutex               // guards engines
 	engines   []*plc.Engine            // to be closed
 	noProject bool                     // of --no-project
+	given     plc.Toolset              // what the command line names, without the project file
 	trusted   map[string][]byte        // texts of files that are not read again: those of the project, and of a server's flags; nil can't be read
 	store     string                   // of --store, without a password; "" when it was not given
 	trust     bool                     // of --trust

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -33,6 +34,9 @@ type gatewayFlags struct {
 	agentFlags
 }
 
+// digestFlag is the flag of plc mcp that says what its files were when plc mcp install wrote it.
+const digestFlag = "digest"
+
 const (
 	// tokenVariable is the variable with the token that HTTP clients have to send.
 	tokenVariable = "PLC_MCP_TOKEN"
@@ -43,6 +47,7 @@ const (
 
 func mcpCommand(env *environment) *cobra.Command {
 	var f gatewayFlags
+	var digest string
 	c := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve plans to agents as an MCP server",
@@ -72,11 +77,15 @@ can be listened on.`,
 		Args: knownCommand,
 		RunE: func(c *cobra.Command, _ []string) error {
 			f.spec.Toolset = f.tools.Toolset
-			env.keepFiles(&f.spec.Toolset)
+			env.keepFiles(&f.spec.Toolset, f.file)
+			if err := env.checkDigest(&f, digest); err != nil {
+				return err
+			}
 			return env.serveAgents(c.Context(), &f)
 		},
 	}
 	f.add(c)
+	c.Flags().StringVar(&digest, digestFlag, "", "do not start unless the files that the flags name have this SHA-256, which plc mcp install writes")
 	c.Flags().StringVar(&f.http, "http", "", "serve over HTTP on this address, as in 127.0.0.1:8765, instead of standard input and output")
 	c.AddCommand(mcpInstallCommand(env), mcpUninstallCommand(env), mcpSessionsCommand(env))
 	return c
@@ -97,19 +106,39 @@ func (f *gatewayFlags) add(c *cobra.Command) {
 }
 
 // options returns what the flags say that can be wrong without regard to anything else.
-func (f *gatewayFlags) options() (role *gateway.Role, page func(run string) string, err error) {
+func (f *gatewayFlags) options(env *environment) (role *gateway.Role, page func(run string) string, err error) {
 	if f.runs < 1 {
 		return nil, nil, fmt.Errorf("--max-runs is %d, and has to be at least 1", f.runs)
 	}
-	if role, err = f.agentFlags.role(f.role); err == nil {
+	if role, err = f.agentFlags.role(env, f.role); err == nil {
 		page, err = pageOf(f.page)
 	}
 	return role, page, err
 }
 
+// checkDigest returns an error unless the files that flags of plc mcp name, without those of the
+// project, have a digest; any will do if it is "".
+func (env *environment) checkDigest(f *gatewayFlags, digest string) error {
+	if digest == "" {
+		return nil
+	}
+	files := env.keepFiles(&env.given, f.file)
+	now := plc.ProjectDigest(files)
+	if now == digest {
+		return nil
+	}
+	var names []string
+	for _, file := range files {
+		if file.Name != "" {
+			names = append(names, file.Name)
+		}
+	}
+	return fmt.Errorf("files of plc mcp have changed since plc mcp install: look at %s; then plc mcp uninstall HOST and plc mcp install HOST, or --%s %s, accept them as they are", strings.Join(names, ", "), digestFlag, now)
+}
+
 // serveAgents serves until the client is gone, or a signal.
 func (env *environment) serveAgents(ctx context.Context, f *gatewayFlags) error {
-	role, page, err := f.options()
+	role, page, err := f.options(env)
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ plc.yaml that names the configuration is changed to name the new file, and stays
   plc mcp install claude-desktop --user`,
 		Args: wants(1, 1, "one host"), ValidArgs: hostNames,
 		RunE: func(c *cobra.Command, args []string) error {
-			if _, _, err := f.options(); err != nil {
+			if _, _, err := f.options(env); err != nil {
 				return err
 			}
 			if len(f.tools.MCP) > 0 {
@@ -218,8 +218,9 @@ func (h host) staysInside() error {
 func (h host) backup() string { return h.file + ".before-plc" }
 
 // newSetup returns what is written for a host that starts plc mcp with these arguments besides its
-// servers.
-func newSetup(h host, given []string) (*setup, error) {
+// servers. digest returns the digest of the files that plc mcp will read, given the text of the
+// file to which servers move.
+func newSetup(h host, given []string, digest func(moved []byte) string) (*setup, error) {
 	old, err := readHostConfig(h)
 	if err != nil {
 		return nil, err
@@ -238,6 +239,7 @@ func newSetup(h host, given []string) (*setup, error) {
 	if args = append(args, given...); !slices.Contains(args, "--mcp") && !slices.Contains(args, "--tools") {
 		return nil, fmt.Errorf("%s has no servers that plc could call; name a tool file with --tools%s", h.file, strings.Join(stays, ""))
 	}
+	args = append(args, "--"+digestFlag, digest(movedFile(moves)))
 	list := &texttree.Node{Kind: texttree.Array}
 	for _, a := range args {
 		list.Entries = append(list.Entries, texttree.Entry{Value: texttree.Text(a)})
@@ -339,11 +341,16 @@ func (c *hostConfig) behind(entry *texttree.Node) *setup {
 	kept := slices.DeleteFunc(slices.Clone(c.servers), func(e texttree.Entry) bool {
 		return slices.ContainsFunc(moves, func(m texttree.Entry) bool { return m.Name == e.Name })
 	})
-	s := &setup{old: c, stays: stays, config: c.withServers(append([]texttree.Entry{{Name: gatewayName, Value: entry}}, kept...))}
-	if len(moves) > 0 {
-		s.behind = indented(serversFile(moves))
+	config := c.withServers(append([]texttree.Entry{{Name: gatewayName, Value: entry}}, kept...))
+	return &setup{old: c, stays: stays, config: config, behind: movedFile(moves)}
+}
+
+// movedFile returns the text of the file of servers that move; nil for none.
+func movedFile(moves []texttree.Entry) []byte {
+	if len(moves) == 0 {
+		return nil
 	}
-	return s
+	return indented(serversFile(moves))
 }
 
 func indented(doc []byte) []byte {
@@ -363,7 +370,7 @@ func (env *environment) install(ctx context.Context, name string, f *installFlag
 	if err != nil {
 		return err
 	}
-	s, err := newSetup(h, args)
+	s, err := newSetup(h, args, func(moved []byte) string { return env.installedDigest(h, f, moved) })
 	if err != nil {
 		return err
 	}
@@ -395,6 +402,22 @@ func (env *environment) install(ctx context.Context, name string, f *installFlag
 		return nil
 	}
 	return move.apply(env, h.file, h.moved)
+}
+
+// installedDigest returns the digest of the files that plc mcp will read, given the text of the
+// file to which servers of the host move.
+func (env *environment) installedDigest(h host, f *installFlags, moved []byte) string {
+	tools := f.tools.Toolset
+	if moved != nil {
+		tools.MCP = []string{h.moved}
+	}
+	files := env.keepFiles(&tools, f.file)
+	for i := range files {
+		if moved != nil && files[i].Name == h.moved {
+			files[i].Text = moved
+		}
+	}
+	return plc.ProjectDigest(files)
 }
 
 // askToWrite asks a person whether the files that were shown may be written. It returns an error if

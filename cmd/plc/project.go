@@ -24,6 +24,9 @@ func addProject(env *environment, root *cobra.Command) {
 		if store := c.Flags().Lookup("store"); store != nil && store.Changed {
 			env.store = withoutPassword(store.Value.String())
 		}
+		if tools := c.Flags().Lookup("tools"); tools != nil {
+			env.given = (*toolFiles)(tools.Value.(*toolsFlag)).Toolset
+		}
 		if env.noProject || c.Flags().Lookup("tools") == nil && c.Flags().Lookup("store") == nil {
 			return nil
 		}

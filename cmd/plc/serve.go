@@ -64,7 +64,7 @@ address other than one of this machine is refused as long as there is no token.`
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			f.spec.Toolset = f.tools.Toolset
-			env.keepFiles(&f.spec.Toolset)
+			env.keepFiles(&f.spec.Toolset, f.file)
 			return env.serve(c.Context(), &f)
 		},
 	}
@@ -125,7 +125,7 @@ func (env *environment) serve(ctx context.Context, f *serveFlags) error {
 	}
 	config, told := env.gatewayConfig(store)
 	engine := env.newEngine(config)
-	agents, closeAgents, err := f.serveAgents(ctx, engine, l, told)
+	agents, closeAgents, err := f.serveAgents(ctx, env, engine, l, told)
 	if err != nil {
 		return env.toolsFault(err)
 	}
@@ -267,14 +267,14 @@ func onAll(l net.Listener) bool {
 
 // serveAgents returns what serves agents over MCP; nil on a socket, where a person and an agent
 // can't be told apart.
-func (f *serveFlags) serveAgents(ctx context.Context, engine *plc.Engine, l net.Listener, told *atomic.Pointer[gateway.Gateway]) (h http.Handler, end func(), err error) {
+func (f *serveFlags) serveAgents(ctx context.Context, env *environment, engine *plc.Engine, l net.Listener, told *atomic.Pointer[gateway.Gateway]) (h http.Handler, end func(), err error) {
 	if f.socket != "" {
 		if f.agentFlags != (agentFlags{page: f.page}) {
 			return nil, nil, errors.New("--agents and --session-… are for agents, which are not served on a socket: who can open it may approve")
 		}
 		return nil, func() {}, nil
 	}
-	roles, err := f.roles()
+	roles, err := f.roles(env)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -32,8 +32,8 @@ func trustCommand(env *environment) *cobra.Command {
 		Long: `Let the plc.yaml of the current folder, or of the next one above it that has one, name
 tools, servers, a store and hosts. What it names may start programs, so look at it first. The
 trust is for the file as it is, the files that it names, the OpenAPI documents of its tool files
-and the locks beside its servers: when one of them changes, it is asked for again. Nothing is started. --trust of any
-command trusts for that command only.`,
+and the locks beside its servers: when one of them changes, it is asked for again. Nothing is
+started. --trust of any command trusts for that command only.`,
 		Example: `  plc trust
   plc trust --revoke`,
 		Args: wants(0, 0, "no arguments"),
@@ -100,10 +100,16 @@ func (env *environment) checkTrust(ctx context.Context, name string, p *file.Pro
 	return nil
 }
 
-// keepFiles reads the files of the tools of a server, which then uses them as they are now for all
-// runs. Those that can't be read are left to the server to report.
-func (env *environment) keepFiles(tools *plc.Toolset) {
-	named := &file.Project{MCP: tools.MCP, Policies: tools.Policies, Lock: tools.Lock}
+// keepFiles reads the files of the tools of a server, and other files, and returns them. The server
+// then uses them as they are now for all runs. Those that can't be read are left to the server to
+// report.
+func (env *environment) keepFiles(tools *plc.Toolset, others ...string) []plc.ProjectFile {
+	named := &file.Project{MCP: tools.MCP, Policies: slices.Clone(tools.Policies), Lock: tools.Lock}
+	for _, name := range others {
+		if name != "" {
+			named.Policies = append(named.Policies, name)
+		}
+	}
 	for _, f := range tools.Files {
 		if f.Text == "" && f.Name != "-" {
 			named.Tools = append(named.Tools, f.Name)
@@ -112,11 +118,15 @@ func (env *environment) keepFiles(tools *plc.Toolset) {
 	if env.trusted == nil {
 		env.trusted = map[string][]byte{}
 	}
-	for _, f := range plc.ProjectFiles("", named) {
-		if _, ok := env.trusted[f.Name]; !ok && f.Text != nil {
+	files := plc.ProjectFiles("", named)
+	for i, f := range files {
+		if text, ok := env.trusted[f.Name]; ok {
+			files[i].Text = text
+		} else if f.Text != nil {
 			env.trusted[f.Name] = f.Text
 		}
 	}
+	return files
 }
 
 // askTrust returns an error unless a project is trusted with these files, or somebody says that it
