@@ -37,7 +37,6 @@ func operations() []operation {
 		{"lcm", "a b", "the least common multiple", func(x []*big.Rat) (*big.Rat, error) { return divisor(x, true) }},
 		{"log", "a", "the logarithm to the base of 2", float(func(x []float64) float64 { return math.Log2(x[0]) })},
 		{"factorial", "n", "n!", whole(func(x []int64) (*big.Int, error) { return new(big.Int).MulRange(1, x[0]), nil })},
-		{"choose", "n k", "how many ways there are to choose k of n", whole(binomial)},
 		{"combination", "n k", "how many ways there are to choose k of n", whole(binomial)},
 		{"permutation", "n k", "how many ways there are to choose k of n in order; the greater one is n", whole(func(x []int64) (*big.Int, error) {
 			n, k := max(x[0], x[1]), min(x[0], x[1])

@@ -249,7 +249,7 @@ func (r *reader) write() {
 func (r *reader) call(s *step, label string) {
 	r.Object(s.span)
 	r.Member("_tool", s.name)
-	r.String(r.Text(s.name), s.name)
+	r.String(r.tool(s), s.name)
 	r.Member("_id", s.span)
 	r.String(label, s.span)
 	r.params(s)
@@ -258,11 +258,20 @@ func (r *reader) call(s *step, label string) {
 	r.Close()
 }
 
+// tool returns the name of the tool of an operation. MathQA has two names for one operation, of
+// which choose is a tool of the language (plan-language §9).
+func (r *reader) tool(s *step) string {
+	if name := r.Text(s.name); name != "choose" {
+		return name
+	}
+	return "combination"
+}
+
 func (r *reader) params(s *step) {
 	var names []string
 	known := false
 	if r.Options.Params != nil {
-		names, known = r.Options.Params(r.Text(s.name))
+		names, known = r.Options.Params(r.tool(s))
 	}
 	for i, a := range s.args {
 		switch {
