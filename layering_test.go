@@ -121,7 +121,7 @@ var layers = map[string]layer{
 	"tool/builtin/jq":          {own: "tool tool/builtin tool/internal/driver internal/jsonscan", libraries: []string{gjson, gojq}},
 	"tool/guard":               {own: "tool tool/internal/driver internal/jsonscan"},
 	"tool/openapi":             {own: "diag schemas tool tool/http tool/internal/driver internal/jsonscan internal/spell internal/texttree", libraries: []string{gjson}},
-	"tool/file":                {own: "diag tool tool/guard tool/openapi tool/builtin tool/builtin/jq tool/internal/driver tool/internal/secret tool/http tool/label tool/process tool/standin internal/jsonscan internal/spell internal/texttree"},
+	"tool/file":                {own: "diag tool tool/guard tool/openapi tool/builtin tool/builtin/jq tool/internal/driver tool/internal/secret tool/http tool/label tool/math tool/process tool/standin internal/jsonscan internal/spell internal/texttree"},
 
 	// Tree + catalogue → program → run.
 	"compile":        {own: "lang tool schemas state dag diag internal/jsonscan internal/spell", libraries: []string{gjson}},

@@ -136,14 +136,12 @@ func ProjectFiles(name string, p *file.Project) (all []ProjectFile) {
 			return all[i].Text
 		}
 		text, _ := jsonscan.ReadFile(name)
-		if name == math.Name {
-			text = nil
-		}
 		all = append(all, ProjectFile{name, text})
 		return text
 	}
 	all = append(all, ProjectFile{name, p.Text})
-	for _, tools := range p.Tools {
+	named := slices.DeleteFunc(slices.Clone(p.Tools), func(name string) bool { return name == math.Name })
+	for _, tools := range named {
 		f, _ := file.Read(diag.NewFile(tools, add(tools)))
 		for _, document := range f.Documents() {
 			add(File(tools).beside(document))
@@ -156,9 +154,9 @@ func ProjectFiles(name string, p *file.Project) (all []ProjectFile) {
 		add(p.Lock)
 		return all
 	}
-	for _, f := range slices.Concat(p.Tools, p.MCP) {
+	for _, f := range slices.Concat(named, p.MCP) {
 		lock := filepath.Join(filepath.Dir(f), LockName)
-		if _, err := os.Stat(lock); f != math.Name && !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(lock); !errors.Is(err, fs.ErrNotExist) {
 			add(lock)
 		}
 	}

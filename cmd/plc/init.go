@@ -31,14 +31,16 @@ for which services.yaml is written; and first-plan.json, a plan that runs. On a
 terminal it asks whether it may start the MCP servers that it finds, to see whether they run;
 elsewhere it starts none without --start. Their tools are named, and the first plan calls one
 that only reads and needs no params, if there is one. What the first plan does not run with is
-left out of the project file, with the reason. No file is overwritten. The new project file is
-trusted (plc trust).`,
+left out of the project file, with the reason. No file is overwritten.
+
+The new project file is trusted (plc trust) if all that it names is plc's own. Files that were
+found may start programs: a person is asked, and --start says yes.`,
 		Example: `  plc init
   plc run first-plan.json`,
 		Args: wants(0, 0, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error { return env.initProject(c.Context(), start) },
 	}
-	c.Flags().BoolVar(&start, "start", false, "start the MCP servers that are found without asking, to see whether they run")
+	c.Flags().BoolVar(&start, "start", false, "start the MCP servers that are found, to see whether they run, and trust the project file, without asking")
 	return c
 }
 
@@ -78,11 +80,17 @@ func (env *environment) initProject(ctx context.Context, start bool) error {
 			return fmt.Errorf("%s is there already, and is not overwritten; move it away, or edit it", f.name)
 		}
 	}
-	used, left, checker, err := env.tryFound(ctx, found, services, start)
+	kept := &plc.Toolset{MCP: found.mcp}
+	for _, name := range found.tools {
+		kept.Files = append(kept.Files, plc.File(name))
+	}
+	env.keepFiles(kept, found.documents...)
+	t := &trial{env: env, services: string(services)}
+	used, left, err := t.tryFound(ctx, found, start)
 	if err != nil {
 		return err
 	}
-	plan, served, called := firstPlanOf(checker)
+	plan, served, called := firstPlanOf(t.checker)
 	files[len(files)-2].text, files[len(files)-1].text = []byte(plan), projectText(used, left)
 	for _, f := range files {
 		if err := createFile(f.name, f.text); err != nil {
@@ -90,11 +98,7 @@ func (env *environment) initProject(ctx context.Context, start bool) error {
 		}
 		showf(env.stdout, "wrote %s\n", f.name)
 	}
-	name, p, err := env.project()
-	if err != nil {
-		return err
-	}
-	if err := writeTrust(name, plc.ProjectFiles(name, p)); err != nil {
+	if err := env.trustNew(ctx, t, used, start); err != nil {
 		return err
 	}
 	for _, f := range left {
@@ -109,6 +113,30 @@ func (env *environment) initProject(ctx context.Context, start bool) error {
 	}
 	env.hintf("plc run %s runs the first plan; plc tools lists the tools", firstPlanName)
 	return nil
+}
+
+// trustNew notes that the new project file is trusted, unless it names files that were found and
+// nobody says that they may be used.
+func (env *environment) trustNew(ctx context.Context, t *trial, used inFolder, trusted bool) error {
+	name, p, err := env.project()
+	if err != nil {
+		return err
+	}
+	unseen := false
+	for file := range used.uses() {
+		unseen = unseen || !slices.Contains(t.started, file)
+	}
+	files := env.asKept(plc.ProjectFiles(name, p))
+	if unseen && !trusted {
+		if !env.canAsk() {
+			env.hintf("%s names %s, which may start programs: look at it, then plc trust", plc.ProjectName, shownNames(p))
+			return nil
+		}
+		if yes, _ := env.ask(ctx, nil, display.Sprintf("%s names %s, which may start programs. Trust it?", plc.ProjectName, shownNames(p))); !yes {
+			return nil
+		}
+	}
+	return writeTrust(name, files)
 }
 
 // addToProject returns an error if the folder has a project file. It says how the files that were

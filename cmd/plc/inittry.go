@@ -19,17 +19,17 @@ type leftOut struct{ name, why string }
 // trial finds out with which of the files of a folder the first plan runs.
 type trial struct {
 	env      *environment
-	services string // the text of servicesName, which is not written yet
+	services string   // the text of servicesName, which is not written yet
+	started  []string // the files whose MCP servers may be started
 
 	// checker has the tools of the last files with which the first plan ran; nil if there are none.
 	checker *plc.Checker
 }
 
-// tryFound returns the files with which the first plan runs, the other files with reasons, and a
-// checker that has the tools of the former. It starts MCP servers, which are programs that the
-// folder names, only if start is set or somebody at the terminal says yes.
-func (env *environment) tryFound(ctx context.Context, found inFolder, services []byte, start bool) (good inFolder, left []leftOut, checker *plc.Checker, err error) {
-	t := &trial{env: env, services: string(services)}
+// tryFound returns the files with which the first plan runs, and the other files with reasons. It
+// starts MCP servers, which are programs that the folder names, only if start is set or somebody at
+// the terminal says yes.
+func (t *trial) tryFound(ctx context.Context, found inFolder, start bool) (good inFolder, left []leftOut, err error) {
 	var serving []string
 	for name, isMCP := range found.uses() {
 		if t.hasServers(ctx, name, isMCP) {
@@ -37,20 +37,19 @@ func (env *environment) tryFound(ctx context.Context, found inFolder, services [
 		}
 	}
 	names := strings.Join(serving, ", ")
-	if len(serving) > 0 && !start && env.canAsk() {
-		start, _ = env.ask(ctx, nil, display.Sprintf("Start the MCP servers of %s to see whether they run? They are programs that this folder names.", names))
+	if len(serving) > 0 && !start && t.env.canAsk() {
+		start, _ = t.env.ask(ctx, nil, display.Sprintf("Start the MCP servers of %s to see whether they run? They are programs that this folder names.", names))
 	} else if len(serving) > 0 && start {
-		showf(env.stderr, "starting the MCP servers of %s to see whether they run\n", names)
+		showf(t.env.stderr, "starting the MCP servers of %s to see whether they run\n", names)
 	}
 	if start || len(serving) == 0 {
+		t.started = serving
 		serving = nil
-		why, err := t.fails(ctx, found)
-		if why == "" {
-			return found, nil, t.checker, err
+		if why, err := t.fails(ctx, found); why == "" {
+			return found, nil, err
 		}
 	}
-	good, left, err = t.oneByOne(ctx, found, serving)
-	return good, left, t.checker, err
+	return t.oneByOne(ctx, found, serving)
 }
 
 // oneByOne adds one file after the other. It leaves out the files in unstarted, and those with

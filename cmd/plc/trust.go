@@ -93,9 +93,7 @@ func (env *environment) checkTrust(ctx context.Context, name string, p *file.Pro
 	}
 	env.trusted = map[string][]byte{}
 	for _, f := range files {
-		if f.Name != "math" { // which comes with plc
-			env.trusted[f.Name] = f.Text
-		}
+		env.trusted[f.Name] = f.Text
 	}
 	return nil
 }
@@ -118,12 +116,20 @@ func (env *environment) keepFiles(tools *plc.Toolset, others ...string) []plc.Pr
 	if env.trusted == nil {
 		env.trusted = map[string][]byte{}
 	}
-	files := plc.ProjectFiles("", named)
+	files := env.asKept(plc.ProjectFiles("", named))
+	for _, f := range files {
+		if f.Text != nil {
+			env.trusted[f.Name] = f.Text
+		}
+	}
+	return files
+}
+
+// asKept returns files with the texts that this command uses.
+func (env *environment) asKept(files []plc.ProjectFile) []plc.ProjectFile {
 	for i, f := range files {
 		if text, ok := env.trusted[f.Name]; ok {
 			files[i].Text = text
-		} else if f.Text != nil {
-			env.trusted[f.Name] = f.Text
 		}
 	}
 	return files
@@ -167,7 +173,9 @@ func trustOf(name string, files []plc.ProjectFile) (trusted bool, said string, e
 // shownNames returns the files that a project names, and what else it grants.
 func shownNames(p *file.Project) display.Text {
 	var all []display.Text
-	if files := slices.Concat(p.Tools, p.MCP, p.Policies); len(files) > 0 {
+	files := slices.Concat(p.Tools, p.MCP, p.Policies)
+	files = slices.DeleteFunc(files, func(name string) bool { return name == "math" }) // which comes with plc
+	if len(files) > 0 {
 		all = append(all, namesText(files))
 	}
 	if p.Lock != "" {

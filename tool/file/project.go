@@ -9,6 +9,7 @@ import (
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/texttree"
+	"github.com/plc-lang/plc/tool/math"
 )
 
 // Project holds the settings of a project file: defaults for the flags of commands. Names of files
@@ -28,9 +29,10 @@ type Project struct {
 }
 
 // Grants reports whether the project does more than ask for more care: it names files, servers, a
-// store or what they may do.
+// store or what they may do. The tools of math, which only calculate, are no such file.
 func (p *Project) Grants() bool {
-	return len(p.Tools) > 0 || len(p.MCP) > 0 || len(p.Policies) > 0 || p.Lock != "" || p.Store != "" || p.Policy != nil || p.Approve != "" && p.Approve != "all"
+	files := slices.ContainsFunc(p.Tools, func(name string) bool { return name != math.Name })
+	return files || len(p.MCP) > 0 || len(p.Policies) > 0 || p.Lock != "" || p.Store != "" || p.Policy != nil || p.Approve != "" && p.Approve != "all"
 }
 
 // ReadProject reads the file of a project, in YAML.
