@@ -151,7 +151,7 @@ func (env *environment) approveFile(ctx context.Context, name string, f *answerF
 		if err := draft.Approve(person(as), time.Now()); err != nil {
 			return err
 		}
-		text, whole := previewManifest(a.Plan, report.Manifest(a.Manifest)), false
+		text, whole := previewManifest(a.Plan, report.Manifest(a.Manifest), a.Covers), false
 		if f.full {
 			text, whole = shownManifest(a.Plan, report.Manifest(a.Manifest))
 		}

@@ -73,6 +73,7 @@ func shownManifest(plan string, m report.Manifest) (text display.Text, whole boo
 type manifestWriter struct {
 	display.Builder
 	whole bool
+	uncut bool // show long values as a whole
 }
 
 // object writes the members of an object, one a line, with their values in a column. Objects in it
@@ -115,11 +116,12 @@ func hasMembers(v json.RawMessage) bool {
 	return len(v) > 2 && v[0] == '{'
 }
 
-// value returns a value on one line. A long one is cut, and followed by its length and digest.
+// value returns a value on one line. A long one is cut, and followed by its length and digest,
+// unless uncut is set.
 func (b *manifestWriter) value(v json.RawMessage) display.Text {
 	v = jsonscan.Compact(nil, v)
 	text := display.JSON(v)
-	if text.Columns() <= maxValue {
+	if b.uncut || text.Columns() <= maxValue {
 		return text
 	}
 	b.whole = false

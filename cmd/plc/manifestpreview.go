@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plc-lang/plc/approval"
 	"github.com/plc-lang/plc/compile/report"
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/internal/jsonscan"
@@ -45,29 +47,19 @@ type manifestTarget struct {
 }
 
 // fixed returns the values that the definition of the tool fixes for underscore members of its
-// calls.
+// calls, as the compiler reads it.
 func (t *manifestTarget) fixed() map[string]json.RawMessage {
 	all := map[string]json.RawMessage{}
-	var definition struct {
-		Properties map[string]json.RawMessage
+	if len(t.Definitions) == 0 {
+		return all
 	}
-	if len(t.Definitions) > 0 {
-		_ = json.Unmarshal(t.Definitions[0][1], &definition) // it was read already
+	definition, _ := tool.ParseDefinition(t.Definitions[0][1], t.Tool.Name, diag.Loc{})
+	if definition == nil { // with which no plan compiles
+		return all
 	}
-	for name, property := range definition.Properties {
-		if !strings.HasPrefix(name, "_") || slices.Contains([]string{"_activity", "_id", "_output", "_tool"}, name) {
-			continue
-		}
-		var rule struct {
-			Const json.RawMessage
-			Enum  []json.RawMessage
-		}
-		_ = json.Unmarshal(property, &rule) // it may be true or false
-		if len(rule.Enum) == 1 {
-			rule.Const = rule.Enum[0]
-		}
-		if rule.Const != nil {
-			all[name] = rule.Const
+	for name, f := range definition.Fixed {
+		if f.Const != nil && !slices.Contains([]string{"_activity", "_id", "_tool"}, name) {
+			all[name] = f.Const
 		}
 	}
 	return all
@@ -84,8 +76,9 @@ func (t *manifestTarget) words() string {
 
 // previewManifest renders a manifest in the form of plc plan: the calls as they are written, what
 // they may do, and what the run is given. A manifest has no results of a dry run. Definitions are
-// left out; shownManifest shows them.
-func previewManifest(plan string, m report.Manifest) display.Text {
+// left out; shownManifest shows them. What calls that the approval covers are given is not cut:
+// nobody is asked about them again.
+func previewManifest(plan string, m report.Manifest, covers []approval.Covered) display.Text {
 	var all struct {
 		Order    []string
 		Programs map[string]json.RawMessage
@@ -95,7 +88,12 @@ func previewManifest(plan string, m report.Manifest) display.Text {
 	if json.Unmarshal(shown, &all) != nil {
 		return display.Lit("what is to be approved can't be read\n")
 	}
-	b := &manifestPreview{targets: all.Targets, callers: map[string][]display.Text{}}
+	b := &manifestPreview{targets: all.Targets, callers: map[string][]display.Text{}, fixed: map[string]map[string]json.RawMessage{}, covered: map[string]bool{}}
+	for _, c := range covers {
+		b.covered[c.Call] = true
+		// The values of a call in a document may come from any other call.
+		b.allCovered = b.allCovered || !slices.Contains(all.Order, c.Call)
+	}
 	b.Line("%s: %s may run; SHA-256 %s", display.Name(plan), count(len(all.Order), "call"), m.Digest())
 	b.Line("")
 	b.program("", shown)
@@ -121,9 +119,11 @@ func (b *manifestPreview) others(in display.Literal, value json.RawMessage) {
 		case "calls", "order", "output", "programs", "targets": // which are elsewhere
 		case "tools", "activities", "document", "version", "lazy", "refs":
 		default:
+			b.uncut = len(b.covered) > 0
 			if said := withoutZeros(members[name]); string(said) != "{}" {
 				b.Line("%s%s: %s", display.Lit(in), display.Name(name), b.value(said))
 			}
+			b.uncut = false
 		}
 	}
 }
@@ -143,8 +143,11 @@ func withoutZeros(value json.RawMessage) json.RawMessage {
 // manifestPreview writes the preview of a manifest.
 type manifestPreview struct {
 	manifestWriter
-	targets map[string]manifestTarget
-	callers map[string][]display.Text // the calls that run a target
+	targets    map[string]manifestTarget
+	callers    map[string][]display.Text             // the calls that run a target
+	fixed      map[string]map[string]json.RawMessage // by target: see manifestTarget.fixed
+	covered    map[string]bool                       // paths of the calls that the approval covers
+	allCovered bool                                  // some are in a document, so that any call counts as covered
 }
 
 // program writes the calls of a program. The document is the name of its program; "" is the plan.
@@ -172,11 +175,16 @@ func (b *manifestPreview) program(document string, value json.RawMessage) {
 				others = append(others, name)
 			}
 		}
+		b.uncut = b.allCovered || b.covered[id]
 		for _, name := range slices.Concat(params, others) {
 			b.Line("       %s: %s", display.Name(name), b.value(c.Call[name]))
 		}
-		target := b.targets[c.Target]
-		fixed := target.fixed()
+		fixed, known := b.fixed[c.Target]
+		if !known {
+			target := b.targets[c.Target]
+			fixed = target.fixed()
+			b.fixed[c.Target] = fixed
+		}
 		for _, name := range slices.Sorted(maps.Keys(fixed)) {
 			if _, ok := c.Call[name]; !ok {
 				b.Line("       %s: %s, as the definition of the tool says", display.Name(name), b.value(fixed[name]))
@@ -193,6 +201,7 @@ func (b *manifestPreview) program(document string, value json.RawMessage) {
 		}
 		b.undo(c.Target, c.UndoTargets, caller)
 		b.undo(c.FallbackTarget, c.FallbackUndoTargets, caller)
+		b.uncut = false
 		var to string
 		if json.Unmarshal(c.Call["_outputPath"], &to) == nil {
 			b.Line("       → %s", display.Line(to))
