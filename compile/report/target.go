@@ -1,7 +1,9 @@
 package report
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/plc-lang/plc/compile"
@@ -43,6 +45,9 @@ func appendIdentity(dst []byte, t *compile.Target, named func(*compile.Delegate)
 		panic(err) // it has texts only
 	}
 	dst = appendMember(dst, "place", string(place))
+	if jsonscan.LosesBytes(place) {
+		dst = appendMember(dst, "bytes", jsonscan.Quote(fmt.Sprintf("%x", sha256.Sum256(jsonscan.Exact(t.Place)))))
+	}
 	dst = appendMember(dst, "origin", "["+jsonscan.Quote(t.Origin.Kind)+","+jsonscan.Quote(t.Origin.Digest)+"]")
 	if t.Raw != nil {
 		dst = appendMember(dst, "declared", string(t.Raw))

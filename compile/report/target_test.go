@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -85,6 +86,27 @@ func TestTargetDigestHasAllFields(t *testing.T) {
 		}
 		if report.TargetDigest(x) == report.TargetDigest(make()) {
 			t.Errorf("the digest of a target does not have Place.%s", field.Name)
+		}
+	}
+}
+
+// TestTargetDigestHasAllBytes checks that names of files that are not UTF-8 are told apart.
+func TestTargetDigestHasAllBytes(t *testing.T) {
+	seen := map[string]string{}
+	for _, name := range []string{"\xff", "\xfe", "\ufffd"} {
+		for what, place := range map[string]tool.Place{
+			"a folder":      {Dir: name},
+			"a program":     {Program: []string{name}},
+			"a file":        {Path: name},
+			"a link":        {Links: map[string]string{"a": name}},
+			"a link's name": {Links: map[string]string{name: "a"}},
+		} {
+			said := fmt.Sprintf("%s named %q", what, name)
+			digest := report.TargetDigest(&compile.Target{Tool: &tool.Tool{Definition: define(t, "own", `{}`)}, Place: place})
+			if other, same := seen[digest]; same {
+				t.Errorf("%s and %s have one digest", said, other)
+			}
+			seen[digest] = said
 		}
 	}
 }

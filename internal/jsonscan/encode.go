@@ -28,6 +28,20 @@ func Encode(v any) json.RawMessage {
 	return text
 }
 
+// LosesBytes reports whether text, which encoding/json wrote, has the character U+FFFD in place of
+// bytes that are not UTF-8, as names of files may have.
+func LosesBytes(text []byte) bool { return bytes.Contains(text, []byte(`\ufffd`)) }
+
+// Exact returns v as JSON, for a digest: values of one type that differ in bytes that are not UTF-8
+// differ in it. It panics where Encode does.
+func Exact(v any) []byte {
+	text := []byte(Encode(v))
+	if LosesBytes(text) {
+		text = fmt.Appendf(text, "%q", v)
+	}
+	return text
+}
+
 // OrNull returns v, or null if v is nil.
 func OrNull(v json.RawMessage) json.RawMessage {
 	if v == nil {

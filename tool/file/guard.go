@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/texttree"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/guard"
@@ -55,7 +56,7 @@ func (b *builder) remembering(f *File, a around, secrets []string, parts ...[]by
 	if f == nil || f.Memory == nil || a.cache == 0 {
 		return remembering{}
 	}
-	policy, _ := json.Marshal([][]string{b.policy.Hosts, b.policy.Paths})
+	policy := jsonscan.Exact([][]string{b.policy.Hosts, b.policy.Paths})
 	who, _ := json.Marshal(append(parts, policy))
 	if len(secrets) == 0 {
 		return remembering{f.Memory, who}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/internal/texttree"
 	"github.com/plc-lang/plc/tool"
@@ -553,11 +554,7 @@ func (s *Server) resolve() error {
 		s.Redact, s.RedactValue = known.Message, known.Value
 	}
 	if s.Command != command || s.Dir != dir || s.URL != s.writtenURL() || !slices.Equal(s.Args, args) {
-		chosen, err := json.Marshal([]any{s.Command, s.Dir, s.URL, s.Args})
-		if err != nil {
-			return err
-		}
-		s.expanded = digest(chosen)
+		s.expanded = digest(jsonscan.Exact([]any{s.Command, s.Dir, s.URL, s.Args}))
 	}
 	return nil
 }

@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // A Cache keeps servers running for several pools: a pool that wants a server which an earlier one
@@ -136,11 +137,7 @@ func keyOf(s *Server, l *Lock) [sha256.Size]byte {
 	for _, d := range locked {
 		texts = append(texts, d.text)
 	}
-	text, err := json.Marshal([]any{s.Name, s.Command, s.Args, s.Dir, s.Env, s.URL, s.Headers, s.Trust, s.Place, held, texts})
-	if err != nil {
-		panic(err) // these are strings
-	}
-	return sha256.Sum256(text)
+	return sha256.Sum256(jsonscan.Exact([]any{s.Name, s.Command, s.Args, s.Dir, s.Env, s.URL, s.Headers, s.Trust, s.Place, held, texts}))
 }
 
 // asBefore reports whether a server has the same tools as when it was asked last.
