@@ -380,7 +380,11 @@ func (s *scheduler) obey(a *asking, c *call, answer Answer) {
 	case s.ctx.Err() != nil: // nobody said no
 		s.cancelled(a.i, &Failure{"cancelled", "the run was cancelled before an answer came"})
 	case a.q.Kind == UncertainQuestion:
-		s.failedLost(a.i, declined(a.q.Failure, answer))
+		w := WorkUnknown
+		if a.q.Failure.Code != uncertainCode { // its result was not accepted
+			w = WorkDone
+		}
+		s.failedInDoubt(a.i, declined(a.q.Failure, answer), w)
 	case a.q.Kind == FailureQuestion:
 		s.giveUp(a.i, answer)
 	case answer.Unanswered:

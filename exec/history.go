@@ -119,6 +119,7 @@ type storedPast struct {
 	Usage   tool.Usage    `json:"usage,omitzero"`
 	Applied bool          `json:"applied,omitempty"`
 	Settled Status        `json:"settled,omitempty"`
+	Others  []*storedPast `json:"others,omitempty"`
 }
 
 // storedApproved is the question that allowed a call. It is always an ApprovalQuestion.
@@ -127,6 +128,7 @@ type storedApproved struct {
 	Shown    *string  `json:"shown,omitempty"`    // the params
 	ShownWhy []string `json:"shownWhy,omitempty"` // the reasons of the guard
 	Allowed  *Terms   `json:"allowed,omitempty"`
+	By       string   `json:"approvedIn,omitempty"` // the run
 }
 
 // storedAsked is the question about a call that was asked last.
@@ -136,6 +138,7 @@ type storedAsked struct {
 	Said     *string      `json:"said,omitempty"`
 	SaidWhy  []string     `json:"saidWhy,omitempty"`
 	Terms    *Terms       `json:"terms,omitempty"`
+	In       string       `json:"answeredIn,omitempty"` // the run
 }
 
 type storedReturned struct {
@@ -144,6 +147,7 @@ type storedReturned struct {
 	Usage     tool.Usage `json:"usage,omitzero"`
 	Failure   *Failure   `json:"failure,omitempty"`
 	Lost      bool       `json:"lost,omitempty"`
+	Done      bool       `json:"done,omitempty"`
 	Permanent bool       `json:"permanent,omitempty"`
 	Undoes    bool       `json:"undoes,omitempty"`
 	Skipped   bool       `json:"skipped,omitempty"`
@@ -198,16 +202,19 @@ func (p *Past) stored() *storedPast {
 	s := &storedPast{
 		Attempts: p.Attempts, Failed: p.Failed, Fallback: p.Fallback, Instead: p.Instead, Lost: p.Lost, Key: p.Key, Content: p.Content,
 		Params: textOf(p.Params), Failure: p.Failure, Loss: p.Loss, Answers: p.Answers, Heard: p.heard, Usage: p.Usage, Applied: p.Applied, Settled: p.Settled,
-		storedApproved: storedApproved{p.Approved.Digest, textOf(p.Approved.params), p.Approved.breaks, p.Approved.terms},
-		storedAsked:    storedAsked{p.Asked.Digest, p.Asked.Kind, textOf(p.Asked.params), p.Asked.breaks, p.Asked.terms},
+		storedApproved: storedApproved{p.Approved.Digest, textOf(p.Approved.params), p.Approved.breaks, p.Approved.terms, p.Approved.run},
+		storedAsked:    storedAsked{p.Asked.Digest, p.Asked.Kind, textOf(p.Asked.params), p.Asked.breaks, p.Asked.terms, p.Asked.run},
 	}
 	if r := p.Returned; r != nil {
 		s.Returned = &storedReturned{
-			Value: textOf(r.Value), Outcome: r.Outcome, Usage: r.Usage, Failure: r.Failure, Lost: r.Lost, Permanent: r.Permanent, Undoes: r.Undoes, Skipped: r.Skipped, Reason: r.Reason, Seq: r.Seq,
+			Value: textOf(r.Value), Outcome: r.Outcome, Usage: r.Usage, Failure: r.Failure, Lost: r.Lost, Done: r.Done, Permanent: r.Permanent, Undoes: r.Undoes, Skipped: r.Skipped, Reason: r.Reason, Seq: r.Seq,
 		}
 	}
 	if a := p.Answer; a != nil {
 		s.Answer = &storedAnswer{Answer: *a, Params: textOf(a.Params), Result: textOf(a.Result)}
+	}
+	for _, o := range p.Others {
+		s.Others = append(s.Others, o.stored())
 	}
 	return s
 }
@@ -216,19 +223,24 @@ func (s *storedPast) past() *Past {
 	p := &Past{
 		Attempts: s.Attempts, Failed: s.Failed, Fallback: s.Fallback, Instead: s.Instead, Lost: s.Lost, Key: s.Key, Content: s.Content,
 		Params: valueOf(s.Params), Failure: s.Failure, Loss: s.Loss, Answers: s.Answers, heard: s.Heard, Usage: s.Usage, Applied: s.Applied, Settled: s.Settled,
-		Asked: PastQuestion{s.Asked, s.Question, valueOf(s.Said), s.SaidWhy, s.Terms},
+		Asked: PastQuestion{s.Asked, s.Question, valueOf(s.Said), s.SaidWhy, s.Terms, s.In},
 	}
 	if s.Approved != "" {
-		p.Approved = PastQuestion{s.Approved, ApprovalQuestion, valueOf(s.Shown), s.ShownWhy, s.Allowed}
+		p.Approved = PastQuestion{s.Approved, ApprovalQuestion, valueOf(s.Shown), s.ShownWhy, s.Allowed, s.By}
 	}
 	if r := s.Returned; r != nil {
 		p.Returned = &Returned{
-			Value: valueOf(r.Value), Outcome: r.Outcome, Usage: r.Usage, Failure: r.Failure, Lost: r.Lost, Permanent: r.Permanent, Undoes: r.Undoes, Skipped: r.Skipped, Reason: r.Reason, Seq: r.Seq,
+			Value: valueOf(r.Value), Outcome: r.Outcome, Usage: r.Usage, Failure: r.Failure, Lost: r.Lost, Done: r.Done, Permanent: r.Permanent, Undoes: r.Undoes, Skipped: r.Skipped, Reason: r.Reason, Seq: r.Seq,
 		}
 	}
 	if a := s.Answer; a != nil {
 		p.Answer = &a.Answer
 		p.Answer.Params, p.Answer.Result = valueOf(a.Params), valueOf(a.Result)
+	}
+	for _, o := range s.Others {
+		if o != nil {
+			p.Others = append(p.Others, o.past())
+		}
 	}
 	return p
 }

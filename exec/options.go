@@ -241,7 +241,7 @@ type QuestionKind string
 // The kinds of questions.
 const (
 	ApprovalQuestion  QuestionKind = "approval"  // may it be called?
-	UncertainQuestion QuestionKind = "uncertain" // its answer was lost: call it again?
+	UncertainQuestion QuestionKind = "uncertain" // it may have done its work, and gave no usable result: call it again?
 	FailureQuestion   QuestionKind = "failure"   // it failed, and the strategy is to ask
 )
 

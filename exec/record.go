@@ -3,6 +3,7 @@ package exec
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/plc-lang/plc/tool"
 )
@@ -56,7 +57,7 @@ type Past struct {
 	// Answer is a person's answer to Asked that has not been acted on yet. A record may add an
 	// answer that was given later.
 	Answer  *Answer
-	Answers int  // events that gave an answer to a question about the call
+	Answers int  // events that gave an answer to a question about a call of this path
 	heard   bool // Answer is that of an event
 
 	Usage tool.Usage // of all its attempts that have an answer
@@ -67,6 +68,59 @@ type Past struct {
 
 	// Settled is the status that it has come to; "" when it has none yet.
 	Settled Status
+
+	// Others holds the pasts of calls of other contents that had this path, in other plans of the
+	// run: the run may go back to one of them.
+	Others []*Past
+}
+
+// of returns what is known of the call of this path that has a content; nil is nothing.
+func (p *Past) of(content string) *Past {
+	if p == nil || sameContent(p.Content, content) {
+		return p
+	}
+	n := p.other(content)
+	if n < 0 {
+		return nil
+	}
+	other := *p.Others[n]
+	other.Answers = p.Answers
+	return &other
+}
+
+// in returns what is known of a call in a run. In a fork, answers that were given in the run that
+// was forked don't count.
+func (p *Past) in(run string) *Past {
+	foreign := func(q *PastQuestion) bool { return q.run != "" && q.run != run }
+	if p == nil || !foreign(&p.Approved) && !foreign(&p.Asked) {
+		return p
+	}
+	own := *p
+	if foreign(&p.Approved) {
+		own.Approved = PastQuestion{}
+	}
+	if foreign(&p.Asked) && p.heard {
+		own.Asked, own.Answer = PastQuestion{}, nil
+	}
+	return &own
+}
+
+// other returns the index in Others of the past of a call with a content; -1 is none.
+func (p *Past) other(content string) int {
+	return slices.IndexFunc(p.Others, func(o *Past) bool { return sameContent(o.Content, content) })
+}
+
+// turnTo makes p the past of the call of this path that has a content.
+func (p *Past) turnTo(content string) {
+	was, now := *p, Past{}
+	others := slices.Clone(p.Others)
+	if n := p.other(content); n >= 0 {
+		now = *p.Others[n]
+		others = slices.Delete(others, n, n+1)
+	}
+	was.Others = nil
+	now.Others, now.Answers = append(others, &was), p.Answers
+	*p = now
 }
 
 // PastQuestion is a question that was asked about a call. The zero value is none.
@@ -77,6 +131,7 @@ type PastQuestion struct {
 	params []byte
 	breaks []string // the reasons of the guard
 	terms  *Terms   // nil is not known
+	run    string   // in which it was answered; "" is not known, or not yet
 }
 
 // isAbout reports whether the question was about a call with these terms. It first sets what only
@@ -96,6 +151,7 @@ type Returned struct {
 	Usage   tool.Usage
 	Failure *Failure
 	Lost    bool // it failed because its answer was lost: it, or a call in it, may have done its work
+	Done    bool // it failed because its result was not accepted: its tool did its work
 	// Permanent reports that it delegates, and that another run of its document would fail as well.
 	Permanent bool
 	Undoes    bool   // it delegates, and a call in it failed that says that the run is undone
@@ -108,7 +164,7 @@ type Returned struct {
 func (p *Past) Take(e *Event) {
 	if e.Content != "" {
 		if p.Content != "" && !sameContent(p.Content, e.Content) { // it is another call, of another plan
-			*p = Past{}
+			p.turnTo(e.Content)
 		}
 		p.Content = e.Content
 	}
@@ -128,7 +184,7 @@ func (p *Past) Take(e *Event) {
 			p.Loss = e.Error
 		}
 		p.Lost, p.Settled, p.Applied = false, "", e.Applied
-		p.Returned = &Returned{Value: e.Value, Outcome: e.Outcome, Failure: e.Error, Lost: e.Lost, Permanent: e.Permanent, Undoes: e.Undoes, Skipped: e.Status == Skipped, Reason: e.Reason}
+		p.Returned = &Returned{Value: e.Value, Outcome: e.Outcome, Failure: e.Error, Lost: e.Lost, Done: e.Work == WorkDone, Permanent: e.Permanent, Undoes: e.Undoes, Skipped: e.Status == Skipped, Reason: e.Reason}
 		if e.Usage != nil {
 			p.Returned.Usage = *e.Usage
 		}
@@ -143,7 +199,7 @@ func (p *Past) Take(e *Event) {
 			p.Loss = e.Error
 		}
 	case ApprovalGiven:
-		p.Asked.Digest, p.Asked.Kind, p.Answer, p.heard = e.Digest, e.Question, e.Answer, true
+		p.Asked.Digest, p.Asked.Kind, p.Asked.run, p.Answer, p.heard = e.Digest, e.Question, e.Run, e.Answer, true
 		p.Answers++
 	case CallCompleted, CallFailed, CallSkipped:
 		p.Settled = e.Status

@@ -45,6 +45,8 @@ type recording struct {
 	asked    map[askPlace]*asking        // nil until somebody is
 	pasts    map[string]map[string]*Past // what the record knows, by instance and path; nil without one
 	orphans  map[string]orphans          // of it, calls that the plan has no more, by instance
+	shifted  map[string]orphans          // of it, calls without documents whose paths the plan may have for others, by instance
+	claimed  map[claim]string            // the paths of the calls that took what it knows, once the plan was revised
 	renamed  map[callPlace]string        // the paths that it has for calls which run documents and were renamed
 	unsound  int                         // calls that failed unhandled
 	finished int                         // calls that came to their end
@@ -65,13 +67,13 @@ func (s *scheduler) load() error {
 	if err != nil {
 		return fmt.Errorf("exec: the record can't be read: %w", err)
 	}
-	s.pasts, s.orphans = map[string]map[string]*Past{"": past}, map[string]orphans{}
-	s.renamed = map[callPlace]string{}
+	s.pasts, s.orphans, s.shifted = map[string]map[string]*Past{"": past}, map[string]orphans{}, map[string]orphans{}
+	s.renamed, s.claimed = map[callPlace]string{}, map[claim]string{}
 	return nil
 }
 
-// orphans are the calls of the record that the revised plan no longer has, by their contents
-// without documents.
+// orphans are calls of the record that a revised plan no longer has, or may not have, by their
+// contents without documents.
 type orphans map[string][]orphan
 
 type orphan struct {
@@ -82,9 +84,30 @@ type orphan struct {
 // callPlace is where a call is: in an instance, by its path.
 type callPlace struct{ instance, path string }
 
+// A claim is what the record knows of the call with a content at a place.
+type claim struct {
+	callPlace
+	content string
+}
+
+// claim notes that a call of a revised plan takes what the record knows of the call with a content
+// and a path. It reports false if another call has taken it. The caller holds mu.
+func (s *scheduler) claim(i int32, path, content string) bool {
+	if s.opts.Revision == 0 || s.parent != nil {
+		return true
+	}
+	of, own := claim{callPlace{s.instanceOf(i), path}, content}, s.path(i)
+	if by, ok := s.claimed[of]; ok {
+		return by == own
+	}
+	s.claimed[of] = own
+	return true
+}
+
 // adopt returns the past of a call with this content that the plan no longer has, or nil. The calls
 // in the document of that call then count for those in the document of the new call, even if the
-// document was changed. The caller holds mu.
+// document was changed. A past of a call without a document may also be that of a path that the
+// plan has for another call. The caller holds mu.
 func (s *scheduler) adopt(i int32, content string) *Past {
 	if s.opts.Revision == 0 || s.opts.Record == nil || s.parent != nil {
 		return nil
@@ -92,7 +115,7 @@ func (s *scheduler) adopt(i int32, content string) *Past {
 	instance := s.instanceOf(i)
 	all, ok := s.orphans[instance]
 	if !ok {
-		all = s.findOrphans(s.pastsOf(instance))
+		all, s.shifted[instance] = s.findOrphans(s.pastsOf(instance))
 		s.orphans[instance] = all
 	}
 	base := withoutDocuments(content)
@@ -102,6 +125,11 @@ func (s *scheduler) adopt(i int32, content string) *Past {
 		n = 0
 	}
 	if n < 0 {
+		for _, o := range s.shifted[instance][content] {
+			if s.claim(i, o.path, content) {
+				return o.past
+			}
+		}
 		return nil
 	}
 	found := list[n]
@@ -116,19 +144,31 @@ func (s *scheduler) adopt(i int32, content string) *Past {
 	return found.past
 }
 
-func (s *scheduler) findOrphans(past map[string]*Past) orphans {
+// findOrphans returns the calls of the record whose paths the plan no longer has, and those without
+// documents whose paths it may have for calls of other contents.
+func (s *scheduler) findOrphans(past map[string]*Past) (gone, shifted orphans) {
 	has := map[string]bool{}
 	for i := range s.prog().Calls {
 		has[s.path(int32(i))] = true
 	}
-	all := orphans{}
+	gone, shifted = orphans{}, orphans{}
 	for _, path := range slices.Sorted(maps.Keys(past)) {
-		if content := past[path].Content; content != "" && !has[path] && !strings.Contains(path, "/") {
-			base := withoutDocuments(content)
-			all[base] = append(all[base], orphan{path, past[path]})
+		if strings.Contains(path, "/") {
+			continue
+		}
+		p := past[path]
+		for _, o := range append([]*Past{p}, p.Others...) {
+			base := withoutDocuments(o.Content)
+			switch {
+			case o.Content == "":
+			case o == p && !has[path]:
+				gone[base] = append(gone[base], orphan{path, p})
+			case o.Content == base:
+				shifted[base] = append(shifted[base], orphan{path, p.of(o.Content)})
+			}
 		}
 	}
-	return all
+	return gone, shifted
 }
 
 // sameContent reports whether a content in the record is that of a call. In older records, contents
@@ -297,7 +337,8 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (unfinished bool) 
 	}
 	lost := past.Lost
 	if r := past.Returned; r != nil {
-		c.spared, lost = c.attempts, r.Lost
+		t.dropAnswer(FailureQuestion) // it was about the failure before
+		c.spared, lost = c.attempts, r.Lost || r.Done
 		if !lost || !past.Fallback { // else the call itself had failed for good, and its fallback is what is made again
 			c.fallbackFor = nil
 		}
@@ -331,11 +372,11 @@ func (s *scheduler) amended(i int32, p *compile.Call) json.RawMessage {
 func (s *scheduler) match(i int32, t *trail) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if past := s.pastOf(i); past != nil && sameContent(past.Content, t.content) {
-		t.past = past
+	if past := s.pastOf(i).of(t.content); past != nil && s.claim(i, s.path(i), t.content) {
+		t.past = past.in(s.opts.ID)
 		return
 	}
-	past := s.adopt(i, t.content)
+	past := s.adopt(i, t.content).in(s.opts.ID)
 	if past == nil && s.opts.Known != nil {
 		past = s.opts.Known(&s.prog().Calls[i], s.instanceOf(i), s.stemOf(i), t.content)
 	}
@@ -381,11 +422,15 @@ func (s *scheduler) repeats(i int32, p *compile.Call, replaced bool) bool {
 	if !c.trail.asked(UncertainQuestion) && (repeatable(p, c.fallbackFor != nil) || s.opts.OnUncertain == RetryUncertain) {
 		return true
 	}
-	loss := lossOf(c.trail.past)
-	if replaced {
-		loss = uncertainty(&Failure{"lost", "it failed before, and the fallback that gave a result in its place is not that of this plan"})
+	r := c.trail.past.Returned
+	switch {
+	case replaced:
+		s.uncertain(i, uncertainty(&Failure{"lost", "it failed before, and the fallback that gave a result in its place is not that of this plan"}))
+	case r != nil && r.Done:
+		s.doubt(i, "it did its work, but its result was not accepted: "+r.Failure.Message, r.Failure, WorkDone)
+	default:
+		s.uncertain(i, lossOf(c.trail.past))
 	}
-	s.uncertain(i, loss)
 	return false
 }
 
@@ -500,6 +545,15 @@ func (t *trail) answered(q *Question) (a *Answer, heard bool) {
 	}
 	a, t.past.Answer = t.past.Answer, nil
 	return a, t.past.heard
+}
+
+// dropAnswer forgets an answer to a question of this kind.
+func (t *trail) dropAnswer(kind QuestionKind) {
+	if t.asked(kind) {
+		past := *t.past
+		past.Answer = nil
+		t.past = &past
+	}
 }
 
 // answers returns the number of answers in the record to questions about the call. It leaves out an

@@ -122,32 +122,49 @@ const (
 	notCalledAgain = ", so it is not called again"
 )
 
+// uncertainCode is the code of the failure of a call that may have done its work.
+const uncertainCode = "uncertain"
+
 // uncertainty returns the failure of a call that may have done its work.
 func uncertainty(f *Failure) *Failure {
-	return &Failure{"uncertain", fmt.Sprintf("%s: %s%s%s", f.Code, f.Message, mayHaveWorked, notCalledAgain)}
+	return &Failure{uncertainCode, fmt.Sprintf("%s: %s%s%s", f.Code, f.Message, mayHaveWorked, notCalledAgain)}
 }
 
 // uncertain asks what to do with a call that may have done its work and may not be called again
 // unasked, or ends it. If the run has failed, the question is left to whoever resumes it. why is a
 // failure that uncertainty or lossOf returned.
 func (s *scheduler) uncertain(i int32, why *Failure) {
-	lost := "its answer was lost: " + strings.TrimSuffix(why.Message, mayHaveWorked+notCalledAgain)
+	s.doubt(i, "its answer was lost: "+strings.TrimSuffix(why.Message, mayHaveWorked+notCalledAgain), why, WorkUnknown)
+}
+
+// doubt does what uncertain does, for a reason and with what is known of the call's work.
+func (s *scheduler) doubt(i int32, reason string, why *Failure, w Work) {
 	s.mu.Lock()
 	failed := s.stopped.status == Failed
 	s.mu.Unlock()
 	switch {
 	case failed && (s.opts.OnUncertain == AskUncertain || s.opts.OnUncertain == WaitUncertain):
-		s.failedLost(i, why)
+		s.failedInDoubt(i, why, w)
 	case s.opts.OnUncertain == AskUncertain && s.drive.attended() || s.opts.OnUncertain == WaitUncertain || s.call(i).trail.asked(UncertainQuestion):
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.release(i, false)
-		s.ask(i, UncertainQuestion, lost, why)
+		s.ask(i, UncertainQuestion, reason, why)
 	case s.opts.OnUncertain == SkipUncertain:
-		s.tellReturned(i, Event{Status: Skipped, Reason: lost, Error: why, Work: WorkUnknown})
-		s.skip(i, lost, true)
+		s.tellReturned(i, Event{Status: Skipped, Reason: reason, Error: why, Work: w})
+		s.skip(i, reason, true)
 	default:
-		s.failedLost(i, why)
+		s.failedInDoubt(i, why, w)
+	}
+}
+
+// failedInDoubt takes the failure of a call that is not called again because of the work that it
+// did, or may have done.
+func (s *scheduler) failedInDoubt(i int32, f *Failure, w Work) {
+	if w == WorkDone {
+		s.refused(i, f)
+	} else {
+		s.failedLost(i, f)
 	}
 }
 

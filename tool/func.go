@@ -171,7 +171,7 @@ func encode(out any) (Result, error) {
 	}
 	var err error
 	if res.Value, err = jsonscan.Marshal(out); err != nil {
-		return Result{}, &Error{Code: "result", Message: err.Error(), Permanent: true, Err: err}
+		return Result{}, &Error{Code: "result", Message: err.Error(), Permanent: true, Uncertain: true, Err: err}
 	}
 	return res, nil
 }

@@ -57,7 +57,7 @@ func (q *asked) article(may, several bool) html.Item {
 		when(q.Does != "", el("p", text(q.Does))),
 		el("p", text("Call "), a(place{run: q.Run}.callURL(q.Instance, q.Call), named(q.Call, q.Instance)), text(" of run "), a(path("runs", q.Run), text(q.Run)), text(" of the plan ", q.Plan),
 			when(q.By != "", text(", which "), el("strong", text(q.By)), text(" started")), text("; asked "), moment(q.Asked)),
-		when(exec.QuestionKind(q.Kind) == exec.UncertainQuestion, words("p", "Its answer was lost: nobody knows whether it did its work. Look there before you call it again, or give the result that it had.")),
+		when(exec.QuestionKind(q.Kind) == exec.UncertainQuestion, words("p", "It was called, and may have done its work, but gave no result that can be used. Look there before you call it again, or give the result that it had.")),
 		q.refusedBefore(),
 		when(q.Terms != nil && len(q.Terms.Breaks) > 0, q.breaks()),
 		el("pre", html.Lines(q.Text)),

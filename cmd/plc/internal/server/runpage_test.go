@@ -199,7 +199,7 @@ func TestForkForm(t *testing.T) {
 func TestUncertainIsSettled(t *testing.T) {
 	g := newRig(t, Options{})
 	run := g.runTo("runPaused", object{"plan": []object{{"_tool": "lost", "_outputPath": "†state.x"}}})
-	if page := wordsOf(g.page("/runs/" + run)); !strings.Contains(page, "Its answer was lost") || !strings.Contains(page, "Call it again") {
+	if page := wordsOf(g.page("/runs/" + run)); !strings.Contains(page, "may have done its work, but gave no result") || !strings.Contains(page, "Call it again") {
 		t.Fatal(page)
 	}
 	q := g.want(200, "GET", "/v1/runs/"+run+"/questions", nil)["questions"].([]any)[0].(object)

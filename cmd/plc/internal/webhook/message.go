@@ -120,7 +120,7 @@ func reasonToAsk(e *exec.Event) string {
 	case exec.FailureQuestion:
 		return "it failed"
 	case exec.UncertainQuestion:
-		return "its answer was lost, and it may have done its work"
+		return "it may have done its work, and gave no result that can be used"
 	}
 	return short(e.Reason)
 }
