@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -357,6 +358,49 @@ func ReadSettings(g *journal.Given) (spec Spec, folder string, err error) {
 	}
 	kept.Spec.Plan.Name = g.Plan.Name
 	return kept.Spec, kept.Folder, nil
+}
+
+// BegunAs reports whether a run was begun with the tools, policies and settings that a Spec has now.
+// The plan of the Spec, its values, documents, instances and labels make no difference.
+func (e *Engine) BegunAs(ctx context.Context, run string, spec Spec) (bool, error) {
+	g, err := e.Given(ctx, run)
+	if err != nil {
+		return false, err
+	}
+	kept, err := readSettings(g.Settings)
+	if err != nil {
+		return false, err
+	}
+	if !bytes.Equal(kept.Spec.terms(), spec.terms()) {
+		return false, nil
+	}
+	s := &session{engine: e}
+	if _, err := s.checker(ctx, spec, ToCheck); err != nil {
+		return false, err
+	}
+	now := s.texts.all()
+	if own, err := programTools(e.config.Tools); err != nil {
+		return false, err
+	} else if own != nil {
+		now = append(now, journal.Text{Role: journal.Tools, Name: programText, Bytes: own})
+	}
+	return slices.Equal(toolTexts(g.Texts), toolTexts(now)), nil
+}
+
+// toolTexts returns the names and digests of the texts that say which tools there are and what they
+// may do, sorted. What MCP servers say of themselves is left out.
+func toolTexts(all []journal.Text) (digests []string) {
+	for _, t := range all {
+		if t.Role != journal.Tools || t.Name == toldText {
+			continue
+		}
+		if t.Digest == "" {
+			t.Digest = fmt.Sprintf("%x", sha256.Sum256(t.Bytes))
+		}
+		digests = append(digests, t.Name+" "+t.Digest)
+	}
+	slices.Sort(digests)
+	return digests
 }
 
 // PlanOf returns the plan of a recorded run, to be looked at: no secret is looked up, and

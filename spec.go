@@ -328,6 +328,14 @@ func (s *Spec) settings(pinned pins, seeded bool) (json.RawMessage, error) {
 	return encoded(kept), nil
 }
 
+// terms returns the settings without what runs: the plan with its values and instances.
+func (s *Spec) terms() json.RawMessage {
+	t := *s
+	t.Plan, t.Values, t.Instances, t.Seed = Source{}, Values{}, Source{}, 0
+	t.dropDefaults()
+	return encoded(t)
+}
+
 // dropDefaults leaves out what is the default.
 func (s *Spec) dropDefaults() {
 	drop(&s.Plan.Notation, "plan")

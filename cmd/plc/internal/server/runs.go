@@ -377,10 +377,23 @@ func (s *Server) resumeRun(r *http.Request) error {
 	if err == nil && in.Plan != nil && s.opts.OthersApprove {
 		err = badf(http.StatusForbidden, "you give another plan, so somebody else would have to approve it; start it as a run of its own")
 	}
+	if err == nil && in.Plan != nil {
+		err = s.begunAsNow(r.Context(), sum.Run)
+	}
 	if err == nil && (sum.Status != exec.Completed || in.Plan != nil) { // else there is nothing to do
 		_, err = s.runs.Begin(callerOf(r).name, func(ctx context.Context) (*plc.Run, error) {
 			return s.opts.Engine.Continue(ctx, sum.Run, change)
 		})
+	}
+	return err
+}
+
+// begunAsNow refuses a new plan, or a fork, of a run that has other tools, policies or settings than
+// those of the server: they may allow what the server does not.
+func (s *Server) begunAsNow(ctx context.Context, run string) error {
+	same, err := s.opts.Engine.BegunAs(ctx, run, s.opts.Spec)
+	if err == nil && !same {
+		err = badf(http.StatusConflict, "the run was begun with other tools, policies or settings than this server has now: it can only go on as it was begun; start the plan as a run of its own")
 	}
 	return err
 }
@@ -426,6 +439,9 @@ func (s *Server) forkRun(r *http.Request, in *forked) (run string, made bool, er
 	sum, err := s.own(r)
 	if err == nil {
 		err = s.forks(r, sum.Run, in.Instance, in.At)
+	}
+	if err == nil {
+		err = s.begunAsNow(r.Context(), sum.Run)
 	}
 	if err != nil {
 		return "", false, err

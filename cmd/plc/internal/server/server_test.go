@@ -1116,6 +1116,42 @@ func TestForesees(t *testing.T) {
 	}
 }
 
+// TestOtherServersTerms checks that a run which was begun with other tools, policies or settings than
+// those of the server goes on only as it was begun.
+func TestOtherServersTerms(t *testing.T) {
+	files := func(policy string) plc.Toolset {
+		return plc.Toolset{Files: []plc.Source{plc.Text(`{"policy": {"deny": ["slow"]}}`), plc.Text(policy)}}
+	}
+	begun := plc.Spec{Toolset: files(`{"policy": {"hosts": ["a.example"]}}`), OnUncertain: plc.WaitUncertain}
+	store := filepath.Join(t.TempDir(), "runs.db")
+	g := newRigAt(t, store, Options{Spec: begun})
+	run := g.want(201, "POST", "/v1/runs", object{"plan": []object{{"_tool": "wipe", "what": "x"}}, "input": object{"a": 1}})["run"].(string)
+	g.until(run, "runPaused", 0)
+	for g.server.runs.Job(run) != nil {
+		time.Sleep(time.Millisecond)
+	}
+	g.http.Close()
+	g.server.Close()
+	settings, denies := begun, begun
+	settings.Approvals.Calls = plc.ApproveNone
+	denies.Toolset = files(`{"policy": {"deny": ["wipe"], "hosts": ["a.example"]}}`)
+	flags := begun
+	flags.Toolset.Deny = []string{"wipe"}
+	for name, spec := range map[string]plc.Spec{"other settings": settings, "another policy": denies, "another flag": flags, "the same": begun} {
+		now := newRigAt(t, store, Options{Spec: spec})
+		t.Log(name)
+		if name == "the same" {
+			now.want(422, "POST", "/v1/runs/"+run+"/resume", object{"plan": []object{{"_tool": "wype"}}})
+			now.want(201, "POST", "/v1/runs/"+run+"/fork", object{"at": "wipe"})
+		} else {
+			now.want(409, "POST", "/v1/runs/"+run+"/resume", object{"plan": []object{{"_tool": "double", "n": 4}}})
+			now.want(409, "POST", "/v1/runs/"+run+"/fork", object{"at": "wipe"})
+		}
+		now.http.Close()
+		now.server.Close()
+	}
+}
+
 // The questions of all runs are in one list, and a run goes on with another plan.
 func TestQuestionsOfAll(t *testing.T) {
 	g := newRig(t, Options{})
