@@ -360,8 +360,8 @@ func ReadSettings(g *journal.Given) (spec Spec, folder string, err error) {
 	return kept.Spec, kept.Folder, nil
 }
 
-// BegunAs reports whether a run was begun with the tools, policies and settings that a Spec has now.
-// The plan of the Spec, its values, documents, instances and labels make no difference.
+// BegunAs reports whether a run was begun with the tools, policies and settings that a Spec has
+// now. The plan of the Spec, its values, documents, instances and labels make no difference.
 func (e *Engine) BegunAs(ctx context.Context, run string, spec Spec) (bool, error) {
 	g, err := e.Given(ctx, run)
 	if err != nil {

@@ -107,20 +107,23 @@ func (t *telling) take(seq int64, e *exec.Event) {
 			kind = Failed
 		}
 		m := t.message(kind, seq, e)
-		if kind == Failed {
+		if kind == Failed || e.Status == exec.Undone {
 			m.Data.Reason = failure(e.Reason)
 		}
 		t.messages = append(t.messages, m)
 	}
 }
 
-// reasonToAsk returns why a person is asked, without what a tool said when it failed.
+// reasonToAsk returns why a person is asked, without what a tool said when it failed, and without
+// the reasons of policies, which may quote params and results.
 func reasonToAsk(e *exec.Event) string {
-	switch e.Question {
-	case exec.FailureQuestion:
+	switch {
+	case e.Question == exec.FailureQuestion:
 		return "it failed"
-	case exec.UncertainQuestion:
+	case e.Question == exec.UncertainQuestion:
 		return "it may have done its work, and gave no result that can be used"
+	case e.Asked != nil && len(e.Asked.Breaks) > 0:
+		return "a policy wants a person to decide"
 	}
 	return short(e.Reason)
 }

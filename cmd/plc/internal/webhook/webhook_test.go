@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -323,6 +324,27 @@ func TestRead(t *testing.T) {
 	} {
 		if _, err := Read("hooks.json", []byte(text), lookup); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestToldNothingOfValues checks that reasons which may quote params and results are not told.
+func TestToldNothingOfValues(t *testing.T) {
+	for name, e := range map[string]*exec.Event{
+		"a failed run":  {Type: exec.RunFinished, Status: exec.Failed, Reason: `"a" failed: no: secret`},
+		"an undone run": {Type: exec.RunFinished, Status: exec.Undone, Reason: `"a" failed: no: secret`},
+		"a failure":     {Type: exec.ApprovalAsked, Question: exec.FailureQuestion, Reason: "it failed: no: secret"},
+		"a lost answer": {Type: exec.ApprovalAsked, Question: exec.UncertainQuestion, Reason: "its answer was lost: secret"},
+		"a policy": {Type: exec.ApprovalAsked, Question: exec.ApprovalQuestion, Reason: "this call would make it secret",
+			Asked: &exec.Terms{Breaks: []string{"this call would make it secret"}}},
+	} {
+		told := &telling{sum: &journal.Summary{Run: "R"}}
+		told.take(1, e)
+		if len(told.messages) != 1 {
+			t.Fatalf("%s: %d messages", name, len(told.messages))
+		}
+		if text := told.messages[0].body(false); bytes.Contains(text, []byte("secret")) {
+			t.Errorf("%s: %s", name, text)
 		}
 	}
 }
