@@ -309,7 +309,8 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (unfinished bool) 
 	s.mu.Lock()
 	s.spend(past.Usage)
 	s.mu.Unlock()
-	if r := past.Returned; r != nil && !s.retries(r, p) && !s.looksInto(p) {
+	doubted := t.claimed && past.Returned != nil && past.Returned.Done // nobody has been asked about it yet
+	if r := past.Returned; r != nil && !doubted && !s.retries(r, p) && !s.looksInto(p) {
 		s.giveBack(i, c, p, r)
 		return false
 	}

@@ -16,8 +16,8 @@ import (
 
 // memory holds the calls that the runs of a loop made, so that none is made twice: a call that is
 // listed again, of the same tool with the same params, output path and instance, has the result
-// that it gave. One whose answer was lost goes on as the run does with uncertain calls; one that
-// failed is made again.
+// that it gave. One whose answer was lost, or whose result was not accepted, goes on as the run
+// does with uncertain calls, whatever its output path; one that failed otherwise is made again.
 type memory struct {
 	mu    sync.Mutex
 	now   map[place]*made    // of the run that goes on
@@ -90,7 +90,7 @@ func (m *memory) take(c *compile.Call, instance, path, content string) *exec.Pas
 			return nil
 		}
 	}
-	list := m.known[key]
+	list := m.listed(&key, instance, content)
 	if len(list) == 0 {
 		return nil
 	}
@@ -101,6 +101,18 @@ func (m *memory) take(c *compile.Call, instance, path, content string) *exec.Pas
 	m.now[place{instance, path}] = taken
 	return &past
 }
+
+// listed returns the calls that are known by a key or, if there are none, those of the instance and
+// content that may have done their work, whose key it then sets. The caller holds mu.
+func (m *memory) listed(key *string, instance, content string) []*made {
+	if len(m.known[*key]) == 0 {
+		*key = keyOf(instance, content, anyPath)
+	}
+	return m.known[*key]
+}
+
+// anyPath is the output path in the key of a call that may have done its work.
+const anyPath = "*"
 
 // keyBelow returns the key of a call that a delegate leads to: it is that call only below one
 // of the same content. "" is none. The caller holds mu.
@@ -148,7 +160,7 @@ func (m *memory) end(prog *compile.Program, kept bool) (again tool.Usage) {
 	for _, at := range slices.SortedFunc(maps.Keys(m.now), place.compare) {
 		made, c := m.now[at], calls[at.path]
 		if c != nil && made.before && made.past.Attempts == 0 {
-			m.retake(made, keyOf(at.instance, made.past.Content, pathOf(c)))
+			m.retake(made, at.instance, pathOf(c))
 		}
 		if made.taken {
 			m.took[at] = true
@@ -163,12 +175,16 @@ func (m *memory) end(prog *compile.Program, kept bool) (again tool.Usage) {
 		if c == nil || made.past.Content == "" || !made.keep() {
 			continue // of one that a delegate leads to see keepBelow
 		}
-		if made.past.Lost && !hold(c) {
+		if (made.past.Lost || made.past.Returned.Done) && !hold(c) {
 			continue // it changes nothing: it is made as if it had never been
 		}
 		made.past.Applied = made.past.Applied || kept && made.past.Settled == exec.Completed
 		made.taken = false
-		key := keyOf(at.instance, made.past.Content, pathOf(c))
+		path := pathOf(c)
+		if made.past.Lost || made.past.Returned.Done {
+			path = anyPath
+		}
+		key := keyOf(at.instance, made.past.Content, path)
 		m.known[key] = append(m.known[key], made)
 	}
 	m.now = map[place]*made{}
@@ -178,8 +194,9 @@ func (m *memory) end(prog *compile.Program, kept bool) (again tool.Usage) {
 
 // retake takes a call over again that a run had taken over when it was cut off: its record says
 // what it gave, and not that it was made. The caller holds mu.
-func (m *memory) retake(now *made, key string) {
-	list := m.known[key]
+func (m *memory) retake(now *made, instance, path string) {
+	key := keyOf(instance, now.past.Content, path)
+	list := m.listed(&key, instance, now.past.Content)
 	if now.past.Returned == nil || len(list) == 0 {
 		return
 	}
@@ -205,7 +222,7 @@ func (m *made) keep() bool {
 		m.past.Returned, m.past.Lost = nil, true
 		return true
 	}
-	return false
+	return r.Done
 }
 
 // pathOf returns where the result of a call goes, as its plan spells it.

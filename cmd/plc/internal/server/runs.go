@@ -388,8 +388,8 @@ func (s *Server) resumeRun(r *http.Request) error {
 	return err
 }
 
-// begunAsNow refuses a new plan, or a fork, of a run whose tools, policies or settings are not those
-// that the server has now: they may allow what these do not.
+// begunAsNow refuses a new plan, or a fork, of a run that was begun with other tools, policies or
+// settings than the server has now: they may allow what these do not.
 func (s *Server) begunAsNow(ctx context.Context, run string) error {
 	same, err := s.opts.Engine.BegunAs(ctx, run, s.opts.Spec)
 	if err == nil && !same {
