@@ -224,7 +224,11 @@ func (e *Engine) prepareRun(ctx context.Context, store journal.Store, sum *journ
 		}
 		before = nil
 	}
-	if err := p.explained(sum.Run); err != nil {
+	started := sum.Run
+	if given.Fork != nil { // a fork that can't run gets no name
+		started = given.Fork.Run
+	}
+	if err := p.explained(started); err != nil {
 		return nil, nil, err
 	}
 	kept, err := keptPins(given)

@@ -150,6 +150,7 @@ func (s *session) tools(ctx context.Context, more Toolset, purpose Purpose) (*To
 	all := !unknown && !slices.ContainsFunc(t.Findings, losesTools)
 	if all {
 		t.Findings = append(t.Findings, file.UnmatchedPolicy(t.Catalogue, t.Files...)...)
+		t.Findings = append(t.Findings, file.UnmatchedDeny(t.Catalogue, named.Deny)...)
 	}
 	return t, s.readPolicies(named, t, all)
 }

@@ -56,7 +56,7 @@ func (c *modes) checkBudget(s *survey) {
 		if s.calls > float64(own) {
 			more = fmt.Sprintf(", and %s more in the documents that it delegates to", inDigits(s.calls-float64(own)))
 		}
-		c.errorf(diag.OverBudget, whole, "the plan has %d calls%s; the budget is %d", own, more, b.Steps)
+		c.errorf(diag.OverBudget, whole, "the plan has %s%s; the budget is %d", count(own, "call"), more, b.Steps)
 	}
 	if b.Tokens > 0 && s.tokens > b.Tokens {
 		c.errorf(diag.OverBudget, whole, "the plan is estimated at %g tokens; the budget is %g", s.tokens, b.Tokens)

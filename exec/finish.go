@@ -256,7 +256,7 @@ func (s *scheduler) output(res *Result) {
 		return
 	} else if ok {
 		f := s.finding(-1, u.Read)
-		f.Severity, f.Message = diag.Error, fmt.Sprintf("the output can't be made: nothing is at %s", u.Read.Path)
+		f.Severity, f.Message = diag.Error, fmt.Sprintf("the output can't be made: nothing is at %s%s", u.Read.Path, s.unwritten(u.Read))
 		s.fail(res, f)
 		return
 	}
@@ -273,6 +273,17 @@ func (s *scheduler) output(res *Result) {
 		}
 	}
 	res.Output = v
+}
+
+// unwritten says which call would have written what the output reads, if it was skipped, and why;
+// "" if there is none.
+func (s *scheduler) unwritten(read *compile.Read) string {
+	for w := range s.prog().Writers(read.Path, read.Since, state.Place(len(s.calls())+1)) {
+		if c := s.call(int32(w.Place - 1)); c.status == Skipped {
+			return fmt.Sprintf(", since %q was skipped: %s", s.prog().Calls[w.Place-1].ID, c.reason)
+		}
+	}
+	return ""
 }
 
 // fail makes that a run failed at its end.

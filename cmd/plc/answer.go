@@ -70,8 +70,12 @@ func (env *environment) answerRun(ctx context.Context, args []string, f *answerF
 		return fmt.Errorf("can't read %s: there is no such file, and %w", args[0], env.noSuchRun(err))
 	}
 	if args[0] == "last" {
-		if approve && f.yes && len(args) == 1 {
-			if err := env.checkLast(ctx, e, sum); err != nil {
+		if (f.yes || !approve) && len(args) == 1 { // nobody is asked
+			does := yesApproves
+			if !approve {
+				does = "reject asks nobody"
+			}
+			if err := env.checkLast(ctx, e, sum, does); err != nil {
 				return err
 			}
 		}

@@ -174,12 +174,13 @@ func TestLongParamsAtTheTerminal(t *testing.T) {
 	}
 }
 
-// A long value of a plan is cut as well when the plan is to be approved, and + shows all of it first.
+// A long value of a plan is cut as well when the plan is to be approved, unless the call is covered,
+// and + shows all of it first.
 func TestLongPlanAtTheTerminal(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "tools.yaml"), "tools: {pay: {properties: {note: {type: string}}, effects: {destructive: true}}}\nactivities: {pay: {echo: true}}\n")
 	write(t, filepath.Join(dir, "plan.json"), `[{"_tool": "pay", "note": "`+strings.Repeat("x", 6000)+`the-end"}]`)
-	if o := runPLC(t, dir, "plan", "plan.json", "--tools", "tools.yaml", "-o", "a.json"); o.code != exitDone {
+	if o := runPLC(t, dir, "plan", "plan.json", "--tools", "tools.yaml", "--approve", "all", "-o", "a.json"); o.code != exitDone {
 		t.Fatalf("exit %d\n%s", o.code, o.stderr)
 	}
 	term := size{160, 50}.on(t, dir, "", nil, "approve", "a.json")

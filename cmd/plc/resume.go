@@ -144,10 +144,13 @@ func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) er
 	})
 }
 
+// yesApproves says what --yes does without a question.
+const yesApproves = "--yes would approve all that it asks"
+
 // checkLast returns an error if sum, the run that last stands for, is not the newest of all or was
-// begun in another folder: the user may have meant another run, and --yes approves all that a run
-// asks.
-func (env *environment) checkLast(ctx context.Context, e *plc.Engine, sum *journal.Summary) error {
+// begun in another folder: the user may have meant another run, and nobody is asked. What is done
+// then is in does.
+func (env *environment) checkLast(ctx context.Context, e *plc.Engine, sum *journal.Summary, does string) error {
 	newest, err := e.Runs(ctx, journal.Filter{Limit: 1})
 	if err != nil {
 		return err
@@ -167,8 +170,8 @@ func (env *environment) checkLast(ctx context.Context, e *plc.Engine, sum *journ
 	case folder == "" || folder == here:
 		return nil
 	}
-	return fmt.Errorf("last is the run %s of %s, which %s; --yes would approve all that it asks, so write its id instead of last",
-		sum.Run, planOf(ctx, e, sum), why)
+	return fmt.Errorf("last is the run %s of %s, which %s; %s, so write its id instead of last",
+		sum.Run, planOf(ctx, e, sum), why, does)
 }
 
 // withStore continues the run that find returns for this name, or a fork of it, that begin holds.
@@ -193,7 +196,7 @@ func (env *environment) withStore(c *cobra.Command, name string, f *resumeFlags,
 	}
 	e := env.engineOn(store)
 	if name == "last" && f.yes {
-		if err := env.checkLast(ctx, e, sum); err != nil {
+		if err := env.checkLast(ctx, e, sum, yesApproves); err != nil {
 			return errors.Join(err, store.Close())
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -15,15 +14,7 @@ import (
 // catalogue, which has all tools that plans may have: a slip of the pen must not look like a
 // policy. A tool that flow names without a * has to be there.
 func UnmatchedPolicy(c *tool.Catalogue, files ...*File) (found diag.List) {
-	known := map[string]bool{"step": true, "join": true}
-	for t := range c.WithBuiltIns().Listed() {
-		for _, name := range c.Names(t) {
-			known[name] = true
-		}
-	}
-	for name := range c.Activities() {
-		known[name] = true
-	}
+	known := namesIn(c)
 	for _, f := range files {
 		for _, v := range f.permits {
 			list, severity, name := strings.ReplaceAll(v.pointer[1:strings.LastIndex(v.pointer, "/")], "/", "."), diag.Warning, v.Str
@@ -36,21 +27,46 @@ func UnmatchedPolicy(c *tool.Catalogue, files ...*File) (found diag.List) {
 			if matchesAny(name, known) {
 				continue
 			}
-			cure := ""
-			if best, ok := spell.Nearest(name, maps.Keys(known)); ok {
-				cure = fmt.Sprintf("; did you mean %q?", best)
-			}
 			span := v.Span
 			if list == "flow.tools" {
 				span = v.key
 			}
 			found = append(found, diag.Finding{
 				Code: diag.UnknownTool, Severity: severity, Loc: diag.Loc{File: f.Source, Span: span}, Pointer: v.pointer,
-				Message: fmt.Sprintf("%s has %q, which matches no tool and no activity%s", list, name, cure),
+				Message: fmt.Sprintf("%s has %q, which matches no tool and no activity%s", list, name, meant(name, slices.Collect(maps.Keys(known)))),
 			})
 		}
 	}
 	return found
+}
+
+// UnmatchedDeny reports names of tools to deny that match nothing in a catalogue, as
+// UnmatchedPolicy does for those in tool files.
+func UnmatchedDeny(c *tool.Catalogue, deny []string) (found diag.List) {
+	known := namesIn(c)
+	for _, name := range deny {
+		if !matchesAny(name, known) {
+			found = append(found, diag.Finding{
+				Code: diag.UnknownTool, Severity: diag.Warning,
+				Message: fmt.Sprintf("%q is denied, and matches no tool and no activity of the tool files%s", name, meant(name, slices.Collect(maps.Keys(known)))),
+			})
+		}
+	}
+	return found
+}
+
+// namesIn returns all names of tools and activities in a catalogue.
+func namesIn(c *tool.Catalogue) map[string]bool {
+	known := map[string]bool{"step": true, "join": true}
+	for t := range c.WithBuiltIns().Listed() {
+		for _, name := range c.Names(t) {
+			known[name] = true
+		}
+	}
+	for name := range c.Activities() {
+		known[name] = true
+	}
+	return known
 }
 
 func matchesAny(pattern string, names map[string]bool) bool {
