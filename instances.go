@@ -143,7 +143,8 @@ const (
 func (p *Plan) firstInstances(yield func(*compile.Instance, error) bool) {
 	f := &instanceFile{name: p.checker.spec.Instances.shown(), names: map[string]int{}}
 	n := 0
-	for i, text := range bytes.Split(p.lines, []byte{'\n'}) {
+	lines := bytes.TrimPrefix(p.lines, []byte("\xef\xbb\xbf")) // as the run reads them
+	for i, text := range bytes.Split(lines, []byte{'\n'}) {
 		if text = bytes.TrimSpace(text); len(text) == 0 || n == mostInstances {
 			continue
 		}

@@ -260,3 +260,22 @@ func TestManyInstancesArePreviewed(t *testing.T) {
 		t.Errorf("%v %+v", err, preview)
 	}
 }
+
+// TestFirstLineHasBOM checks that the preview has the first line, with a byte order mark, as the run
+// does.
+func TestFirstLineHasBOM(t *testing.T) {
+	look := tool.Func("look", "Looks.", func(context.Context, struct {
+		N int `json:"n"`
+	}) (string, error) {
+		return "", nil
+	})
+	e := New(Config{Tools: []*tool.Tool{look}})
+	p, err := e.Prepare(t.Context(), Spec{Plan: Text(`[{"_tool": "look", "n": "†input.n"}]`), Instances: Source{Name: "lines", Text: "\ufeff{\"n\": 1}\n{\"n\": 2}\n"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	preview, err := p.Preview(t.Context())
+	if err != nil || len(preview.DryRun.Calls) != 2 {
+		t.Errorf("%v, %d calls", err, len(preview.DryRun.Calls))
+	}
+}
