@@ -24,8 +24,8 @@ func (f ActivityFunc) Call(ctx context.Context, req *Request) (Result, error) { 
 // Refuser is an activity that knows what it will refuse before it is called.
 type Refuser interface {
 	Activity
-	// Refuses is why a call in which a param has this value fails whatever else it says, and
-	// whenever it is made: a host outside of the allow-list. nil is that nothing is known.
+	// Refuses returns why every call in which the param has this value would fail, such as a host
+	// outside the allow-list. It returns nil if no reason is known.
 	Refuses(param string, value json.RawMessage) error
 }
 
@@ -35,25 +35,27 @@ type Request struct {
 	Call    string          // the call's _id
 	Tool    string          // the tool's name
 	Params  json.RawMessage // an object that meets the definition
-	Scopes  json.RawMessage // what of the whiteboard the call may see, by kind; nil without _scopes
+	Scopes  json.RawMessage // the part of the whiteboard that the call may see, by kind; nil without _scopes
 	Attempt int             // from 1
 	Key     string          // the same for every attempt of a call, for tools that know idempotency keys
-	Seed    uint64          // for tools that draw: of the run and the call, the same on every run with the same --seed
-	// Definition is the tool's, for activities that make results up from it; nil when not known.
+	Seed    uint64          // for tools that use random numbers: the same for the same call and the same --seed
+	// Definition is the definition of the tool, for activities that make up results from it; nil if
+	// it is not known.
 	Definition *Definition
-	// Brief describes the call to a model that makes up its result; nil for all other calls.
+	// Brief describes the call to a model that makes its result; nil for all other calls.
 	Brief *Brief
-	// Progress tells those who watch the run how far the call is; nil is that nobody does.
-	// It may be called by several goroutines at once, as often as one likes, until the
-	// activity returns: what comes too fast is dropped.
+	// Progress reports to those who watch the run how far the call is; nil if nobody watches. It
+	// may be called by several goroutines at once, as often as they like, until the activity
+	// returns: reports that come too fast are dropped.
 	Progress func(Progress)
-	// Clock is the time that the attempt has; nil is that it can't be stopped.
+	// Clock can stop the time limit of the attempt; nil if it can't be stopped.
 	Clock Clock
 }
 
-// Clock is the time that an attempt has. Its method may be called by several goroutines at once.
+// Clock controls the time limit of an attempt. Its method may be called by several goroutines at
+// once.
 type Clock interface {
-	// Pause stops it, while a person is asked, until what it returns is called.
+	// Pause stops the time limit, for example while a person is asked, until resume is called.
 	Pause() (resume func())
 }
 
@@ -64,13 +66,12 @@ type Progress struct {
 	Message string  `json:"message,omitempty"`
 }
 
-// Brief tells a model what it has to know about a call, besides the definition and the params, to
-// make its result.
+// Brief has what a model needs to make the result of a call, besides the definition and the params.
 type Brief struct {
 	Description string // the call's _description
-	// Expect is the call's _expect, which the result has to meet as well; nil is none.
+	// Expect is the call's _expect, which the result has to meet as well; nil if the call has none.
 	Expect *schemas.Schema
-	// Outcomes are the alternatives of the call's output path, when there are several: the result
+	// Outcomes are the alternatives of the call's output path, if there are several: the result
 	// names the one that happened. Their names are those that the tool declares, else the whole
 	// paths.
 	Outcomes []Outcome
@@ -81,12 +82,11 @@ type Result struct {
 	// Value is the result, valid JSON; nil is null. It must not be changed afterwards.
 	Value json.RawMessage
 	// Outcome names the alternative of the output path that happened
-	// (plan-language §4): its whole path, its last name or its 0-based index. "" is
-	// for the value to say (`{"_outcome": …, "_value": …}`), else the first.
+	// (plan-language §4): its whole path, its last name or its 0-based index. If it is "", the
+	// value may name the outcome (`{"_outcome": …, "_value": …}`), else it is the first.
 	Outcome string
 	Usage   Usage
-	// Cached reports that the result is that of an earlier call, which was remembered: nothing was
-	// called.
+	// Cached reports that the result was remembered from an earlier call: nothing was called.
 	Cached bool
 }
 
@@ -98,7 +98,7 @@ type Usage struct {
 	Cost   float64 `json:"cost"` // in the unit of the budget
 }
 
-// Plus returns what both used up.
+// Plus returns the sum of two usages.
 func (u Usage) Plus(more Usage) Usage {
 	return Usage{
 		Tokens: u.Tokens + more.Tokens, Input: u.Input + more.Input, Output: u.Output + more.Output,
@@ -106,13 +106,14 @@ func (u Usage) Plus(more Usage) Usage {
 	}
 }
 
-// Error is a failure of a tool as plc knows it. Other errors get the code "error".
+// Error is a failure of a tool, with what plc has to know about it. Other errors get the code
+// "error".
 type Error struct {
 	Code       string // "timeout", "busy", "card_declined"
 	Message    string
 	Permanent  bool          // never retried
-	Uncertain  bool          // the tool may have done its work: the answer was lost
-	RetryAfter time.Duration // at least this long before the next attempt; 0 when not said
+	Uncertain  bool          // the tool may have done its work: its result was lost
+	RetryAfter time.Duration // the shortest wait before the next attempt; 0 if unknown
 	Err        error         // the cause, or nil
 }
 

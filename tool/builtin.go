@@ -11,8 +11,8 @@ import (
 // BuiltIn is the Source of the tools that the language itself has (plan-language §9).
 const BuiltIn = "built-in"
 
-// builtIn are the definitions of the tools of the language. A document or a model can't
-// stand in for them, and they have no activity: package exec knows what they do.
+// builtIn holds the definitions of the tools of the language. No document or model can replace
+// them, and they have no activity: package exec implements them.
 const builtIn = `{
 "forEach": {
 	"description": "Runs the document of _delegate once for each of the items. Its input is the item, or {\"item\": …} for one that is not an object. The result is the list of the results, in order.",
@@ -77,18 +77,18 @@ var builtIns = sync.OnceValue(func() []*Tool {
 // choose (plan-language §9). Their Source is BuiltIn. Package compile knows them in every plan.
 func BuiltIns() []*Tool { return slices.Clone(builtIns()) }
 
-// IsBuiltIn reports whether a name is that of a tool of the language. No other tool can have it.
+// IsBuiltIn reports whether a tool of the language has this name. No other tool can have it.
 func IsBuiltIn(name string) bool { return slices.Contains(builtInNames[:], name) }
 
-// IsReserved reports whether a name means the same in every plan, whatever a document or an MCP
-// server offers: those of IsBuiltIn, and step and join, which only a tool file can define.
+// IsReserved reports whether a name has the same meaning in every plan, whatever a document or an
+// MCP server offers: the names of IsBuiltIn, and step and join, which only a tool file can define.
 func IsReserved(name string) bool {
 	_, step := Step(name)
 	return step || IsBuiltIn(name)
 }
 
-// WithBuiltIns returns a catalogue of c's tools and those of the language, which no tool of c can
-// stand in for. It is made once, however many plans are compiled with c.
+// WithBuiltIns returns a catalogue of c's tools and the tools of the language, which no tool of c
+// can replace. It is made once, however many plans are compiled with c.
 func (c *Catalogue) WithBuiltIns() *Catalogue {
 	if c == nil {
 		return c.withBuiltIns()

@@ -16,25 +16,25 @@ import (
 // Document is the Source of the tools that a document defines, which nobody trusts.
 const Document = "plan"
 
-// Tool is a definition with what runs it.
+// Tool is a definition with the activity that runs it.
 type Tool struct {
 	Definition *Definition
 	Activity   Activity // nil: latent
 	Source     string   // "go", the name of the tool file, "mcp:docs", "plan"
 	Driver     string   // what kind of activity: "go", "process", "http", "stand-in", …; "" for none
 	Limits     Limits
-	// Timeout is of each attempt; 0 is for the run to say.
+	// Timeout is the timeout of each attempt; 0 is that of the run.
 	Timeout time.Duration
 	// Takes lists how long a call may take, if the activity knows; otherwise it is nil.
 	Takes []time.Duration
-	// Raw describes the activity, as Implementation.Raw does; nil when only its name is known.
+	// Raw describes the activity, like Implementation.Raw; nil if only its name is known.
 	Raw json.RawMessage
-	// Place is where the activity does its work, as far as that is declared.
+	// Place says where the activity does its work, as far as that is declared.
 	Place Place
-	// Later reads the whole definition: Definition has only what it takes to list the tool. Nil
-	// when Definition is whole, as in all tools that Catalogue.Lookup returns.
+	// Later reads the whole definition; then Definition has only the members that listing the tool
+	// needs. Later is nil if Definition is whole, as in all tools that Catalogue.Lookup returns.
 	Later *Later
-	// Findings are about the tool, and matter only to who uses it.
+	// Findings are about the tool, and matter only to plans that use it.
 	Findings diag.List
 }
 
@@ -44,12 +44,12 @@ type Limits struct {
 	PerSecond float64 // started per second; 0 is no limit
 }
 
-// Implementation is an activity with what the tool file says of it.
+// Implementation is an activity with its settings from the tool file.
 type Implementation struct {
 	Activity Activity // nil: latent on purpose
 	Driver   string   // "process", "http", "stand-in", "latent", …
-	Model    string   // of a latent one: the model that makes the result; "" is for the run to say
-	// Around wraps the calls of that model; nil is nothing.
+	Model    string   // the model that makes the result of a latent one; "" is the model of the run
+	// Around wraps the calls of that model; nil wraps nothing.
 	Around  Middleware
 	Limits  Limits // for tools that have none of their own
 	Timeout time.Duration
@@ -63,14 +63,15 @@ type Implementation struct {
 	Raw json.RawMessage
 	// Place is where it does its work, as far as that is declared.
 	Place Place
-	// Source says who declares it: "go", the name of the tool file, "mcp:docs".
+	// Source names where it is declared: "go", the name of the tool file, "mcp:docs".
 	Source string
-	// Declared is the definition of the tool that it calls, where others declare that: the
-	// definition by an MCP server. Nil is none.
+	// Declared is the definition that an MCP server gives for the tool that is called; nil for
+	// other activities.
 	Declared json.RawMessage
-	// Effects are those of the activity itself, besides those of the tools that have it.
+	// Effects are the effects of the activity itself, in addition to those of the tools that have
+	// it.
 	Effects Effects
-	// Offered says that plans may define tools over it.
+	// Offered says that plans may define tools with this activity.
 	Offered bool
 }
 
@@ -81,19 +82,18 @@ type Catalogue struct {
 	given      map[string]*Tool // as they were given
 	activities map[string]Implementation
 	aliases    map[string]string       // more names of tools
-	bound      map[string]*Tool        // given, joined with the activities
+	bound      map[string]*Tool        // given, with their activities
 	names      []string                // of the tools, sorted
 	later      map[string]func() *Tool // the tools of bound that have a Later, with their whole definitions
-	owners     map[string][]*Tool      // by the activity, those that trusted definitions give it to
-	same       map[string][]*Tool      // by Place.identity, those that run the same
+	owners     map[string][]*Tool      // by the activity, the tools to which trusted definitions give it
+	same       map[string][]*Tool      // by Place.identity, the tools that run the same
 	aliasesOf  map[string][]string     // by the tool, sorted
 
-	whole *Catalogue // with the tools of the language, once somebody asked for it
+	whole *Catalogue // with the tools of the language; made when it is first needed
 	once  sync.Once
 }
 
-// NewCatalogue makes a catalogue. Of two tools with one name the later one replaces the
-// earlier.
+// NewCatalogue makes a catalogue. If two tools have the same name, the later one counts.
 func NewCatalogue(tools ...*Tool) *Catalogue { return (*Catalogue)(nil).With(tools...) }
 
 // With returns a catalogue of c's tools, its activities and more tools, which replace
@@ -106,8 +106,8 @@ func (c *Catalogue) With(tools ...*Tool) *Catalogue {
 	return d.bind()
 }
 
-// WithActivities returns a catalogue of c's tools and more activities by name: those
-// of tools that have none get theirs; others are there for _activity to name.
+// WithActivities returns a catalogue with more activities by name. Tools of c that have no activity
+// get the one with their name; the others can be named by _activity.
 func (c *Catalogue) WithActivities(activities map[string]Implementation) *Catalogue {
 	d := c.clone()
 	maps.Copy(d.activities, activities)
@@ -115,19 +115,18 @@ func (c *Catalogue) WithActivities(activities map[string]Implementation) *Catalo
 }
 
 // WithAliases returns a catalogue in which Lookup finds tools by more names (alias to name).
-// An alias that is a tool's name counts for nothing. What names an activity, a limit or a
-// permission means tools by their own names.
+// An alias that is a tool's name is ignored. Activities, limits and permissions name tools by their
+// own names, not by aliases.
 func (c *Catalogue) WithAliases(aliases map[string]string) *Catalogue {
 	d := c.clone()
 	maps.Copy(d.aliases, aliases)
 	return d.bind()
 }
 
-// AddDocument returns a catalogue with the definitions of a document as well. They
-// may come from a model: they only add tools; where c has the name already, c's
-// stands, and what the document says of effects counts only towards more care
-// (plan-language §1). Of two definitions with one name the later one counts
-// alone.
+// AddDocument returns a catalogue with the definitions of a document as well. They may come from a
+// model, so they can only add tools: if c has a tool of the same name, it stays, and the effects
+// that the document declares count only if they require more care (plan-language §1). If two
+// definitions of the document have the same name, the later one counts.
 func (c *Catalogue) AddDocument(defs ...*Definition) *Catalogue {
 	d := c.clone()
 	for _, def := range last(defs) {
@@ -150,8 +149,7 @@ func last(defs []*Definition) map[string]*Definition {
 	return m
 }
 
-// Lookup returns the tool of this name, with the activity that runs it unless a call says
-// otherwise.
+// Lookup returns the tool of this name, with the activity that runs it unless a call picks another.
 func (c *Catalogue) Lookup(name string) (*Tool, bool) {
 	if c == nil {
 		return nil, false
@@ -175,9 +173,9 @@ func (c *Catalogue) named(name string) (*Tool, bool) {
 	return t, ok
 }
 
-// Implementation returns the activity of this name: that of the tool of this name
-// which came with one (of Go, of an MCP server), else the activity that was added
-// under it.
+// Implementation returns the activity of this name. If a tool of this name came with its own
+// activity (a Go function, a tool of an MCP server), it is that one, else the activity that was
+// added under the name.
 func (c *Catalogue) Implementation(name string) (Implementation, bool) {
 	if c == nil {
 		return Implementation{}, false
@@ -189,7 +187,7 @@ func (c *Catalogue) Implementation(name string) (Implementation, bool) {
 	return i, ok
 }
 
-// canonical returns the name of an activity for which an alias may stand.
+// canonical returns the name of an activity that may be given by an alias.
 func (c *Catalogue) canonical(name string) string {
 	if c == nil {
 		return name
@@ -200,8 +198,8 @@ func (c *Catalogue) canonical(name string) string {
 	return name
 }
 
-// implementationOf returns what runs a tool that came with its activity. One that has that of the
-// catalogue has what is said of it there.
+// implementationOf returns the implementation of a tool that came with its activity. If the
+// catalogue has the same activity, its settings there apply.
 func (c *Catalogue) implementationOf(t *Tool) Implementation {
 	name := t.Definition.activity()
 	if given, ok := c.given[t.Definition.Name]; !ok || given.Activity == nil {
@@ -217,7 +215,7 @@ type Status uint8
 
 // The statuses of a call's implementation.
 const (
-	Latent      Status = iota // nothing runs it: a model, or a result already known, stands in
+	Latent      Status = iota // nothing runs it: a model makes the result, or it is known already
 	Implemented               // Implementation.Activity runs it
 	NoActivity                // it names an activity that does not exist (PLC209)
 )
@@ -225,7 +223,7 @@ const (
 // Resolved is the result of Catalogue.Resolve.
 type Resolved struct {
 	Status Status
-	// Name is that of the activity; "" is none.
+	// Name is the name of the activity; "" if there is none.
 	Name string
 	// Implementation is the activity. A latent one may say which model to use.
 	Implementation
@@ -234,20 +232,20 @@ type Resolved struct {
 	// the same MCP tool or the same operation count as one. Definitions in documents are not
 	// owners. The tools are those of Catalogue.Listed.
 	Owners []*Tool
-	// Picked reports that t has the activity by the call's choice or a document's, and not because
-	// a trusted definition gives it to t.
+	// Picked reports that the call or a document chose the activity for t, rather than a trusted
+	// definition.
 	Picked bool
 }
 
-// Resolve returns what runs a call of t (plan-language §2). explicit says that the call has an
-// _activity, which is then activity. What counts is, in this order: the
-// call's _activity, that of t's definition, the name of t. An _activity of "" makes the call
-// latent; one that names nothing is NoActivity, since a slip of the pen must
-// not turn a payment into an invented result; a tool without any is
-// latent. A latent status may still come with an implementation, which says
-// which model to use.
+// Resolve returns what runs a call of t (plan-language §2). If explicit is true, the call has an
+// _activity, which is activity. The first of these counts: the call's _activity, that of t's
+// definition, the name of t. An _activity of "" makes the call latent. One that names nothing is
+// NoActivity, since a misspelt name must not turn a payment into an invented result. A tool without
+// any activity is latent. A latent call may still have an implementation, which says which model to
+// use.
 //
-// Outside of this package only compile.NewTarget calls it: what runs is decided once.
+// Outside this package only compile.NewTarget calls Resolve, so that there is one place that
+// decides what runs.
 func (c *Catalogue) Resolve(t *Tool, activity string, explicit bool) Resolved {
 	own, fixed := c.canonical(t.Definition.activity()), t.Definition.HasActivity
 	if !explicit {
@@ -285,15 +283,15 @@ func (c *Catalogue) Resolve(t *Tool, activity string, explicit bool) Resolved {
 	return r
 }
 
-// union returns the tools of two lists, each once, by name.
+// union returns the tools of two lists without duplicates, by name.
 func union(a, b []*Tool) []*Tool {
 	all := slices.Concat(a, b)
 	slices.SortFunc(all, func(a, b *Tool) int { return strings.Compare(a.Definition.Name, b.Definition.Name) })
 	return slices.CompactFunc(all, func(a, b *Tool) bool { return a.Definition.Name == b.Definition.Name })
 }
 
-// Tools returns the tools by name, with their whole definitions. Listed costs less where there are
-// many.
+// Tools returns the tools by name, with their whole definitions. Listed costs less if there are
+// many tools.
 func (c *Catalogue) Tools() iter.Seq[*Tool] {
 	return func(yield func(*Tool) bool) {
 		for t := range c.Listed() {
@@ -331,9 +329,8 @@ func (c *Catalogue) clone() *Catalogue {
 	return d
 }
 
-// bind joins the tools that were given with the activities. The tools that
-// were given stay as they are, so that one can be bound again when an activity
-// comes later.
+// bind gives each tool its activity. It does not change the tools that were given, so that they can
+// be bound again when more activities are added.
 func (c *Catalogue) bind() *Catalogue {
 	c.bound, c.later = make(map[string]*Tool, len(c.given)), map[string]func() *Tool{}
 	for name, t := range c.given {
@@ -364,8 +361,8 @@ func (c *Catalogue) bind() *Catalogue {
 	return c
 }
 
-// bound returns t with its activity as c has it, and with the effects of that, which no definition
-// takes away.
+// bound returns t with its activity in c, and with the effects of that activity, which no
+// definition can remove.
 func (t *Tool) bound(c *Catalogue) *Tool {
 	i := c.Resolve(t, "", false)
 	u := *t

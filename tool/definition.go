@@ -9,25 +9,25 @@ import (
 	"github.com/plc-lang/plc/schemas"
 )
 
-// Definition says what a tool takes, what it gives and what it does to the
-// world. It is immutable once it is in a catalogue.
+// Definition declares the params, the result and the effects of a tool. It is immutable once it is
+// in a catalogue.
 type Definition struct {
 	Name        string
 	Title       string
 	Description string
 	Loc         diag.Loc // where it is declared; zero for tools of Go
 
-	// Params is the schema of the params as one object. Its document is Raw where
-	// the definition is a plain JSON Schema, so that pointers lead there.
+	// Params is the schema of the params as one object. If the definition is a plain JSON Schema,
+	// its document is Raw, so that its pointers are pointers into Raw.
 	Params *schemas.Schema
 	// Param is the schema of each declared param.
 	Param map[string]*schemas.Schema
-	// Required are the params that must be given, in order.
+	// Required lists the params that must be given, in order.
 	Required []string
-	// Closed reports that other params than the declared ones are refused.
+	// Closed reports that params that are not declared are refused.
 	Closed bool
 
-	Output   *schemas.Schema // of the result; nil when nothing is said
+	Output   *schemas.Schema // of the result; nil if it is not declared
 	Outcomes []Outcome       // the definition's _outcomes; nil when it lists none
 
 	// Fixed holds what the definition fixes or limits in a call's underscore members: the schema by
@@ -39,8 +39,8 @@ type Definition struct {
 
 	Effects Effects
 	Data    Data
-	Takes   time.Duration     // how long a call usually takes; 0 when it is not said
-	Undo    *Undo             // what takes a call back; nil when nothing is said
+	Takes   time.Duration     // how long a call usually takes; 0 if unknown
+	Undo    *Undo             // the call that undoes a call; nil if none is declared
 	Raw     json.RawMessage   // as it was given
 	Pointer map[string]string // param name → JSON Pointer of its schema in Raw
 
@@ -48,9 +48,8 @@ type Definition struct {
 	texts []string // those that are sent as text
 }
 
-// Positional returns the declared params in the order in which a notation may give them
-// without their names: those that are required, then the others, both as they are
-// declared.
+// Positional returns the declared params in the order in which a notation may give them without
+// names: first the required ones, then the others, each in the order of declaration.
 func (d *Definition) Positional() []string {
 	names := make([]string, 0, len(d.order))
 	for _, name := range d.Required {
@@ -66,11 +65,11 @@ func (d *Definition) Positional() []string {
 	return names
 }
 
-// Data says how secret the results of a tool are, as the trust and sensitivity annotations do that
-// are proposed for MCP (SEP-1913). The zero Data says nothing.
+// Data says how secret the results of a tool are, with the trust and sensitivity annotations that
+// are proposed for MCP (SEP-1913). The zero Data declares nothing.
 type Data struct {
 	Private   Hint   // privateHint: they are for the members of an organization
-	Sensitive string // sensitiveHint: "low", "medium" or "high"; "" is unsaid
+	Sensitive string // sensitiveHint: "low", "medium" or "high"; "" is undeclared
 }
 
 // Outcome is a named outcome of a tool that chooses.
@@ -89,7 +88,7 @@ type Fixed struct {
 	Required bool
 }
 
-// activity returns the name of the activity that runs the tool when the call says nothing.
+// activity returns the name of the activity that runs the tool unless the call picks another.
 func (d *Definition) activity() string {
 	if d.HasActivity {
 		return d.Activity

@@ -32,7 +32,7 @@ type Effects struct {
 	OpenWorld   Hint
 	Pure        Hint   // no contact with the world
 	Independent Hint   // its calls commute with all others
-	Domain      string // its calls are ordered only against those of this domain and of none
+	Domain      string // its calls are ordered only against calls of this domain and calls without a domain
 }
 
 // ChangesWorld reports whether the tool is declared to change the world:
@@ -54,24 +54,23 @@ func (e Effects) Words() string {
 	return "declares no effects"
 }
 
-// Declared reports whether anything is declared that says if the tool changes the world.
+// Declared reports whether the effects say if the tool changes the world.
 func (e Effects) Declared() bool {
 	return e.ReadOnly != Undeclared || e.Destructive != Undeclared || e.Pure == Yes || e.Independent == Yes
 }
 
-// Repeatable reports whether a call whose answer was lost may be made again
-// unasked: read-only, pure or idempotent (execution §2).
+// Repeatable reports whether a call whose result was lost may be made again without asking: if it
+// is read-only, pure or idempotent (execution §2).
 func (e Effects) Repeatable() bool {
 	return e.ReadOnly == Yes || e.Pure == Yes || e.Idempotent == Yes
 }
 
-// MoreCareful returns e with what a source that is not trusted (a document, an MCP
-// server) says of the effects. Only what makes us more careful counts
-// (plan-language §1, §7): that the tool writes, destroys, reaches out, can't be
-// repeated, is not pure or not independent. What the source is silent about, and
-// what would make us less careful, stays as e has it; so does the domain. When
-// the source says that the tool changes the world, it is no longer read-only or
-// pure, whatever e has.
+// MoreCareful returns e with the effects that an untrusted source (a document, an MCP server)
+// declares, as far as they require more care (plan-language §1, §7): that the tool writes,
+// destroys, reaches out, can't be repeated, is not pure or not independent. Everything else is as
+// in e: effects that the source does not declare, effects that would require less care, and the
+// domain. If the source says that the tool changes the world, the result is neither read-only nor
+// pure, whatever e says.
 func (e Effects) MoreCareful(said Effects) Effects {
 	if said.ChangesWorld() {
 		said.ReadOnly, said.Pure = No, No
@@ -85,7 +84,7 @@ func (e Effects) MoreCareful(said Effects) Effects {
 	return e
 }
 
-// careful returns the hint that counts when only one answer makes us more careful.
+// careful returns said if it is the answer that requires more care, else trusted.
 func careful(trusted, said, answer Hint) Hint {
 	if said == answer {
 		return answer
@@ -93,8 +92,8 @@ func careful(trusted, said, answer Hint) Hint {
 	return trusted
 }
 
-// With returns e with what somebody declares who is trusted, and knows better: his
-// hints count in place of e's. What e has besides is left out where it can't be true with them.
+// With returns e with the hints of a trusted source, which replace those of e. Hints of e that
+// contradict them are dropped.
 func (e Effects) With(said Effects) Effects {
 	drop := func(known *Hint, value Hint, when bool) {
 		if when && *known == value {
@@ -114,9 +113,9 @@ func (e Effects) With(said Effects) Effects {
 	}
 }
 
-// Either returns the effects of a call that may do what e or what other says: both have
-// to promise what makes us less careful, one is enough for what makes us more
-// careful. Domains count only when they are the same.
+// Either returns the effects of a call that may have the effects of e or those of other. A hint
+// that permits less care counts only if both have it; a hint that requires more care counts if one
+// has it. The domain counts only if it is the same.
 func (e Effects) Either(other Effects) Effects {
 	if e.Domain != other.Domain {
 		e.Domain = ""
@@ -130,8 +129,8 @@ func (e Effects) Either(other Effects) Effects {
 	return e
 }
 
-// either returns what two hints come to together, of which the careful one wins and
-// the other needs both.
+// either combines two hints: the result is careful if one of them is, and the opposite only if both
+// are.
 func either(a, b, careful Hint) Hint {
 	switch {
 	case a == b:

@@ -13,8 +13,8 @@ import (
 	"github.com/plc-lang/plc/schemas"
 )
 
-// member says which values an underscore member of a call can have, so that a
-// limit that no call can meet is found in the definition.
+// member describes the values that an underscore member of a call can have, so that a definition
+// with a limit that no call can meet is reported.
 type member struct {
 	text  bool     // it is always a string
 	among []string // it is one of these
@@ -34,7 +34,7 @@ func members() map[string]member {
 	}
 }
 
-// fixed reads what the definition says of an underscore member.
+// fixed reads the rule of a definition for an underscore member.
 func (p *parser) fixed(src source, name string, value gjson.Result) {
 	m, ok := p.knownMember(name, src)
 	if !ok {
@@ -61,8 +61,8 @@ func (p *parser) fixed(src source, name string, value gjson.Result) {
 	}
 }
 
-// knownMember warns of an underscore member that no call has: its constraint
-// would never hold.
+// knownMember warns about an underscore member that calls can't have: its constraint would never
+// apply.
 func (p *parser) knownMember(name string, src source) (m member, ok bool) {
 	known := members()
 	if m, ok = known[name]; !ok {
@@ -71,7 +71,7 @@ func (p *parser) knownMember(name string, src source) (m member, ok bool) {
 	return m, ok
 }
 
-// only returns the one value that a schema allows; none if there may be more.
+// only returns the only value that a schema allows, or no value if it allows several.
 func only(schema gjson.Result) gjson.Result {
 	if c := schema.Get("const"); c.Exists() {
 		return c
@@ -89,9 +89,9 @@ func (m member) possible(v gjson.Result) bool {
 	return !m.text || v.Type == gjson.String && (m.among == nil || slices.Contains(m.among, v.Str))
 }
 
-// outcomes reads _outcomes, at the top of the definition or among the properties:
-// a list of names or a map name → schema. Among the properties they may also be
-// written as the others are, as an enum or a const.
+// outcomes reads _outcomes, at the top of the definition or among the properties: a list of names
+// or a map name → schema. Among the properties it may also be an enum or a const, like other
+// members.
 func (p *parser) outcomes(f form) {
 	v, src := f.params.Get("properties._outcomes"), source{f.doc, "/_outcomes", f.shown + "/properties/_outcomes"}
 	if top := f.whole.Get("_outcomes"); top.Exists() {
@@ -155,8 +155,8 @@ type hint struct {
 	set  *Hint
 }
 
-// annotations reads the hints of an MCP tool. MCP says that they are hints: one
-// of the wrong type counts as unsaid, with a warning.
+// annotations reads the hints of an MCP tool. Since they are only hints, one of the wrong type is
+// ignored with a warning.
 func (p *parser) annotations(v gjson.Result, pointer string) {
 	e := &p.def.Effects
 	for _, h := range []hint{
@@ -212,7 +212,7 @@ func EffectMembers() (hints, texts map[string]string) {
 	return hints, texts
 }
 
-// effects reads the member effects, which outranks the annotations.
+// effects reads the member effects, which takes precedence over the annotations.
 func (p *parser) effects(v gjson.Result) {
 	if v.Exists() && !v.IsObject() {
 		p.errorf("/effects", "\"effects\" is an object like {\"readOnly\": true}, not %s", kindOf(v))
@@ -243,7 +243,8 @@ func (p *parser) domain(v gjson.Result, pointer string) {
 	p.def.Effects.Domain = v.Str
 }
 
-// contradictions settles effects that can't be true together: the careful one counts.
+// contradictions reports effects that can't be true together, and keeps the one that requires more
+// care.
 func (p *parser) contradictions() {
 	e := &p.def.Effects
 	if e.Destructive == Yes && e.ReadOnly == Yes {

@@ -12,13 +12,13 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// Func makes a tool of a Go function. The schemas of its params and of its result are
-// those of what encoding/json reads into In and writes of Out; In is a struct, or
-// anything else that is an object in JSON. A description is given to a field by the tag
-// `jsonschema:"…"`. An In or Out of struct{} is no params and a null result.
+// Func makes a tool of a Go function. The schemas of its params and its result describe the JSON
+// that encoding/json reads into In and writes for Out; In is a struct, or another type that is an
+// object in JSON. A description is given to a field by the tag `jsonschema:"…"`. An In or Out of
+// struct{} is no params and a null result.
 //
-// Nothing is declared of its effects; set them, and limits and timeout, before
-// the tool goes into a catalogue:
+// Its effects are undeclared; set them, and limits and timeout, before the tool goes into a
+// catalogue:
 //
 //	t := tool.Func("weather", "The weather of a city.", weather)
 //	t.Definition.Effects.ReadOnly = tool.Yes
@@ -26,12 +26,11 @@ import (
 //	u.Definition.Effects = tool.Effects{ReadOnly: tool.No, Idempotent: tool.Yes} // changes the world
 //
 // f is called by several goroutines at once and should end soon after its context
-// is done. RequestOf(ctx) returns the attempt that it makes, with the idempotency key
-// of the call. An error that is, or wraps, an *Error keeps its code. A panic in f fails
-// the call with the code "panic". To choose an outcome, return Chosen.
+// is done. RequestOf(ctx) returns the current attempt, with the idempotency key of the call. An
+// error that is, or wraps, an *Error keeps its code. A panic in f fails the call with the code
+// "panic". To choose an outcome, return Chosen.
 //
-// Func panics when the name is empty and when a jsonschema tag is no description
-// ("minimum=3").
+// Func panics if the name is empty or a jsonschema tag is not a description ("minimum=3").
 func Func[In, Out any](name, description string, f func(context.Context, In) (Out, error)) *Tool {
 	def, err := define(name, description, reflect.TypeFor[In](), resultType[Out]())
 	if err != nil {
@@ -51,11 +50,10 @@ func Func[In, Out any](name, description string, f func(context.Context, In) (Ou
 	return &Tool{Definition: def, Activity: ActivityFunc(call), Source: "go", Driver: "go"}
 }
 
-// RequestOf returns the attempt that a function makes, given the context that the function gets.
-// The function must be one that Func made a tool of; for any other context RequestOf returns nil.
-// The Key of the request is the same for each attempt of a call, also after a
-// crash: a service that knows idempotency keys does the work once when it gets the same key again.
-// The request must not be modified.
+// RequestOf returns the attempt for which a function of Func is called, given the context of the
+// function; for any other context it returns nil. The Key of the request is the same for each
+// attempt of a call, also after a crash: a service that supports idempotency keys does the work
+// only once for the same key. The request must not be modified.
 func RequestOf(ctx context.Context) *Request {
 	req, _ := ctx.Value(requestKey{}).(*Request)
 	return req
@@ -77,9 +75,9 @@ func (c requestContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// Chosen is the result of a function that chooses which alternative of its output
-// path happens (plan-language §4): the alternative's whole path, its last name or
-// its 0-based index. The zero Outcome is the first.
+// Chosen is the result of a function that chooses an alternative of its output path (plan-language
+// §4). Outcome is the alternative's whole path, its last name or its 0-based index; "" is the
+// first.
 type Chosen[T any] struct {
 	Outcome string
 	Value   T
@@ -103,8 +101,7 @@ func resultType[Out any]() reflect.Type {
 	return reflect.TypeFor[Out]()
 }
 
-// define makes a definition in the form of an MCP tool, which keeps the params
-// and the rest apart.
+// define makes a definition in the form of an MCP tool, which separates the params from the rest.
 func define(name, description string, in, out reflect.Type) (*Definition, error) {
 	input, err := schemaOr(in, noParams)
 	if err != nil {
@@ -127,7 +124,7 @@ func define(name, description string, in, out reflect.Type) (*Definition, error)
 	return def, findings.Err()
 }
 
-// schemaOr returns the schema of a type; that of struct{} is given.
+// schemaOr returns the schema of a type, and empty for struct{}.
 func schemaOr(t reflect.Type, empty string) (json.RawMessage, error) {
 	if t == reflect.TypeFor[struct{}]() {
 		return json.RawMessage(empty), nil

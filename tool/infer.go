@@ -10,11 +10,11 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// schemaOf returns the schema of what encoding/json makes of values of t. The library
-// that infers it goes by kinds; where encoding/json does otherwise it is told the
-// schema of the type: of those that write themselves, of bytes, of maps (nil is
-// null), of structs whose fields it would read differently, and of what JSON does
-// not have (channels). A type inside of itself is anything.
+// schemaOf returns the schema of the JSON that encoding/json makes of values of t. The library
+// infers it from kinds. For types that encoding/json treats differently we give it the schema:
+// types that marshal themselves, bytes, maps (nil is null), structs whose fields it would read
+// differently, and types that JSON does not have (channels). A type that contains itself may be
+// anything there.
 func schemaOf(t reflect.Type) (json.RawMessage, error) {
 	in := &inferrer{known: known(), entered: map[reflect.Type]bool{}, cyclic: map[reflect.Type]bool{}}
 	in.visit(t)
@@ -23,7 +23,7 @@ func schemaOf(t reflect.Type) (json.RawMessage, error) {
 		root = root.Elem()
 	}
 	if in.cyclic[root] && root.Kind() == reflect.Struct && in.regular(root) {
-		t = unnamed(root) // whose own fields are known, though root inside of it is anything
+		t = unnamed(root) // its own fields are described, although root within it may be anything
 	}
 	s, err := in.schema(t)
 	if err != nil {
@@ -32,7 +32,7 @@ func schemaOf(t reflect.Type) (json.RawMessage, error) {
 	return json.Marshal(s)
 }
 
-// inferrer finds the types whose schema the library has to be told.
+// inferrer finds the types whose schema has to be given to the library.
 type inferrer struct {
 	known   map[reflect.Type]*jsonschema.Schema
 	entered map[reflect.Type]bool // false once it is left
@@ -43,7 +43,7 @@ func (in *inferrer) schema(t reflect.Type) (*jsonschema.Schema, error) {
 	return jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: in.known})
 }
 
-// known returns the types whose schema their methods and kinds do not show.
+// known returns the schemas of types that can't be inferred from their methods and kinds.
 func known() map[reflect.Type]*jsonschema.Schema {
 	return map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[time.Time]():     {Type: "string", Format: "date-time"},
@@ -52,8 +52,8 @@ func known() map[reflect.Type]*jsonschema.Schema {
 	}
 }
 
-// anything returns a schema that allows all values. It lists the types, because the library
-// takes a pointer to a type without any for null.
+// anything returns a schema that allows all values. It lists the types, because the library reads a
+// pointer to a type without them as null.
 func anything() *jsonschema.Schema {
 	return &jsonschema.Schema{Types: []string{"null", "boolean", "number", "string", "array", "object"}}
 }
@@ -106,10 +106,10 @@ func (in *inferrer) parts(t reflect.Type) {
 	}
 }
 
-// writesItself returns the schema of a type that has methods to be written to or read
-// from JSON, else nil. Text is a string; JSON may be anything, and so may
-// a type that has only one direction, or has its methods on the pointer, where it depends
-// on the place of a value whether they are used.
+// writesItself returns the schema of a type with methods that marshal or unmarshal it, else nil.
+// With text methods it is a string. With JSON methods it may be anything, and so may a type that
+// has a method for one direction only, or has its methods on the pointer, since then it depends on
+// the place of a value whether they are used.
 func writesItself(t reflect.Type) *jsonschema.Schema {
 	p := reflect.PointerTo(t)
 	switch {
@@ -125,10 +125,9 @@ func writesItself(t reflect.Type) *jsonschema.Schema {
 	return nil
 }
 
-// regular reports whether the library reads the fields of a struct as encoding/json
-// does. It takes every embedded field for a struct whose fields are promoted and
-// are always there; it knows neither the option "string" nor which of two fields of one
-// name wins.
+// regular reports whether the library reads the fields of a struct like encoding/json. The library
+// treats every embedded field as a struct whose fields are promoted and always present, ignores the
+// option "string", and does not know which of two fields of the same name wins.
 func (in *inferrer) regular(t reflect.Type) bool {
 	names := map[string]bool{}
 	for _, f := range reflect.VisibleFields(t) {

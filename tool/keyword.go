@@ -15,14 +15,15 @@ import (
 type Keyword struct {
 	Parent string // JSON Pointer of the object that has the member
 	Name   string
-	Near   string // the keyword that the name nearly is; "" when there is none
+	Near   string // the keyword that is spelled nearly the same; "" if there is none
 }
 
-// UnknownKeywords returns the members of a schema that no keyword of JSON Schema or OpenAPI names,
-// in the schemas below it too; of a definition also those that none of its forms has. JSON Schema
-// lets a schema have any member and ignores the ones that it does not know, so these are no
-// errors. Names that begin with x- are for others and not returned. A text that is not JSON has
-// none. Underscore members beside the properties of a definition are left to ParseDefinition.
+// UnknownKeywords returns the members of a schema, and of the schemas below it, that are not
+// keywords of JSON Schema or OpenAPI. In a definition, the members of all its forms are known too.
+// JSON Schema allows any member and ignores unknown ones, so they are no errors. Names that begin
+// with x- are not returned, since they are for other programs. UnknownKeywords returns nothing for
+// a text that is not JSON, and leaves underscore members beside the properties of a definition to
+// ParseDefinition.
 func UnknownKeywords(raw json.RawMessage, definition bool) []Keyword {
 	if !gjson.ValidBytes(raw) {
 		return nil

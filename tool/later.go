@@ -10,8 +10,8 @@ import (
 	"github.com/plc-lang/plc/schemas"
 )
 
-// Later is the definition of a tool of a large document. It is read when the tool is first looked
-// up, and only once, however many catalogues and copies of the tool share it.
+// Later reads the definition of a tool of a large document when the tool is first looked up. It
+// reads it only once, however many catalogues and copies of the tool share it.
 type Later struct {
 	// Identity stands for the definition in digests: it changes whenever the definition does.
 	Identity string
@@ -20,8 +20,8 @@ type Later struct {
 	done atomic.Bool
 }
 
-// NewLater makes a Later. The read function is as ParseDefinition: it returns nil only beside an
-// error finding.
+// NewLater makes a Later. Like ParseDefinition, read returns nil only together with an error
+// finding.
 func NewLater(identity string, read func() (*Definition, diag.List)) *Later {
 	l := &Later{Identity: identity}
 	l.read = sync.OnceValues(func() (*Definition, diag.List) {
@@ -34,8 +34,8 @@ func NewLater(identity string, read func() (*Definition, diag.List)) *Later {
 // Done reports whether the definition was read.
 func (l *Later) Done() bool { return l.done.Load() }
 
-// Whole returns the tool with its whole definition; t itself when that is there. A definition that
-// can't be read accepts any params, and Findings says what is wrong with it.
+// Whole returns the tool with its whole definition, which is t itself if it has no Later. If the
+// definition can't be read, the tool accepts any params, and its Findings say what is wrong.
 func (t *Tool) Whole() *Tool {
 	if t.Later == nil {
 		return t
@@ -60,7 +60,7 @@ func (t *Tool) Whole() *Tool {
 	return &u
 }
 
-// complete returns a tool of c with its whole definition, always the same one.
+// complete returns a tool of c with its whole definition. It returns the same pointer each time.
 func (c *Catalogue) complete(t *Tool) *Tool {
 	if made := c.later[t.Definition.Name]; t.Later != nil && made != nil {
 		return made()
@@ -68,8 +68,8 @@ func (c *Catalogue) complete(t *Tool) *Tool {
 	return t
 }
 
-// Listed returns the tools by name, as Tools, but of those with a Later only what is known without
-// reading it: the name, the description and the effects.
+// Listed returns the tools by name, like Tools, but does not read definitions that have a Later:
+// these have only the name, the description and the effects.
 func (c *Catalogue) Listed() iter.Seq[*Tool] {
 	return func(yield func(*Tool) bool) {
 		if c == nil {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Matches reports whether a name is one that a policy means by a pattern: the name itself, or one
-// in which each * of the pattern stands for any text, also none.
+// Matches reports whether a name matches a pattern of a policy, in which each * stands for any
+// text, including none.
 func Matches(pattern, name string) bool {
 	head, rest, star := strings.Cut(pattern, "*")
 	if !star {
@@ -29,8 +29,8 @@ func Matches(pattern, name string) bool {
 	}
 }
 
-// Names returns the names by which a policy may mean a tool: its own, the aliases of it, and those
-// of what runs it (see Place.Names). Another tool may have one of these.
+// Names returns the names that a policy may use for a tool: its own, its aliases, and those of its
+// activity (see Place.Names). Another tool may have one of these names, too.
 func (c *Catalogue) Names(t *Tool) []string {
 	names := []string{t.Definition.Name}
 	add := func(name string) {

@@ -30,11 +30,10 @@ const (
 // The tool's name is the definition's name, else its properties._tool.const, else the name given
 // here (the key of a map of definitions), else its title.
 //
-// It returns nil only beside an error finding. A schema that is not one, and a
-// definition that is not one, is diag.BadSchema; a limit that no call can meet, and effects that
-// contradict each other, diag.FixedByTool; an underscore member that the language
-// does not have, diag.UnknownMember, a warning. Findings are at loc, with the
-// JSON Pointer of the fault in raw.
+// It returns nil only together with an error finding. An invalid schema or definition is
+// diag.BadSchema; a limit that no call can meet, or effects that contradict each other, are
+// diag.FixedByTool; an unknown underscore member is diag.UnknownMember, a warning. Findings are at
+// loc, with the JSON Pointer of the fault in raw.
 func ParseDefinition(raw json.RawMessage, name string, loc diag.Loc) (*Definition, diag.List) {
 	p := &parser{def: &Definition{Loc: loc, Raw: raw, Pointer: map[string]string{}}, called: name}
 	if p.wellFormed(raw) {
@@ -75,8 +74,9 @@ func (s source) member(name string) source {
 	return source{s.doc, s.at + name, s.shown + name}
 }
 
-// find returns where a place of the document is in the definition. If it is elsewhere in the
-// document (behind a "$ref"), find returns the schema that needs it.
+// find returns the place in the definition that corresponds to a place in the document. If it is
+// elsewhere in the document (behind a "$ref"), find returns the place of the schema that refers to
+// it.
 func (s source) find(pointer string) string {
 	tail, _ := strings.CutPrefix(pointer, s.at)
 	return s.shown + tail
@@ -96,12 +96,13 @@ func (p *parser) errorf(pointer, format string, args ...any) {
 	p.report(diag.BadSchema, diag.Error, pointer, format, args...)
 }
 
-// limitf reports a limit that makes no sense.
+// limitf reports a limit that is invalid or that no call can meet.
 func (p *parser) limitf(pointer, format string, args ...any) {
 	p.report(diag.FixedByTool, diag.Error, pointer, format, args...)
 }
 
-// wellFormed guards what follows, which trusts its text.
+// wellFormed reports whether raw is valid JSON within the bounds, which the rest of the parser
+// relies on.
 func (p *parser) wellFormed(raw json.RawMessage) bool {
 	err := jsonscan.Check(raw, jsonscan.Limits{MaxBytes: maxBytes})
 	if err == nil {
@@ -162,7 +163,7 @@ func (p *parser) takes(v gjson.Result) {
 // maxTakes is the longest duration that a definition may give.
 const maxTakes = 366 * 24 * time.Hour
 
-// besideProperties warns of underscore members that stand where nothing reads them.
+// besideProperties warns about underscore members in places where they have no effect.
 func (p *parser) besideProperties(f form) {
 	places := []source{{doc: json.RawMessage(f.top.Raw), shown: f.prefix}}
 	if f.shown != f.prefix {
@@ -186,7 +187,7 @@ type form struct {
 	prefix string          // JSON Pointer of top
 	params gjson.Result    // the schema of the params as it was given
 	shown  string          // JSON Pointer of params
-	doc    json.RawMessage // params as they are compiled: see forParams
+	doc    json.RawMessage // the params as they are compiled: see forParams
 	plain  bool            // the definition itself is the schema of the params
 }
 
@@ -295,8 +296,8 @@ func (p *parser) property(src source, name string, value gjson.Result) bool {
 	return true
 }
 
-// param returns the schema of a param. Most are found inside of the schema of all
-// params, which is compiled already; one that says nothing needs no document.
+// param returns the schema of a param. Most are found in the schema of all params, which is already
+// compiled; a schema that allows everything needs no document.
 func (p *parser) param(src source, name string, value gjson.Result) *schemas.Schema {
 	if s, _ := p.def.Params.At(schemas.Step{Name: name}); s != nil {
 		if _, at := s.JSON(); at == src.at {
@@ -309,8 +310,7 @@ func (p *parser) param(src source, name string, value gjson.Result) *schemas.Sch
 	return p.compile(src)
 }
 
-// compile compiles a schema, or reports its fault. What is not enforced of it is a
-// warning.
+// compile compiles a schema, or reports its fault. It warns about parts that are not enforced.
 func (p *parser) compile(src source) *schemas.Schema {
 	s, err := schemas.Compile(src.doc, &schemas.Options{Pointer: src.at})
 	if err != nil {
@@ -331,8 +331,8 @@ func (p *parser) compile(src source) *schemas.Schema {
 	return s
 }
 
-// noType names the type that a schema means, when its fault is a "type" that is
-// nearly one, or the beginning of one; else it is "".
+// noType returns the type that was probably meant, if the fault of a schema is a misspelt or
+// abbreviated "type"; else "".
 func noType(doc json.RawMessage, pointer string) string {
 	parent, ok := strings.CutSuffix(pointer, "/type")
 	if !ok {
@@ -358,10 +358,9 @@ func noType(doc json.RawMessage, pointer string) string {
 	return ""
 }
 
-// forParams returns the schema document of the params: the given one where that is
-// possible. Underscore members may stay among the properties, since params never
-// have them; but calls must not be asked for them as if they were params, and
-// the outcomes, which may be no schema, go to the top.
+// forParams returns the schema document of the params, which is the given one if possible.
+// Underscore members may stay among the properties, since params never have them; but they must not
+// be required as params, and the outcomes, which may not be a schema, move to the top.
 func forParams(given gjson.Result) json.RawMessage {
 	outcomes := given.Get("properties._outcomes")
 	drop := outcomes.Exists()
@@ -396,7 +395,7 @@ func rewrite(v gjson.Result, change map[string]func(gjson.Result) string) string
 	})
 }
 
-// without returns an object without one of its members.
+// without returns an object without the member of this name.
 func without(v gjson.Result, name string) string {
 	if !v.IsObject() {
 		return v.Raw
@@ -422,8 +421,7 @@ func withoutUnderscore(v gjson.Result) string {
 	})
 }
 
-// collect returns an object or array of the texts that f makes of each entry, those
-// that are not empty.
+// collect returns an object or array of the non-empty texts that f makes of each entry.
 func collect(v gjson.Result, f func(key, value gjson.Result) string) string {
 	var kept []string
 	v.ForEach(func(key, value gjson.Result) bool {
@@ -443,7 +441,7 @@ func escape(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
-// kindOf returns what a value is, with its article.
+// kindOf returns the kind of a value, with its article: "an object".
 func kindOf(v gjson.Result) string {
 	switch {
 	case v.IsObject():

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Place is where an activity does its work, as that was declared, without secrets. Members
-// that don't apply are empty; the zero Place is that of a Go function.
+// Place says where an activity does its work, as it was declared, without secrets. Members that
+// don't apply are empty; a Go function has the zero Place.
 type Place struct {
 	Program []string `json:"program,omitempty"` // and its arguments, with their placeholders
 	Path    string   `json:"path,omitempty"`    // of the program's file; "" when it was not found
@@ -24,8 +24,9 @@ type Place struct {
 	URL    string `json:"url,omitempty"`    // with its placeholders
 	Host   string `json:"host,omitempty"`   // of URL, with its placeholders
 
-	// Expanded is the SHA-256 of what decides which MCP server it is, if variables or files stand
-	// for a part of that: Program and URL have these as they are written.
+	// Expanded is the SHA-256 of the command or URL of an MCP server after its variables and files
+	// were replaced by their values; "" if it has none. Program and URL have them as they are
+	// written.
 	Expanded string `json:"expanded,omitempty"`
 
 	Server string `json:"server,omitempty"` // MCP
@@ -45,10 +46,10 @@ type Pin struct {
 	SHA256 string `json:"sha256"` // in hexadecimal; "unreadable", or "" if there is no such program
 }
 
-// PlaceOf returns the place that an activity of a tool file names, in what is declared of it.
+// PlaceOf returns the place that an activity of a tool file names, given its declaration.
 func PlaceOf(declared json.RawMessage) Place {
 	var list []json.RawMessage
-	for json.Unmarshal(declared, &list) == nil && len(list) > 0 { // with what is said around it
+	for json.Unmarshal(declared, &list) == nil && len(list) > 0 { // with the settings around it
 		declared, list = list[0], nil
 	}
 	var a struct {
@@ -75,8 +76,8 @@ func PlaceOf(declared json.RawMessage) Place {
 	return p
 }
 
-// Names returns the names that others than the tool file have for what runs: server.tool and the
-// server's own name for a tool of an MCP server, and those of an operation.
+// Names returns the names that the activity has outside the tool file: server.tool and the server's
+// own name for a tool of an MCP server, and the names of an operation.
 func (p Place) Names() []string {
 	if p.Server != "" {
 		return []string{p.Server + "." + p.Tool, p.Tool}
@@ -85,7 +86,7 @@ func (p Place) Names() []string {
 }
 
 // identity returns the same text for all activities that run the same tool of an MCP server or the
-// same operation at the same address. It returns "" for all others, of which that is not known.
+// same operation at the same address. For other activities, which can't be compared, it returns "".
 func (p Place) identity() string {
 	switch {
 	case p.Server != "":
@@ -105,7 +106,8 @@ func hostOf(address string) string {
 	return rest[strings.LastIndex(rest, "@")+1:]
 }
 
-// Follow notes in Links where a file or folder really is. One that is not there leads nowhere.
+// Follow notes in Links where a link to a file or folder leads. A name that does not exist is not
+// noted.
 func (p *Place) Follow(name string) {
 	at, err := filepath.EvalSymlinks(name)
 	if err != nil || at == filepath.Clean(name) {
@@ -126,8 +128,8 @@ func commandOf(declared json.RawMessage) (words []string) {
 	return words
 }
 
-// Words says in one line what runs, given the kind of activity ("process", "http", …; "" for a
-// latent one). All that others wrote is quoted.
+// Words describes in one line what runs, given the kind of activity ("process", "http", …; "" for a
+// latent one). Text that others wrote is quoted.
 func (p Place) Words(driver string) string {
 	var words string
 	switch {

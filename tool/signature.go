@@ -12,10 +12,9 @@ import (
 //
 //	fetchUserProfile(userName: string, limit?: integer) → {email: string}
 //
-// Required params come first, in the order in which they are required, then the
-// others by name; "…" at the end says that more are accepted. Without anything
-// said of the result there is no arrow. Outcomes stand behind the result, after
-// a bar.
+// Required params come first, in the order of "required", then the others by name; "…" at the end
+// means that others are accepted. If the result is not declared there is no arrow. Outcomes follow
+// the result, after a bar.
 func (d *Definition) Signature() string {
 	var params []string
 	for _, name := range d.Required {

@@ -29,9 +29,9 @@ var steps = sync.OnceValue(func() []*Tool {
 	}
 })
 
-// Step returns the tool of this name that plans of other notations call without defining it:
-// step, which is latent and does what its description says, or join, which waits and gives
-// null. Package compile takes it where nobody else defines one of that name.
+// Step returns one of the tools that plans of other notations call without defining them: step,
+// which is latent and does what its description says, or join, which waits for its params and
+// returns null. Package compile uses it if nothing else defines a tool of that name.
 func Step(name string) (*Tool, bool) {
 	i := slices.IndexFunc(steps(), func(t *Tool) bool { return t.Definition.Name == name })
 	if i < 0 {

@@ -2,15 +2,15 @@ package tool
 
 import "context"
 
-// Trace is the trace that an attempt of a call belongs to, for those who pass it on (W3C Trace
-// Context). The zero Trace is that nobody traces.
+// Trace is the trace that an attempt of a call belongs to, for activities that pass it on (W3C
+// Trace Context). The zero Trace means that the call is not traced.
 type Trace struct {
 	Parent string // a traceparent: the trace and the span of the attempt
 	State  string // a tracestate; "" is none
-	// Note adds an attribute to the span of the attempt, by a name of the semantic conventions of
-	// OpenTelemetry; the value is a string, an int or a bool. It never holds what params, results
-	// or secrets hold. Nil is that nobody listens. It may be called by several goroutines at once,
-	// until the activity returns.
+	// Note adds an attribute to the span of the attempt, with a name from the semantic conventions
+	// of OpenTelemetry; the value is a string, an int or a bool. Callers must not put params,
+	// results or secrets into it. Note is nil if the call is not traced. It may be called by
+	// several goroutines at once, until the activity returns.
 	Note func(name string, value any)
 }
 
@@ -27,7 +27,7 @@ func TraceOf(ctx context.Context) Trace {
 	return t
 }
 
-// Annotate notes an attribute, if anybody listens.
+// Annotate adds an attribute to the span of the context, if there is one.
 func Annotate(ctx context.Context, name string, value any) {
 	if note := TraceOf(ctx).Note; note != nil {
 		note(name, value)

@@ -7,18 +7,19 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Undo says what takes a call of a tool back: a call of another tool.
+// Undo describes the call of another tool that undoes a call of a tool.
 type Undo struct {
 	Tool string `json:"tool,omitempty"`
-	// Params are those of the other call: an object, whose strings may have references to what the
-	// call was and gave, by the kinds params, result, key and failure.
+	// Params are the params of the other call: an object whose strings may have references to the
+	// call that is undone, with the kinds params, result, key and failure.
 	Params json.RawMessage `json:"params,omitempty"`
-	// WhenUncertain says that it may be called when nobody knows whether the call did its work.
+	// WhenUncertain says that the other tool may be called when it is unknown whether the call did
+	// its work.
 	WhenUncertain bool `json:"whenUncertain,omitempty"`
 }
 
-// Undoes returns the undo of the tool, nil if it has none. That of a tool of a document or an MCP
-// server is not trusted and does not count.
+// Undoes returns the undo of the tool, nil if it has none. It ignores the undo of tools of
+// documents and MCP servers, which are not trusted.
 func (t *Tool) Undoes() *Undo {
 	if t.Source == Document || strings.HasPrefix(t.Source, "mcp:") {
 		return nil
@@ -26,7 +27,7 @@ func (t *Tool) Undoes() *Undo {
 	return t.Definition.Undo
 }
 
-// undo reads what takes a call back.
+// undo reads the member undo of a definition.
 func (p *parser) undo(v gjson.Result) {
 	switch {
 	case !v.Exists() || v.Type == gjson.Null:

@@ -9,8 +9,8 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// WireMember is the member of a param's schema that says, as "text", that the param is sent as
-// text: the string "5" is then sent as the number 5 is.
+// WireMember is the member of a param's schema that says, with the value "text", that the param is
+// sent as text: the string "5" and the number 5 are then sent in the same way.
 const WireMember = "x-wire"
 
 // SentAsText reports whether a param is sent as text.
@@ -25,8 +25,8 @@ func (p *parser) noteText(name string, schema gjson.Result) {
 	}
 }
 
-// Sent returns params as their tool gets to see them: of those that are sent as text, strings that
-// say a number or a truth value are that. Others are returned as they are.
+// Sent returns params as their tool sees them: in params that are sent as text, strings that spell
+// a number or a boolean are replaced by it.
 func (d *Definition) Sent(params json.RawMessage) json.RawMessage {
 	for _, name := range d.texts {
 		given := gjson.GetBytes(params, gjson.Escape(name))
@@ -38,7 +38,7 @@ func (d *Definition) Sent(params json.RawMessage) json.RawMessage {
 	return params
 }
 
-// Said returns the number or truth value that a JSON string says.
+// Said returns the number or boolean that a JSON string spells.
 func Said(value json.RawMessage) (json.RawMessage, bool) {
 	var text string
 	if len(value) == 0 || value[0] != '"' || json.Unmarshal(value, &text) != nil {

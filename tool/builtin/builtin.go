@@ -19,7 +19,7 @@ const DefaultMaxBytes = 16 << 20
 
 // Config says what the tools may reach.
 type Config struct {
-	Hosts    []string // that http.get may ask, as http.Config.AllowHosts has them
+	Hosts    []string // that http.get may reach, in the form of http.Config.AllowHosts
 	Paths    []string // folders and files; relative ones are from the current directory
 	MaxBytes int64    // of a file, an answer, a text; 0 is DefaultMaxBytes
 }
@@ -33,7 +33,7 @@ func Names() []string {
 	return names
 }
 
-// entry is a tool: what it is, and how it is made.
+// entry describes a tool and how to make its activity.
 type entry struct {
 	name, definition string
 	activity         func(Config) (tool.Activity, error)
@@ -105,8 +105,8 @@ var table = [...]entry{
 	}`, newWait},
 }
 
-// New makes a tool. It is an error when there is none of this name, and when the
-// Config grants nothing that it could reach.
+// New makes a tool. It returns an error if there is no tool of this name, or if the Config grants
+// nothing that it could reach.
 func New(name string, cfg Config) (*tool.Tool, error) {
 	if cfg.MaxBytes == 0 {
 		cfg.MaxBytes = DefaultMaxBytes
@@ -137,13 +137,13 @@ func (e entry) tool(cfg Config) (*tool.Tool, error) {
 		}
 	}
 	if e.name == "wait" {
-		t.Timeout = maxWait + maxWait/24 // the run's would end it too early
+		t.Timeout = maxWait + maxWait/24 // the timeout of the run would end it too early
 	}
 	return t, nil
 }
 
-// Define reads the definition of a tool that is written in Go. It panics when there is
-// anything wrong with it.
+// Define reads the definition of a tool that is written in Go. It panics if the definition has any
+// findings.
 func Define(name, definition string) *tool.Definition {
 	def, findings := tool.ParseDefinition(json.RawMessage(definition), name, diag.Loc{})
 	if len(findings) > 0 {
@@ -152,7 +152,7 @@ func Define(name, definition string) *tool.Definition {
 	return def
 }
 
-// text returns a string as a result, if it is no longer than allowed.
+// text returns a string as a result, or an error if it is longer than allowed.
 func (cfg Config) text(s []byte) (tool.Result, error) {
 	if int64(len(s)) > cfg.MaxBytes {
 		return tool.Result{}, tooLarge(cfg.MaxBytes)

@@ -24,7 +24,7 @@ const maxEntries = 10_000
 // folders are the folders and files that tools may reach, as absolute paths.
 type folders []folder
 
-// folder is a path that is allowed, and whether it was a file by itself when that was read.
+// folder is an allowed path, and whether it was a single file when the config was read.
 type folder struct {
 	path string
 	file bool
@@ -46,9 +46,9 @@ func newFolders(cfg Config) (folders, error) {
 	return all, nil
 }
 
-// open opens the folder that a path is in, and gives the path from there. It is the caller's to
-// close. What is on the way is checked when the path is used: os.Root follows no
-// link that leads out of it.
+// open opens the allowed folder that a path is in, and returns the path relative to it. The caller
+// has to close the folder. Links on the way are checked when the path is used: os.Root follows none
+// that leads out of it.
 func (f folders) open(name string) (*os.Root, string, error) {
 	abs, err := filepath.Abs(name)
 	if err != nil {
@@ -75,8 +75,8 @@ func (f folders) open(name string) (*os.Root, string, error) {
 	return nil, "", &tool.Error{Code: "not-allowed", Permanent: true, Message: fmt.Sprintf("%q is not within the allowed paths", driver.Head([]byte(name), 200))}
 }
 
-// failure returns the tool's error for an error of the file system. Its paths begin at the
-// folder that is allowed, as os.Root reports them.
+// failure returns the tool's error for an error of the file system. Paths in it are relative to the
+// allowed folder, as os.Root reports them.
 func failure(err error) error {
 	e := &tool.Error{Code: "io", Message: driver.Printable([]byte(err.Error())), Err: err}
 	switch {
@@ -113,10 +113,10 @@ func inFolder(cfg Config, do func(ctx context.Context, root *os.Root, name strin
 
 func newRead(cfg Config) (tool.Activity, error) {
 	return inFolder(cfg, func(_ context.Context, root *os.Root, name string, _ driver.Params) (tool.Result, error) {
-		if err := regular(root.Stat(name)); err != nil { // before it is opened: a pipe would wait for who writes to it
+		if err := regular(root.Stat(name)); err != nil { // before it is opened: opening a pipe would wait for a writer
 			return tool.Result{}, err
 		}
-		f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // nor may one that has been put there since
+		f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // does not wait either if a pipe has replaced it since
 		if err != nil {
 			return tool.Result{}, failure(err)
 		}
@@ -158,8 +158,8 @@ func newWrite(cfg Config) (tool.Activity, error) {
 	})
 }
 
-// replace writes a file beside where it belongs and moves it there, so that nobody ever
-// sees half of it.
+// replace writes a temporary file in the same folder and renames it, so that nobody ever sees half
+// a file.
 func replace(root *os.Root, name, text string) error {
 	mode := fs.FileMode(0o666)
 	switch info, err := root.Stat(name); {

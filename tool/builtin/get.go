@@ -29,7 +29,7 @@ type get struct{ web *http.Activity }
 
 var _ tool.Refuser = (*get)(nil)
 
-// Call asks for the URL.
+// Call requests the URL.
 func (g *get) Call(ctx context.Context, req *tool.Request) (tool.Result, error) {
 	p := driver.ReadParams(req.Params)
 	m := &http.Message{Method: "GET", Header: map[string]string{}}

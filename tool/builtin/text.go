@@ -10,9 +10,9 @@ import (
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
 
-// newTemplate makes text.template. Its templates are those of activities, which can only
-// put values in: a template may come from a model, and the ones of Go have loops without an
-// end that nothing can stop.
+// newTemplate makes text.template. It uses the templates of activities, which can only insert
+// values. A template may come from a model, and templates of Go can have endless loops that can't
+// be stopped.
 func newTemplate(cfg Config) (tool.Activity, error) {
 	return tool.ActivityFunc(func(ctx context.Context, req *tool.Request) (tool.Result, error) {
 		p := driver.ReadParams(req.Params)
@@ -54,8 +54,8 @@ func (cfg Config) fillAll(ctx context.Context, t driver.Template, values []gjson
 	return cfg.text([]byte(b.String()))
 }
 
-// fill appends a template that is filled, or says what of it has no value. It is measured
-// before it is made: a short template may repeat a long value.
+// fill appends the text of a template, or returns an error if a placeholder has no value. It
+// computes the size before it makes the text, since a short template may repeat a long value.
 func (cfg Config) fill(b *strings.Builder, t driver.Template, v gjson.Result) error {
 	values := map[string]string{}
 	size := b.Len()
@@ -77,7 +77,8 @@ func (cfg Config) fill(b *strings.Builder, t driver.Template, v gjson.Result) er
 	return nil
 }
 
-// valueAt returns the text of the value of a name: of a member, or of one within it. Null is none.
+// valueAt returns the text of the value at a name, which is a member or a path of members. Null
+// counts as no value.
 func valueAt(v gjson.Result, name string) (string, bool) {
 	p := driver.ReadParams([]byte(v.Raw))
 	if text, ok := p.Text(name); ok {

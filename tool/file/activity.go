@@ -15,16 +15,16 @@ import (
 	"github.com/plc-lang/plc/tool/standin"
 )
 
-// Activity is an implementation as a tool file has it.
+// Activity is an implementation as it is written in a tool file.
 type Activity struct {
-	Name    string // of the tool, or for _activity to name
-	Driver  string // "process", "http", "stand-in", "latent", "mcp"; "" when it only says what stands around a tool that comes with its activity
+	Name    string // the name of its tool, or a name for _activity
+	Driver  string // "process", "http", "stand-in", "latent", "mcp"; "" if it only has settings for a tool that comes with its activity
 	Timeout time.Duration
 	Queue   string // of the workers that make its calls; "" is any
 	Loc     diag.Loc
-	// Raw is the activity as it is written, secrets by their names.
+	// Raw is the activity as it is written, with secrets by their names.
 	Raw json.RawMessage
-	// Offer says that plans may define tools over it.
+	// Offer says that plans may define tools with it.
 	Offer bool
 	// Effects declares the effects of the activity itself, whichever tool has it.
 	Effects tool.Effects
@@ -34,14 +34,14 @@ type Activity struct {
 	driver  value // its config
 	standIn standin.Config
 	server  string // of an MCP tool
-	tool    string // the server's name for it
+	tool    string // the server's name for the tool
 	secrets *Secrets
 	around  around
 	service *service
 	file    *File // that has it
 }
 
-// The members that choose a driver: of a stand-in there are several.
+// The members that select a driver; several of them select a stand-in.
 const (
 	driverProcess = "process"
 	driverHTTP    = "http"
@@ -51,15 +51,15 @@ const (
 	driverStandIn = "stand-in"
 )
 
-// activity reads an activity: one driver and what is common to all.
+// activity reads an activity: one driver and the members that all activities may have.
 func (r *reader) activity(v value, f *File) {
 	v.named("activity", "What runs a tool: one driver, and what holds for every call.")
 	a := Activity{Name: v.name(), Loc: r.loc(v.key), pointer: v.pointer}
-	var first value // that chose the driver
+	var first value // the member that selected the driver
 	as := func(driver string, read set) set {
 		return func(v value) {
 			switch {
-			case v.told != nil:
+			case v.shape != nil:
 			case a.Driver == "":
 				a.Driver, a.driver, first = driver, v, v
 			case a.Driver != driver:
@@ -103,13 +103,14 @@ func (r *reader) activity(v value, f *File) {
 	}
 }
 
-// guards reports that something is said of what stands around the calls.
+// guards reports whether the activity has settings that wrap its calls.
 func (a *Activity) guards() bool {
 	return a.around != (around{}) || a.Timeout > 0 || a.Queue != "" || a.Offer || a.Effects != (tool.Effects{})
 }
 
-// config checks a driver's config, whose members are the fields of a struct. docs says what each of
-// them is; it may have more members, which are texts. The driver reads it itself: see builder.
+// config checks a driver's config, whose members are the fields of a struct. docs describes each of
+// them; members that only docs has are texts. The driver itself reads the config later: see
+// builder.
 func (r *reader) config(t reflect.Type, docs map[string]string) set {
 	return func(v value) {
 		if v.Kind == texttree.Array && t == reflect.TypeFor[process.Config]() { // the command alone
@@ -160,7 +161,7 @@ func jsonFields(t reflect.Type) map[string]reflect.Type {
 	return fields
 }
 
-// like checks a value that is read into a type of Go.
+// like returns a reader that checks a value that will be read into a type of Go.
 func (r *reader) like(t reflect.Type) set {
 	switch t {
 	case reflect.TypeFor[string]():
@@ -175,7 +176,7 @@ func (r *reader) like(t reflect.Type) set {
 		return func(v value) { r.each(v, func(v value) { r.variable(v, true) }) }
 	case reflect.TypeFor[[]int]():
 		return func(v value) {
-			if v.told != nil { // the driver reads it
+			if v.shape != nil { // only the driver reads the value
 				r.elements(v, r.count(new(int), 0))
 			}
 		}
@@ -186,22 +187,22 @@ func (r *reader) like(t reflect.Type) set {
 // withSecrets returns the type of the fields that may hold secrets: variables, headers.
 func withSecrets() reflect.Type { return reflect.TypeFor[map[string]string]() }
 
-// textOrSecret checks a string, {"env": NAME} or {"file": PATH}.
+// textOrSecret checks that a value is a string, {"env": NAME} or {"file": PATH}.
 func (r *reader) textOrSecret(v value) {
 	v.named("secret", "A text, {env: NAME} or {file: PATH}.")
 	if v.Kind == texttree.String {
 		return
 	}
-	if v.told == nil && (v.Kind != texttree.Object || len(v.Entries) != 1) {
+	if v.shape == nil && (v.Kind != texttree.Object || len(v.Entries) != 1) {
 		r.errorf(v, "%s is a string, {env: NAME} or {file: PATH}, not %s", v.what(), v.Kind)
 		return
 	}
 	r.secret(v)
 }
 
-// secret checks {"env": NAME} or {"file": PATH}, with one of the two.
+// secret checks that a value is {"env": NAME} or {"file": PATH}.
 func (r *reader) secret(v value) {
-	v.tell("minProperties", 1, "maxProperties", 1)
+	v.describe("minProperties", 1, "maxProperties", 1)
 	r.members(v, r.secretMembers())
 }
 
@@ -213,7 +214,7 @@ func (r *reader) secretMembers() map[string]set {
 	}
 }
 
-// mcp reads which tool of which server; the tool's name is by default the activity's.
+// mcp reads the server and the tool of an activity; the tool's name is the activity's by default.
 func (r *reader) mcp(v value, a *Activity) {
 	a.tool = a.Name
 	r.members(v, map[string]set{"server": doc("The name of the server.", r.text(&a.server)), "tool": doc("The server's name for the tool; the default is the activity's.", r.text(&a.tool))})
@@ -226,7 +227,7 @@ func (r *reader) mcp(v value, a *Activity) {
 // latent reads true or an object that may name a model.
 func (r *reader) latent(v value, model *string) {
 	if v.Kind == texttree.Boolean && v.Raw == "true" {
-		v.tell("enum", []any{true})
+		v.describe("enum", []any{true})
 		return
 	}
 	r.members(v, map[string]set{"model": doc("One of models.", r.text(model))})

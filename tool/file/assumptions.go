@@ -23,10 +23,10 @@ type Assumptions struct {
 type Assumption struct {
 	Name  string
 	Loc   diag.Loc
-	Fails *float64    // the share of attempts that fail; nil says nothing
-	Fail  *tool.Error // how they fail; nil says nothing
-	// Takes are the times that they may take, and with Ranged the two ends of a range of them. None
-	// say nothing.
+	Fails *float64    // the share of attempts that fail; nil if not given
+	Fail  *tool.Error // how they fail; nil if not given
+	// Takes lists the times that they may take, or with Ranged the two ends of a range. It is empty
+	// if not given.
 	Takes  []time.Duration
 	Ranged bool
 }
@@ -38,8 +38,8 @@ type AssumedAnswer struct {
 	Answer TestAnswer
 }
 
-// ReadAssumptions reads a file of assumptions. It never returns nil: what could be read is there
-// beside the findings.
+// ReadAssumptions reads a file of assumptions. It never returns nil: besides the findings it
+// returns everything that could be read.
 func ReadAssumptions(src *diag.File) (*Assumptions, diag.List) {
 	a, r := &Assumptions{}, &reader{file: src}
 	if saysNothing(string(src.Text)) {
@@ -131,8 +131,8 @@ func ParseShare(text string) (float64, error) {
 	return share, nil
 }
 
-// ParseTakes reads how long something takes: a duration, a number of seconds, or a range of them,
-// as in 1s..3s, of which it returns the two ends.
+// ParseTakes reads how long something takes: a duration, a number of seconds, or a range such as
+// 1s..3s. For a range it returns the two ends, and true.
 func ParseTakes(text string) (takes []time.Duration, ranged bool, err error) {
 	wrong := errors.New("it is a duration like 1.5s, or a range like 1s..3s")
 	from, to, ranged := strings.Cut(text, "..")

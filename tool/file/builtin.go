@@ -31,7 +31,8 @@ func (r *reader) builtins(v value, f *File) {
 	})
 }
 
-// builtin makes the built-in tools of a file. What they may reach is the policy of all files.
+// builtin makes the built-in tools of a file. The joined policy of all files says what they may
+// reach.
 func (b *builder) builtin(f *File) (tools []*tool.Tool) {
 	cfg := builtin.Config{Hosts: b.policy.Hosts, Paths: b.policy.Paths}
 	for _, v := range f.builtins {
@@ -57,8 +58,8 @@ func builtinTool(name string, cfg builtin.Config) (*tool.Tool, error) {
 	return builtin.New(name, cfg)
 }
 
-// split splits a tool that comes with its activity, so that a file may have another
-// definition or another activity in place of one of them.
+// split separates a tool that comes with its activity into definition and activity, so that a file
+// may replace one of them.
 func (b *builder) split(t *tool.Tool, f *File, loc diag.Loc) *tool.Tool {
 	name := t.Definition.Name
 	b.made[name] = tool.Implementation{Activity: t.Activity, Driver: t.Driver, Limits: b.limits[name], Timeout: t.Timeout, Loc: loc, Raw: t.Raw, Place: t.Place}

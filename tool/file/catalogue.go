@@ -21,26 +21,26 @@ import (
 	"github.com/plc-lang/plc/tool/standin"
 )
 
-// Secrets resolves the secrets of drivers, which a tool file has by name only:
-// {"env": NAME} and {"file": PATH} in place of a text. What is nil is not granted, and a
-// secret that needs it is an error. Usually they are os.LookupEnv and os.ReadFile.
+// Secrets resolves the secrets of drivers, which a tool file contains by name only: {"env": NAME}
+// and {"file": PATH} instead of a text. If a function is nil, a secret that needs it is an error.
+// Usually they are os.LookupEnv and os.ReadFile.
 type Secrets struct {
 	LookupEnv func(name string) (string, bool)
 	ReadFile  func(path string) ([]byte, error)
 
-	// Literals are the secrets that are written out in the file itself. A text of File.Recorded
-	// names variables instead, and takes its secrets from here if the variables don't have them.
+	// Literals are the secrets that the file itself contains. A text of File.Recorded names
+	// variables instead; if the variables don't have these secrets, they are taken from here.
 	Literals []string
 
-	// Optional is for who calls nothing: a secret that can't be read is a warning, and something
-	// that is none stands for it.
+	// Optional is for callers that call no tools: a secret that can't be read is only a warning,
+	// and is replaced by a text that is not secret.
 	Optional bool
 }
 
-// Catalogue joins tool files and their policies. Of two tools, activities or limits with one
-// name that of the later file counts, so that a file for tests may replace what
-// is real; for policies see Policy.Join. The findings are what only shows when an
-// activity is made, and when all names are known.
+// Catalogue joins tool files and their policies. If two files have a tool, activity or limit of the
+// same name, the one of the later file counts, so that a file for tests may replace real tools; for
+// policies see Policy.Join. The findings are those that can be made only when an activity is made
+// and all names are known.
 func Catalogue(files ...*File) (*tool.Catalogue, Policy, diag.List) {
 	return CatalogueWith(nil, files...)
 }
@@ -93,8 +93,8 @@ func CatalogueWith(servers MCP, files ...*File) (*tool.Catalogue, Policy, diag.L
 	return c, b.policy, b.findings
 }
 
-// Join returns the policy of two files: the later word on approvals, all hosts and paths of
-// both, the tools that either allows and neither denies.
+// Join returns the policy of two files: the rule on approvals of the later file that has one, the
+// hosts and paths of both, and the tools that either allows and neither denies.
 func (p Policy) Join(later Policy) Policy {
 	if later.Approve != "" {
 		p.Approve = later.Approve
@@ -108,7 +108,7 @@ func (p Policy) Join(later Policy) Policy {
 	return p
 }
 
-// join returns the names of both lists, each once; nil if both are.
+// join returns the names of both lists without duplicates; nil if both are nil.
 func join(a, b []string) []string {
 	joined := slices.Clone(a)
 	if joined == nil && b != nil {
@@ -130,22 +130,22 @@ type decided struct {
 
 // builder makes the activities of a catalogue.
 type builder struct {
-	policy   Policy
-	servers  MCP
-	declared map[string]bool       // the servers that files have
-	remotes  map[string]*tool.Tool // the tools of servers that activities name, by the activity
-	entries  map[string][]byte     // the servers as they are written
-	told     map[string][]string   // their secrets
-	ready    map[string]decided    // what came with its activity
-	models   map[string][]byte     // as they are written
-	specs    map[specKey]*spec     // that were read
-	aliases  map[string]string     // "server.tool" of tools that go by their own names, "GET /path" of operations
-	limits   map[string]tool.Limits
-	last     map[string]Activity // by name, those that count
-	made     map[string]tool.Implementation
-	params   map[string][]string // the placeholders of each
-	secrets  []string            // of the activity that is being made
-	findings diag.List
+	policy        Policy
+	servers       MCP
+	declared      map[string]bool       // the servers that files have
+	remotes       map[string]*tool.Tool // the tools of servers that activities use, by the activity
+	entries       map[string][]byte     // the servers as they are written
+	serverSecrets map[string][]string   // their secrets
+	ready         map[string]decided    // tools that came with their activities
+	models        map[string][]byte     // as they are written
+	specs         map[specKey]*spec     // that were read
+	aliases       map[string]string     // "server.tool" of tools that go by their own names, "GET /path" of operations
+	limits        map[string]tool.Limits
+	last          map[string]Activity // by name, those that count
+	made          map[string]tool.Implementation
+	params        map[string][]string // the placeholders of each activity
+	secrets       []string            // of the activity that is being made
+	findings      diag.List
 }
 
 // implement makes an activity, or a finding.
@@ -206,7 +206,7 @@ func (b *builder) implement(a Activity) {
 	}
 	if i.Activity != nil {
 		parts, secrets := b.decides(a), slices.Clone(b.secrets)
-		if p, ok := i.Activity.(*process.Activity); ok { // which may say another thing with other variables
+		if p, ok := i.Activity.(*process.Activity); ok { // its result may depend on the variables
 			basic, named := p.Inherited()
 			text, _ := json.Marshal(basic)
 			parts, secrets = append(parts, text), append(secrets, named...)
@@ -216,8 +216,8 @@ func (b *builder) implement(a Activity) {
 	b.made[a.Name] = i
 }
 
-// guardMade puts what an activity without a driver says around the tool that comes with its own: a
-// built-in one, or an operation.
+// guardMade wraps a tool that comes with its activity (a built-in one, or an operation) as an
+// activity without a driver says.
 func (b *builder) guardMade(a Activity) {
 	i, ok := b.made[a.Name]
 	if !ok {
@@ -237,18 +237,18 @@ func (b *builder) guardMade(a Activity) {
 	b.made[a.Name] = i
 }
 
-// refuser is an activity with something around it, that refuses what it refuses without.
+// refuser is a wrapped activity that refuses what the activity itself refuses.
 type refuser struct {
 	tool.Activity
 	bare tool.Refuser
 }
 
-// Refuses calls that of the activity.
+// Refuses calls Refuses of the activity.
 func (r refuser) Refuses(param string, value json.RawMessage) error {
 	return r.bare.Refuses(param, value)
 }
 
-// joined returns what is written of an activity in two places.
+// joined returns the settings of an activity that is declared in two places.
 func joined(one, more json.RawMessage) json.RawMessage {
 	if one == nil {
 		return more
@@ -257,7 +257,7 @@ func joined(one, more json.RawMessage) json.RawMessage {
 	return text
 }
 
-// decides returns what decides what the calls of an activity give, besides their params.
+// decides returns everything that the results of an activity depend on, besides the params.
 func (b *builder) decides(a Activity) [][]byte {
 	parts := [][]byte{[]byte(a.Driver), a.Raw}
 	switch a.Driver {
@@ -271,14 +271,14 @@ func (b *builder) decides(a Activity) [][]byte {
 	return parts
 }
 
-// fault returns where in a driver's config its error is, as far as that says.
+// fault returns the place of an error in a driver's config, as far as the error says.
 func (v value) fault(err error) value {
 	var fault *driver.Fault
 	if !errors.As(err, &fault) {
 		return v
 	}
 	pointer := fault.Pointer
-	if v.Kind == texttree.Array { // the command alone
+	if v.Kind == texttree.Array { // only the command
 		pointer = strings.TrimPrefix(pointer, "/command")
 	}
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
@@ -299,8 +299,8 @@ func (b *builder) process(a Activity) (tool.Activity, error) {
 	return process.New(c)
 }
 
-// http makes a request's activity, which may go to the hosts of the policy only,
-// if there are any. Its own allowHosts may be fewer, but no others.
+// http makes the activity of a request. If the policy has hosts, the request may go only to them;
+// its own allowHosts may be fewer, but no others.
 func (b *builder) http(a Activity) (tool.Activity, diag.Code, error) {
 	var c http.Config
 	if err := b.config(a, &c, driver.Escape); err != nil {
@@ -329,7 +329,7 @@ func (b *builder) http(a Activity) (tool.Activity, diag.Code, error) {
 	return nil, diag.BadMember, err
 }
 
-// config reads a driver's config, with its secrets in place of their names.
+// config reads a driver's config, in which secrets replace their names.
 func (b *builder) config(a Activity, dst any, escape func(string) string) error {
 	resolved := *a.driver.Node
 	for name, t := range jsonFields(reflect.TypeOf(dst).Elem()) {
@@ -359,15 +359,15 @@ func (b *builder) config(a Activity, dst any, escape func(string) string) error 
 	return json.Unmarshal(resolved.JSON(), dst)
 }
 
-// doubt warns of a secret that can't be what is meant.
+// doubt warns about a secret that is probably wrong.
 func (b *builder) doubt(at value, src *diag.File, doubt error) {
 	b.findings = append(b.findings, diag.Finding{
 		Code: diag.BadMember, Severity: diag.Warning, Loc: diag.Loc{File: src, Span: at.Span}, Pointer: at.pointer, Message: doubt.Error(),
 	})
 }
 
-// resolve returns an object with the secrets in it resolved, and what is to be said of them,
-// with its place in the object. Its errors never hold one.
+// resolve returns an object in which secrets replace their names, and warnings about them with
+// their places in the object. No error contains a secret.
 func (s *Secrets) resolve(n *texttree.Node, escape func(string) string) (_ *texttree.Node, doubts []error, _ error) {
 	resolved := *n
 	resolved.Entries = slices.Clone(n.Entries)
@@ -390,7 +390,7 @@ func (s *Secrets) resolve(n *texttree.Node, escape func(string) string) (_ *text
 // standsFor replaces a secret that need not be read.
 const standsFor = "-"
 
-// errEmpty says of a secret that it is the empty text, which nobody means.
+// errEmpty says that a secret is the empty text, which is surely a mistake.
 var errEmpty = errors.New("is empty")
 
 // read returns a secret. doubt is a warning about a secret that could be read.
@@ -407,12 +407,13 @@ func (s *Secrets) read(e texttree.Entry) (secret string, doubt, err error) {
 	return secret, doubt, err
 }
 
-// sumOfLiteral comes between the variable that stands for a secret which was written out, and the
-// SHA-256 of that. So an approval binds the secret, and a run is resumed with the same.
+// sumOfLiteral separates the variable that replaces a literal secret from the SHA-256 of the
+// secret. The digest binds an approval to the secret, and ensures that a run is resumed with the
+// same one.
 const sumOfLiteral = " sha256:"
 
-// secret returns the value of {env: NAME} or {file: PATH}. The last line end of a file does not
-// belong to it.
+// secret returns the value of {env: NAME} or {file: PATH}. The last line end of a file is not part
+// of the secret.
 func (s *Secrets) secret(e texttree.Entry) (string, error) {
 	if e.Name == "env" {
 		if s == nil || s.LookupEnv == nil {
@@ -440,7 +441,7 @@ func (s *Secrets) secret(e texttree.Entry) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(content), "\n"), "\r"), err
 }
 
-// withoutReserved reports tools that have a name of the language, and leaves them out.
+// withoutReserved reports tools with a name that belongs to the language, and removes them.
 func (b *builder) withoutReserved(tools []*tool.Tool) []*tool.Tool {
 	report := func(name string, loc diag.Loc) {
 		b.findings = append(b.findings, diag.Finding{
@@ -462,8 +463,8 @@ func (b *builder) withoutReserved(tools []*tool.Tool) []*tool.Tool {
 	})
 }
 
-// checkLimits warns of limits for what does not exist: a slip of the pen must not look like
-// a limit. What MCP servers have is not known without them.
+// checkLimits warns about limits for tools that do not exist, since a misspelt limit has no effect.
+// It says nothing if the tools of MCP servers are not known.
 func (b *builder) checkLimits(c *tool.Catalogue, f *File) {
 	known := maps.Clone(b.limits)
 	clear(known)
@@ -488,7 +489,7 @@ func (b *builder) checkLimits(c *tool.Catalogue, f *File) {
 	}
 }
 
-// lacksServer reports whether the tools of a server that a file has are not known.
+// lacksServer reports whether the tools of one of the file's servers are not known.
 func (b *builder) lacksServer() bool {
 	for name := range b.declared {
 		if b.servers == nil || !b.servers.Has(name) {

@@ -12,14 +12,14 @@ import (
 func (r *reader) definition(v value) {
 	v.named("definition", "A tool: a JSON Schema of its params, a tool of MCP, or a function of OpenAI.")
 	if v.Kind == texttree.Boolean {
-		v.tell("enum", []any{true})
+		v.describe("enum", []any{true})
 		return
 	}
 	if !r.is(v, texttree.Object) {
 		return
 	}
 	anything := func(value) {}
-	v.told.open = true
+	v.shape.open = true
 	r.members(v, map[string]set{
 		"name":                 doc("The tool's name, when it is in a list.", anything),
 		"title":                doc("A name for people.", anything),
@@ -39,16 +39,16 @@ func (r *reader) definition(v value) {
 		"undo":                 doc("Which call takes a call of the tool back; null: none.", r.undo),
 		"_outcomes":            doc("The names of alternative outcomes, or their schemas by name.", r.outcomes),
 	})
-	// What is read of the others depends on the form of the definition: see tool.ParseDefinition.
+	// The other members depend on the form of the definition: see tool.ParseDefinition.
 	plain := keywords{"properties": keywords{
 		"properties":           keywords{"type": "object", "properties": keywords{"_outcomes": keywords{}}, "additionalProperties": schemaOrTruth()},
 		"required":             keywords{"type": "array", "items": keywords{"type": "string"}},
 		"additionalProperties": schemaOrTruth(),
 	}}
 	outcomes := keywords{"type": []string{"array", "object"}, "minItems": 1, "minProperties": 1}
-	plain["if"] = has("_outcomes", keywords{}) // beside which those among the properties do not count
+	plain["if"] = has("_outcomes", keywords{}) // _outcomes at the top replaces _outcomes among the properties
 	plain["else"] = keywords{"properties": keywords{"properties": keywords{"properties": keywords{"_outcomes": outcomes}}}}
-	v.tell("if", has("function", keywords{"type": "object"}).and(isFunction()),
+	v.describe("if", has("function", keywords{"type": "object"}).and(isFunction()),
 		"then", keywords{"properties": keywords{"function": named(keywords{})}},
 		"else", named(keywords{"if": isFunction(), "else": plain}))
 }
@@ -68,7 +68,7 @@ func isFunction() keywords { return has("type", keywords{"enum": []string{"funct
 func schemaOrTruth() keywords { return keywords{"type": []string{"object", "boolean"}} }
 
 // named returns the schema of an object with the name and the description of a tool. Its params are
-// one of two members, or else what plain says.
+// in one of two members, or else as in plain.
 func named(plain keywords) keywords {
 	text := keywords{"type": "string"}
 	return keywords{
@@ -85,13 +85,13 @@ func named(plain keywords) keywords {
 
 // outcomes describes the outcomes of a definition.
 func (r *reader) outcomes(v value) {
-	v.tell("minItems", 1, "minProperties", 1)
+	v.describe("minItems", 1, "minProperties", 1)
 	if v.Kind != texttree.Array {
 		r.is(v, texttree.Object)
 	}
 }
 
-// undo describes what takes a call back.
+// undo describes the member undo.
 func (r *reader) undo(v value) {
 	if v.Kind == texttree.Null {
 		return

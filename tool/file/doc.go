@@ -8,15 +8,14 @@
 // .json, .jsonc, .yaml or .yml says which; any other is taken for JSON when its text starts
 // with a brace or a comment of JSON.
 //
-// Of YAML only what JSON has too is read, so that a value is never something else than it looks
-// like: dates are strings; numbers are written as in JSON (010 and 0x1F are
-// errors); keys are strings; there are no aliases, merge keys and tags of one's own.
+// Only the part of YAML that JSON has too is accepted, so that every value is what it looks like:
+// dates are strings; numbers are written as in JSON (010 and 0x1F are errors); keys are strings;
+// there are no aliases, merge keys and custom tags.
 //
 // All faults of a file are reported in their place, with diag.BadMember for a value of the
 // wrong type and diag.UnknownMember for a member that does not exist. Definitions
 // report what tool.ParseDefinition reports.
 //
-// Programs run in the current directory unless "dir" says otherwise; relative
-// paths are from there too, not from the folder of the tool file, so that a file means
-// the same whatever its name is.
+// Programs run in the current directory unless "dir" says otherwise. Relative paths are relative to
+// it too, and not to the folder of the tool file.
 package file

@@ -14,53 +14,52 @@ import (
 	"github.com/plc-lang/plc/tool/guard"
 )
 
-// File is a tool file. What could not be read is missing from it.
+// File is a tool file. Parts that could not be read are missing from it.
 type File struct {
 	Source     *diag.File
 	Tools      []*tool.Definition // in order
 	Activities []Activity         // in order
 	Limits     map[string]tool.Limits
 	Policy     Policy
-	Secrets    *Secrets // for the caller to grant; nil is none
-	// ReadFile reads the documents that the file names (openapi), for the caller to grant; nil
-	// reads none.
+	Secrets    *Secrets // set by the caller; nil gives access to none
+	// ReadFile reads the documents that the file names (openapi). The caller sets it; if it is nil,
+	// none can be read.
 	ReadFile func(path string) ([]byte, error)
-	// Memory is where the results of activities with cache are kept; nil is in memory, as long as
-	// the catalogue is there.
+	// Memory keeps the results of activities with cache. If it is nil, they are kept in memory, as
+	// long as the catalogue exists.
 	Memory guard.Memory
 
 	Models     map[string]json.RawMessage // by name, as they are written
 	MCPServers map[string]json.RawMessage // by name, as they are written
-	Servers    []Server                   // the same, read; in order
+	Servers    []Server                   // the parsed servers, in order
 
 	literals map[diag.Span]literal // secrets that are written out
-	models   []Model               // the same as Models, read; in order
-	limits   []value               // where the limits stand
+	models   []Model               // the parsed models, in order
+	limits   []value               // the places of the limits
 	permits  []value               // the names of tools in policy
-	flow     value                 // the section on the flow of information; nothing if its Node is nil
-	labels   []labelled            // what definitions say of it
+	flow     value                 // the section on the flow of information; its Node is nil if there is none
+	labels   []labelled            // the labels in definitions
 	services []*service
 	builtins []value                // the built-in tools that are granted, by name
-	later    map[string]*tool.Later // the definitions that are read when they are used, by tool
+	later    map[string]*tool.Later // by tool, the definitions that are read only when they are used
 }
 
 // Policy says what tools may do (cli, "The tool file").
 type Policy struct {
-	Approve string   // "all", "destructive" or "none"; "" when not said
+	Approve string   // "all", "destructive" or "none"; "" if not set
 	Hosts   []string // that requests may go to
 	Paths   []string // that may be read and written
 	Allow   []string // the only tools that may be used; nil is all
 	Deny    []string // tools that may not be used
-	// PinPrograms binds an approval to the content of programs, and not to their paths alone.
+	// PinPrograms binds an approval to the content of programs, and not only to their paths.
 	PinPrograms bool `json:",omitempty"`
-	// ApprovalKeys are the public keys, in base64, one of which has to sign the approval of a plan;
-	// nil asks for no signature.
+	// ApprovalKeys are public keys, in base64, one of which has to sign the approval of a plan; nil
+	// requires no signature.
 	ApprovalKeys []string `json:",omitzero"`
 }
 
-// Read reads a tool file. It never returns nil: what could be read is there
-// beside the findings. It costs one pass over the text, and a compiled schema for
-// each param.
+// Read reads a tool file. It never returns nil: besides the findings it returns everything that
+// could be read. It costs one pass over the text, and a compiled schema for each param.
 func Read(src *diag.File) (*File, diag.List) {
 	f := newFile(src)
 	r := &reader{file: src}
@@ -79,7 +78,7 @@ func Read(src *diag.File) (*File, diag.List) {
 	return f, r.findings
 }
 
-// newFile returns the file of a text, without what is in it.
+// newFile returns the file of a text, with empty contents.
 func newFile(src *diag.File) *File {
 	return &File{
 		Source: src, Limits: map[string]tool.Limits{},
@@ -121,10 +120,11 @@ func parse(src *diag.File) (*texttree.Node, *jsonscan.Error) {
 	return texttree.ParseJSON(src.Text, maxDepth)
 }
 
-// isYAML tells YAML from JSON by the name, else by how the text begins.
+// isYAML reports whether the text is YAML rather than JSON: by the name of the file, else by how
+// the text begins.
 func isYAML(src *diag.File) bool {
 	if src.Origin() != src {
-		return false // made of another text, whose name it has
+		return false // made from another text, whose name it has
 	}
 	switch strings.ToLower(path.Ext(src.Name)) {
 	case ".yaml", ".yml":
@@ -169,7 +169,7 @@ func (r *reader) tools(v value, f *File) {
 }
 
 func (r *reader) tool(v value, name string, f *File) {
-	if v.told != nil {
+	if v.shape != nil {
 		r.definition(v)
 		return
 	}

@@ -113,13 +113,13 @@ type policyReader struct {
 	sections []*section
 	known    []string  // the categories that files declare
 	patterns []string  // those of them that are patterns
-	cut      bool      // there are more than are known
-	unknown  int       // how many uses of unknown ones there are
+	cut      bool      // known has reached maxCategories
+	unknown  int       // the number of uses of unknown categories
 	named    []string  // the categories that labels have
 	places   []located // the names of levels and categories
 }
 
-// located is a name of a level or a category, and where it stands.
+// located is the name of a level or a category, and its place.
 type located struct {
 	kind, name string
 	loc        diag.Loc
@@ -234,7 +234,7 @@ func (s *section) chains(v value) (all [][]string) {
 		s.elements(v, func(v value) { all = append(all, s.chains(v)...) })
 		return all
 	}
-	if !s.is(v, texttree.String) || v.told != nil {
+	if !s.is(v, texttree.String) || v.shape != nil {
 		return nil
 	}
 	var chain []string
@@ -396,7 +396,7 @@ func (p *policyReader) section(s *section) {
 	}
 }
 
-// describe returns a reader that describes the members of a section.
+// describe returns a reader that only describes the members of a section.
 func (p *policyReader) describe(s *section) set {
 	return func(v value) { s.flow = v; p.section(s) }
 }
@@ -423,8 +423,8 @@ func (p *policyReader) anything() label.Label {
 	return label.Label{Trust: p.policy.Trust.Bottom(), Secrecy: p.policy.Secrecy.Top()}
 }
 
-// unsaid returns the trust and secrecy of a label that states neither: those of the default,
-// without categories.
+// unsaid returns the label of a value for which the policy states neither trust nor secrecy: those
+// of the default, without categories.
 func (p *policyReader) unsaid() label.Label {
 	l := p.anything()
 	for i, d := range slices.DeleteFunc([]*label.Label{p.base.Default, p.policy.Default}, func(d *label.Label) bool { return d == nil }) {
@@ -453,7 +453,7 @@ func (p *policyReader) label(s *section, v value, unsaid label.Label) label.Labe
 
 func (s *section) level(dst *label.Level, o *label.Order) set {
 	return func(v value) {
-		if !s.is(v, texttree.String) || v.told != nil { // files have more levels
+		if !s.is(v, texttree.String) || v.shape != nil { // files have more levels
 			return
 		}
 		l, ok := o.Level(v.Str)
@@ -498,7 +498,7 @@ func meant(name string, names []string) string {
 func (p *policyReader) paths(s *section, v value) (all []label.Path) {
 	places := map[string]diag.Span{}
 	s.each(v, func(v value) {
-		if v.told != nil {
+		if v.shape != nil {
 			p.label(s, v, p.unsaid())
 			return
 		}
@@ -523,7 +523,7 @@ func (p *policyReader) paths(s *section, v value) (all []label.Path) {
 func (p *policyReader) tool(s *section, v value, name string, violation label.Violation) {
 	v.named("flowTool", "What a tool gives and takes.")
 	t := label.Tool{Selector: label.Selector{Text: name, Loc: s.loc(v.key)}}
-	if v.told == nil {
+	if v.shape == nil {
 		s.selector(v, t.Text)
 	}
 	var bounds value
@@ -628,7 +628,7 @@ func (p *policyReader) rule(s *section, v value, violation label.Violation) {
 	if v.Kind == texttree.Object {
 		v.needs("rule")
 		s.members(v, map[string]set{"rule": doc("The rule: sum(pay.amount) <= 1000.", func(v value) { text = v; only(s.text(new(string)))(v) }), "violation": doc("What happens to a plan that breaks it.", s.violation(&violation))})
-		if v.told != nil {
+		if v.shape != nil {
 			return
 		}
 		if text.Node == v.Node {
@@ -636,7 +636,7 @@ func (p *policyReader) rule(s *section, v value, violation label.Violation) {
 			return
 		}
 	}
-	if !s.is(text, texttree.String) || v.told != nil {
+	if !s.is(text, texttree.String) || v.shape != nil {
 		return
 	}
 	r, err := label.ParseRule(text.Str)

@@ -18,7 +18,7 @@ import (
 	"github.com/plc-lang/plc/tool/guard"
 )
 
-// around configures the guards of an activity's calls: cache, breaker and limits.
+// around configures the guards of an activity's calls: cache, breaker and the limit of results.
 type around struct {
 	cache     time.Duration // 0 remembers nothing
 	failures  int           // 0 is no breaker
@@ -26,10 +26,10 @@ type around struct {
 	maxOutput int // 0 is no bound
 }
 
-// defaultPause is that of a breaker that says nothing of it.
+// defaultPause is the pause of a breaker that sets none.
 const defaultPause = 30 * time.Second
 
-// around reads what stands around an activity, besides the members of the place itself.
+// around adds the members that configure guards to the known members of a place.
 func (r *reader) around(a *around, known map[string]set) map[string]set {
 	maps.Copy(known, map[string]set{
 		"cache":     doc("How long results are remembered, of tools that only read: 10m.", r.duration(&a.cache, 1)),
@@ -42,16 +42,16 @@ func (r *reader) around(a *around, known map[string]set) map[string]set {
 	return known
 }
 
-// remembering is where the results of an activity are remembered, and what it is. The zero
-// remembering is in memory.
+// remembering says where the results of an activity are remembered, and identifies the activity.
+// The zero remembering keeps results in memory.
 type remembering struct {
 	memory guard.Memory
 	who    []byte
 }
 
-// remembering says where the results of an activity of a file are remembered: by how it is written,
-// what else decides what its calls give, and the secrets that it has, which others may have other
-// ones for.
+// remembering returns where to remember the results of an activity of a file. The activity is
+// identified by its text, by everything else that its results depend on, and by its secrets, since
+// other users may have other secrets.
 func (b *builder) remembering(f *File, a around, secrets []string, parts ...[]byte) remembering {
 	if f == nil || f.Memory == nil || a.cache == 0 {
 		return remembering{}
@@ -61,20 +61,20 @@ func (b *builder) remembering(f *File, a around, secrets []string, parts ...[]by
 	if len(secrets) == 0 {
 		return remembering{f.Memory, who}
 	}
-	// A secret that is easy to guess must not be found out from what is kept.
+	// Somebody who reads the memory must not be able to guess a short secret.
 	given, _ := json.Marshal(secrets)
 	stretched, err := pbkdf2.Key(sha256.New, string(given), who, stretches, sha256.Size)
 	if err != nil {
-		return remembering{} // where the system forbids that
+		return remembering{} // the system does not allow this key derivation
 	}
 	return remembering{f.Memory, append(who, stretched...)}
 }
 
-// stretches is the number of rounds that trying a secret costs.
+// stretches is the number of hash rounds that are needed to try one secret.
 const stretches = 100_000
 
-// wrap returns an activity with what stands around it: what is remembered needs no service that
-// works.
+// wrap returns an activity with its guards. The cache is outermost, so that remembered results are
+// available even while the breaker is open.
 func (a around) wrap(next tool.Activity, r remembering) tool.Activity {
 	if a.maxOutput > 0 {
 		next = guard.MaxOutput(int64(a.maxOutput))(next)
@@ -91,8 +91,8 @@ func (a around) wrap(next tool.Activity, r remembering) tool.Activity {
 	return next
 }
 
-// middleware returns what stands around what is not known yet: the model of a latent tool. What
-// it remembers it remembers of all of them.
+// middleware returns the guards for an activity that is not known yet: the model of a latent tool.
+// All models that it wraps share one memory.
 func (a around) middleware(r remembering) tool.Middleware {
 	if a == (around{}) {
 		return nil
@@ -115,7 +115,7 @@ func (r *reader) size(dst *int) set {
 			r.count(dst, 1)(v)
 			return
 		}
-		if v.told != nil {
+		if v.shape != nil {
 			return
 		}
 		for unit, bytes := range map[string]int{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
@@ -130,8 +130,8 @@ func (r *reader) size(dst *int) set {
 	}
 }
 
-// byCall returns what stands around a stand-in. One that answers by the call gives two calls
-// with the same params different results, so that nothing can be remembered of it.
+// byCall returns the guards of a stand-in. If it has results by call, calls with the same params
+// have different results, so they can't be remembered.
 func (b *builder) byCall(a Activity) around {
 	if len(a.standIn.ReturnEach) == 0 || a.around.cache == 0 {
 		return a.around
@@ -142,14 +142,14 @@ func (b *builder) byCall(a Activity) around {
 	return a.around
 }
 
-// forgets warns of the cache of an activity.
+// forgets warns that the cache of an activity has no effect, and why.
 func (b *builder) forgets(a Activity, why string) {
 	b.findings = append(b.findings, diag.Finding{
 		Code: diag.BadMember, Severity: diag.Warning, Loc: a.Loc, Pointer: a.pointer + "/cache", Message: why,
 	})
 }
 
-// checkCaches warns of a cache that remembers nothing.
+// checkCaches warns about caches that remember nothing.
 func (b *builder) checkCaches(c *tool.Catalogue) {
 	for t := range c.Listed() {
 		a, ok := b.last[activityOf(t.Definition)]

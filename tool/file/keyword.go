@@ -10,11 +10,11 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// misplaced are words with which people say in a definition what runs the tool.
+// misplaced are members that people write in a definition by mistake to say what runs the tool.
 var misplaced = []string{"activity", "process", "http", "openapi", "mcp", "latent", "return", "echo", "exec", "command", "run", "shell"}
 
-// definitionWords reports the keywords of a definition that mean nothing: a warning about those
-// that nearly are a keyword, an info about others.
+// definitionWords reports unknown keywords in a definition: with a warning if one is nearly a known
+// keyword, else with an info.
 func (r *reader) definitionWords(v value) {
 	for _, k := range tool.UnknownKeywords(v.JSON(), true) {
 		in := v.find(k.Parent)
@@ -34,7 +34,7 @@ func (r *reader) definitionWords(v value) {
 	}
 }
 
-// find returns the value at a JSON Pointer below v, or the last one on the way that is there.
+// find returns the value at a JSON Pointer below v, or the last value on the way that exists.
 func (v value) find(pointer string) value {
 	if pointer == "" {
 		return v
@@ -49,7 +49,7 @@ func (v value) find(pointer string) value {
 	return v
 }
 
-// replaceBy gives the last finding its fix: another name where one stands.
+// replaceBy adds a fix to the last finding that replaces a name by another.
 func (r *reader) replaceBy(at diag.Span, name string) {
 	r.findings[len(r.findings)-1].Fix = &diag.Fix{
 		Message: fmt.Sprintf("replace it by %q", name),

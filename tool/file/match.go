@@ -14,7 +14,7 @@ import (
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
 
-// activityOf returns the name of the activity that runs a tool; "" is none.
+// activityOf returns the name of the activity that runs a tool; "" if there is none.
 func activityOf(d *tool.Definition) string {
 	if d.HasActivity {
 		return d.Activity
@@ -22,8 +22,8 @@ func activityOf(d *tool.Definition) string {
 	return d.Name
 }
 
-// checkPlaceholders reports the placeholders of activities for which their tools have no
-// param: they would never be filled, and take with them what they stand in.
+// checkPlaceholders reports placeholders for which the tool has no param: they would never be
+// filled, and the part of the activity around them would always be left out.
 func (b *builder) checkPlaceholders(c *tool.Catalogue) {
 	for t := range c.Listed() {
 		a, ok := b.last[activityOf(t.Definition)]
@@ -43,8 +43,8 @@ func (b *builder) checkPlaceholders(c *tool.Catalogue) {
 	}
 }
 
-// declaredParams returns the names of a definition's params. They are not all if it says that
-// there may be others, or nothing of params at all.
+// declaredParams returns the names of a definition's params. all is false if it allows others, or
+// declares no params at all.
 func declaredParams(d *tool.Definition) (names []string, all bool) {
 	for name := range d.Params.Names() {
 		if !strings.HasPrefix(name, "_") {
@@ -56,7 +56,7 @@ func declaredParams(d *tool.Definition) (names []string, all bool) {
 	}
 	doc, _ := d.Params.JSON()
 	var schema map[string]json.RawMessage
-	if json.Unmarshal(doc, &schema) != nil { // the schema true
+	if json.Unmarshal(doc, &schema) != nil { // for example the schema true
 		return nil, false
 	}
 	for _, word := range []string{"additionalProperties", "unevaluatedProperties", "patternProperties", "then", "else",
@@ -104,7 +104,7 @@ func placeOf(v value, name string) value {
 		return v
 	}
 	for _, e := range v.Entries {
-		if e.Name == "env" { // of a process: its values are no templates
+		if e.Name == "env" { // the variables of a process have no placeholders
 			continue
 		}
 		inner := placeOf(v.below(e), name)
@@ -131,8 +131,9 @@ func indexPlaceholder(text, name string) int {
 	return -1
 }
 
-// checkNames reports an activity that no tool has while the name of a tool without
-// one is near. Others without a tool are silent: they may be there for _activity.
+// checkNames reports an activity that belongs to no tool if its name is nearly that of a tool
+// without an activity. Other activities without a tool are not reported: calls may use them with
+// _activity.
 func (b *builder) checkNames(c *tool.Catalogue) {
 	used, free := map[string]bool{}, map[string]bool{}
 	for t := range c.Listed() {

@@ -17,17 +17,17 @@ import (
 // DefaultModel is the model that makes the latent calls of tools that name none.
 const DefaultModel = "default"
 
-// Model is a model as a tool file has it. What speaks to it is for the caller to make.
+// Model is the configuration of a model in a tool file. The caller makes the client for it.
 type Model struct {
 	Name        string
 	Provider    string // "openai" or "anthropic"
 	Model       string
-	BaseURL     string // "" is the provider's
+	BaseURL     string // "" is the provider's address
 	Temperature *float64
-	MaxTokens   int // 0 is for the provider to say
-	Batch       int // most calls that go in one request; 0 is one
+	MaxTokens   int // 0 is the provider's default
+	Batch       int // the maximum number of calls in one request; 0 is one
 
-	// InputPrice and OutputPrice are of a million tokens.
+	// InputPrice and OutputPrice are the prices of a million tokens.
 	InputPrice, OutputPrice float64
 
 	Record, Replay string // files of recorded answers; "" are none
@@ -37,7 +37,7 @@ type Model struct {
 	secrets *Secrets
 }
 
-// APIKey returns the key; "" when the model has none. Its error never holds one.
+// APIKey returns the key; "" if the model has none. Its error never contains the key.
 func (m *Model) APIKey() (string, error) {
 	if m.key == nil {
 		return "", nil
@@ -52,8 +52,8 @@ func (m *Model) APIKey() (string, error) {
 	return key, nil
 }
 
-// Models returns the models of tool files by name; of two with one name that of the later file
-// counts.
+// Models returns the models of tool files by name. If two have the same name, the one of the later
+// file counts.
 func Models(files ...*File) map[string]*Model {
 	all := map[string]*Model{}
 	for _, f := range files {
@@ -128,7 +128,7 @@ func (r *reader) baseURL(v value, dst *string) {
 
 // secretOnly reads {"env": NAME} or {"file": PATH}. A text is refused: it would be recorded.
 func (r *reader) secretOnly(v value, dst **texttree.Node) {
-	if v.told == nil && (v.Kind != texttree.Object || len(v.Entries) != 1) {
+	if v.shape == nil && (v.Kind != texttree.Object || len(v.Entries) != 1) {
 		r.errorf(v, "%s is {env: NAME} or {file: PATH}, so that no key stands in a tool file", v.what())
 		return
 	}
@@ -140,7 +140,7 @@ func (r *reader) secretOnly(v value, dst **texttree.Node) {
 
 // within reads a number from 0 to most.
 func (r *reader) within(v value, dst *float64, most float64) {
-	if !r.is(v, texttree.Number) || v.tell("minimum", 0, "maximum", most) {
+	if !r.is(v, texttree.Number) || v.describe("minimum", 0, "maximum", most) {
 		return
 	}
 	n, err := strconv.ParseFloat(v.Raw, 64)
@@ -151,8 +151,8 @@ func (r *reader) within(v value, dst *float64, most float64) {
 	*dst = n
 }
 
-// checkModel reports a latent activity of a model that does not exist. "default" may come
-// from elsewhere.
+// checkModel reports a latent activity that names a model that does not exist. The model "default"
+// may come from elsewhere.
 func (b *builder) checkModel(a Activity, models map[string]*Model) {
 	if a.model == "" || a.model == DefaultModel || models[a.model] != nil {
 		return

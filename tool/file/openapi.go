@@ -19,7 +19,7 @@ import (
 type service struct {
 	at        value
 	spec      value
-	settings  json.RawMessage // of all its operations, secrets by their names
+	settings  json.RawMessage // for all its operations, with secrets by their names
 	operation string          // the operation of an activity; "" selects all operations in the field only
 	server    string
 	only      []string
@@ -39,7 +39,7 @@ func (r *reader) services(v value, f *File) {
 	r.elements(v, func(v value) { f.services = append(f.services, r.service(v, nil)) })
 }
 
-// service reads how a document is used; more are the members that only this place has.
+// service reads the settings for a document; more has the members that only this place allows.
 func (r *reader) service(v value, more map[string]set) *service {
 	s := &service{at: v, effects: map[string]json.RawMessage{}}
 	known := map[string]set{
@@ -80,12 +80,12 @@ func (r *reader) service(v value, more map[string]set) *service {
 	return s
 }
 
-// settings returns the members of an entry that hold for each of its operations, besides those that
-// the request, the definition and the document of an operation tell already.
+// settings returns the members of an entry that apply to each of its operations, without those that
+// are already part of the request, the definition or the document of an operation.
 func (r *reader) settings(v value) json.RawMessage {
-	told := []string{"spec", "server", "only", "prefix", "effects", "operation"}
+	elsewhere := []string{"spec", "server", "only", "prefix", "effects", "operation"}
 	own := r.withoutLiterals(v.Node)
-	own.Entries = slices.DeleteFunc(own.Entries, func(e texttree.Entry) bool { return slices.Contains(told, e.Name) })
+	own.Entries = slices.DeleteFunc(own.Entries, func(e texttree.Entry) bool { return slices.Contains(elsewhere, e.Name) })
 	if len(own.Entries) == 0 {
 		return nil
 	}
@@ -103,7 +103,7 @@ func (r *reader) operation(v value) *service {
 	return s
 }
 
-// openapi makes the tool of the operation that an activity is.
+// openapi makes the tool for an activity that is an operation.
 func (b *builder) openapi(a Activity) (*tool.Tool, error) {
 	s := *a.service
 	s.only, s.onlyGiven = []string{s.operation}, true
@@ -118,10 +118,10 @@ func (b *builder) openapi(a Activity) (*tool.Tool, error) {
 	return nil, errors.New("the operation can't be used")
 }
 
-// errReported is that of an activity that is not made, about which there is a finding.
+// errReported says that an activity could not be made and that there is already a finding about it.
 var errReported = errors.New("reported")
 
-// credential checks a secret of a service: a text or a secret, or a name and a password.
+// credential checks a credential of a service: a text or a secret, or a name and a password.
 func (r *reader) credential(v value) {
 	v.named("credential", "A text, {env: NAME}, {file: PATH}, or a username and a password.")
 	known := map[string]set{
@@ -130,9 +130,9 @@ func (r *reader) credential(v value) {
 	}
 	_, basic := v.Get("username")
 	switch {
-	case v.Kind == texttree.Object && v.told != nil:
+	case v.Kind == texttree.Object && v.shape != nil:
 		maps.Copy(known, r.secretMembers())
-		v.tell("dependencies", map[string][]string{"password": {"username"}})
+		v.describe("dependencies", map[string][]string{"password": {"username"}})
 		r.members(v, known)
 	case v.Kind == texttree.Object && basic:
 		r.members(v, known)
@@ -160,11 +160,11 @@ func (b *builder) operations(f *File) (tools []*tool.Tool) {
 	return tools
 }
 
-// operationNames notes how tools that are operations of an HTTP API are called as well: by
-// method and path, as their definitions have it in x-operation. What two tools have, say of two
-// services, names neither.
+// operationNames notes the other names of tools that are operations of an HTTP API: method and
+// path, which their definitions have in x-operation. A name that two tools have, for example of two
+// services, is left out.
 func (b *builder) operationNames(tools []*tool.Tool) {
-	found := map[string]string{} // the tool, "" for several
+	found := map[string]string{} // the tool; "" if there are several
 	for _, t := range tools {
 		var def struct {
 			Operation string `json:"x-operation"`
@@ -236,8 +236,8 @@ func (b *builder) service(f *File, s *service) []*tool.Tool {
 	return tools
 }
 
-// Documents returns the names of the OpenAPI documents that the file names, as it writes them, in
-// order and each once.
+// Documents returns the names of the OpenAPI documents, as they are written in the file, in order
+// and without duplicates.
 func (f *File) Documents() (names []string) {
 	all := slices.Clone(f.services)
 	for _, a := range f.Activities {
@@ -253,7 +253,7 @@ func (f *File) Documents() (names []string) {
 	return names
 }
 
-// spec is an OpenAPI document that was read, once for all that use it.
+// spec is an OpenAPI document, which is read once for all that use it.
 type spec struct {
 	doc *openapi.Document
 	sum []byte // a digest; nil when it can't be read
@@ -316,7 +316,7 @@ func (b *builder) credentials(f *File, s *service) (map[string]openapi.Credentia
 	return all, nil
 }
 
-// secretText returns a text as it is written, or the secret that is named there.
+// secretText returns a text, or the secret that the value names.
 func (b *builder) secretText(f *File, v value) (string, error) {
 	if v.Kind != texttree.Object || len(v.Entries) == 0 {
 		return v.Str, nil

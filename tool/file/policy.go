@@ -11,8 +11,8 @@ import (
 )
 
 // UnmatchedPolicy reports names in policy and flow of these files that match nothing in a
-// catalogue, which has all tools that plans may have: a slip of the pen must not look like a
-// policy. A tool that flow names without a * has to be there.
+// catalogue, which must have all tools that plans may use. A misspelt name would have no effect. A
+// tool that flow names without a * has to exist.
 func UnmatchedPolicy(c *tool.Catalogue, files ...*File) (found diag.List) {
 	known := namesIn(c)
 	for _, f := range files {

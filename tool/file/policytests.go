@@ -17,29 +17,29 @@ type PolicyTests struct {
 	Policies []string // nil is the policy beside the file, of the same name
 	Tools    []string
 	MCP      []string
-	Common   PolicyCase // what all tests have
+	Common   PolicyCase // what all tests have in common
 	Cases    []PolicyCase
 }
 
-// PolicyCase is a test of policies.
+// PolicyCase is one test of policies.
 type PolicyCase struct {
-	TestCase // its name, and what its plan is given
+	TestCase // its name, and the values of its plan
 
-	Plan *Wanted // the plan, or a string with the name of its file; nil when it has none
+	Plan *Wanted // the plan, or a string with the name of its file; nil if it has none
 	From string  // its notation
-	// Verdict is one of Verdicts, and By are the rules or codes that are its reason.
+	// Verdict is one of Verdicts, and By lists the rules or codes that are its reason.
 	Verdict *Wanted
 	By      []Wanted
 
-	given  value   // the labels of what the run is given; its Node is nil if there are none
+	given  value   // the labels of given values; its Node is nil if there are none
 	reader *reader // of the file
 }
 
-// Verdicts are the verdicts that a test may want, from the best.
+// Verdicts are the verdicts that a test may expect, the best first.
 var Verdicts = [...]string{"allow", "warn", "approve", "reject"}
 
-// ReadPolicyTests reads a file with tests of policies. It never returns nil: what could be read is
-// there beside the findings.
+// ReadPolicyTests reads a file with tests of policies. It never returns nil: besides the findings
+// it returns everything that could be read.
 func ReadPolicyTests(src *diag.File) (*PolicyTests, diag.List) {
 	t, r := &PolicyTests{Source: src}, &reader{file: src}
 	root, err := parse(src)
@@ -78,7 +78,7 @@ func (r *reader) policyTests(t *PolicyTests) set {
 	return func(v value) { v.needs("tests"); r.members(v, known) }
 }
 
-// policyMembers adds the members that a test of policies has, and a file for all its tests.
+// policyMembers adds the members that both a test of policies and its file may have.
 func (r *reader) policyMembers(c *PolicyCase, known map[string]set) map[string]set {
 	c.reader = r
 	r.givenMembers(&c.TestCase, known)
@@ -92,7 +92,7 @@ func (r *reader) policyMembers(c *PolicyCase, known map[string]set) map[string]s
 	})
 	known["from"] = doc("The notation of the plan.", r.text(&c.From))
 	known["given"] = doc("Labels of what the run is given, by paths, in place of those of the policy: input.mail.", func(v value) {
-		if c.given = v; v.told != nil { // a policy reads it: see Relabel
+		if c.given = v; v.shape != nil { // Relabel reads it
 			emptyPolicy().paths(&section{reader: r}, v)
 		}
 	})
@@ -117,7 +117,7 @@ func (r *reader) policyCase(v value, t *PolicyTests) {
 	t.Cases = append(t.Cases, c)
 }
 
-// verdict reads the verdict that a test wants: allow alone, or another one with its reason.
+// verdict reads the verdict that a test expects: allow, or an object with a verdict and its reason.
 func (r *reader) verdict(v value, c *PolicyCase) {
 	if v.Kind == texttree.String {
 		r.wantOneOf(&c.Verdict, Verdicts[:]...)(v)
@@ -129,7 +129,7 @@ func (r *reader) verdict(v value, c *PolicyCase) {
 		})
 	}
 	switch {
-	case v.told != nil:
+	case v.shape != nil:
 	case c.Verdict == nil:
 		if v.Kind == texttree.Object {
 			r.errorf(v, "%s has no verdict: one of %s", v.what(), list(Verdicts[:]))
@@ -141,8 +141,9 @@ func (r *reader) verdict(v value, c *PolicyCase) {
 	}
 }
 
-// Relabel returns a policy in which what the run is given has the labels that the test says, in
-// place of those of the policy at these paths and below. common has what all tests of the file say.
+// Relabel returns a copy of the policy in which given values have the labels of the test, which
+// replace those of the policy at these paths and below. common is the part that all tests of the
+// file have in common.
 func (c *PolicyCase) Relabel(p *label.Policy, common *PolicyCase) (*label.Policy, diag.List) {
 	var findings diag.List
 	for _, from := range []*PolicyCase{common, c} {
@@ -168,7 +169,7 @@ func (c *PolicyCase) Relabel(p *label.Policy, common *PolicyCase) (*label.Policy
 	return p, findings
 }
 
-// Unknown reports the reasons that a test wants and that are none of these rules and codes.
+// Unknown reports the reasons of a test that are none of these rules and codes.
 func (c *PolicyCase) Unknown(known []string) (found diag.List) {
 	for _, by := range c.By {
 		if !slices.Contains(known, by.Text) {

@@ -15,7 +15,7 @@ import (
 // Project holds the settings of a project file: defaults for the flags of commands. Names of files
 // are as they are written.
 type Project struct {
-	Text        []byte // from which it was read
+	Text        []byte // the text of the file
 	Tools, MCP  []string
 	Policies    []string // files with policies on the flow of information
 	Lock, Store string
@@ -24,12 +24,13 @@ type Project struct {
 	Strict      bool
 	Approve     string   // "all", "destructive" or "none"; "" when not said
 	Deny        []string // tools that may not be used
-	// Policy is the rest of the policy, as a tool file has it; nil when there is none.
+	// Policy is the rest of the policy, in the form of a tool file; nil if there is none.
 	Policy json.RawMessage
 }
 
-// Grants reports whether the project does more than ask for more care: it names files, servers, a
-// store or what they may do. The tools of math, which only calculate, are no such file.
+// Grants reports whether the project does more than require more care: whether it names files,
+// servers or a store, or says what they may do. The tools of math count for nothing, since they
+// only calculate.
 func (p *Project) Grants() bool {
 	files := slices.ContainsFunc(p.Tools, func(name string) bool { return name != math.Name })
 	return files || len(p.MCP) > 0 || len(p.Policies) > 0 || p.Lock != "" || p.Store != "" || p.Policy != nil || p.Approve != "" && p.Approve != "all"
@@ -82,7 +83,8 @@ func (r *reader) project(p *Project) set {
 	return func(v value) { r.members(v, known) }
 }
 
-// saysNothing reports whether a text in YAML has nothing but comments: then all is the default.
+// saysNothing reports whether a text in YAML has only comments, so that all settings are the
+// defaults.
 func saysNothing(text string) bool {
 	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
@@ -92,9 +94,9 @@ func saysNothing(text string) bool {
 	return true
 }
 
-// code checks the code of a finding.
+// code checks that a name is the code of a finding.
 func (r *reader) code(v value, name string) {
-	if v.told != nil {
+	if v.shape != nil {
 		return
 	}
 	if _, ok := diag.ParseCode(name); !ok && (v.Kind == texttree.String || v.key != diag.Span{}) {
@@ -126,8 +128,8 @@ func IsStoreURL(name string) bool {
 	return strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
 }
 
-// store reads the name of a store: a file in the folder, or the URL of a database. A project file
-// is shared, so that its URL has no password.
+// store reads the name of a store: a file in the folder, or the URL of a database. Since a project
+// file is shared, the URL must not have a password.
 func (r *reader) store(to *string) set {
 	return func(v value) {
 		if v.Kind != texttree.String || !IsStoreURL(v.Str) {
@@ -152,10 +154,10 @@ func hasPassword(u *url.URL) bool {
 	return has || u.Query().Has("password") || u.Query().Has("sslpassword")
 }
 
-// projectPolicy reads the policy of a project: that of a tool file.
+// projectPolicy reads the policy of a project, which has the form of a tool file's policy.
 func (r *reader) projectPolicy(v value, p *Project) {
 	var f File
-	if r.policy(v, &f); v.told != nil {
+	if r.policy(v, &f); v.shape != nil {
 		return
 	}
 	p.Approve, p.Deny = f.Policy.Approve, f.Policy.Deny

@@ -18,12 +18,12 @@ import (
 	"github.com/plc-lang/plc/internal/texttree"
 )
 
-// value is a value of a tool file and where it is.
+// value is a value of a tool file and its place.
 type value struct {
 	*texttree.Node
 	pointer string    // JSON Pointer
 	key     diag.Span // of its name; zero for elements and the root
-	told    *told     // what is read of it is told here, and no more is done; nil when it is read
+	shape   *shape    // if not nil, readers describe here what they accept, and read nothing
 }
 
 func (v value) below(e texttree.Entry) value {
@@ -31,7 +31,7 @@ func (v value) below(e texttree.Entry) value {
 	return value{Node: e.Value, pointer: v.pointer + "/" + token, key: e.Key}
 }
 
-// what names v in messages.
+// what returns the name of v for messages.
 func (v value) what() string {
 	if v.pointer == "" {
 		return "the tool file"
@@ -39,8 +39,8 @@ func (v value) what() string {
 	return strconv.Quote(jsonscan.UnescapePointer(strings.ReplaceAll(v.pointer[1:], "/", ".")))
 }
 
-// reader reads typed values and notes what is wrong with them. What it could
-// not read is left as it was.
+// reader reads typed values and notes what is wrong with them. It does not change the destination
+// of a value that it could not read.
 type reader struct {
 	file     *diag.File
 	shared   *shared // the schemas that all definitions may refer to; nil for none
@@ -56,12 +56,12 @@ func (r *reader) report(code diag.Code, sev diag.Severity, span diag.Span, point
 	})
 }
 
-// errorf reports a value that is not what it should be.
+// errorf reports an invalid value.
 func (r *reader) errorf(v value, format string, args ...any) {
 	r.report(diag.BadMember, diag.Error, v.Span, v.pointer, format, args...)
 }
 
-// is reports whether v is of a kind, and a finding if it is not.
+// is reports whether v is of a kind. If not, it adds a finding.
 func (r *reader) is(v value, k texttree.Kind) bool {
 	if v.Kind != k {
 		v.refuse()
@@ -99,7 +99,7 @@ func (r *reader) unknown(v value, e texttree.Entry, known func(func(string) bool
 	}
 }
 
-// spelled returns a name as it has to be written where another one stands.
+// spelled returns a name in the form, quoted or not, of the name that it replaces.
 func (r *reader) spelled(at diag.Span, name string) string {
 	if c := r.file.Text[at.Start]; c == '"' || c == '\'' {
 		return string(c) + name + string(c)
@@ -172,8 +172,8 @@ func (r *reader) flag(dst *bool) set {
 	}
 }
 
-// texts reads a list of strings. What was read from an empty list is not nil: that no host is
-// listed is not the same as that nobody lists hosts.
+// texts reads a list of strings. For an empty list it sets a slice that is empty but not nil, since
+// an empty list of hosts is not the same as no list.
 func (r *reader) texts(dst *[]string) set {
 	return func(v value) {
 		if v.Kind == texttree.Array && *dst == nil {
@@ -187,14 +187,15 @@ func (r *reader) texts(dst *[]string) set {
 	}
 }
 
-// keys reads public keys. One that is none would refuse every approval, without saying why.
+// keys reads public keys. An invalid key is an error, since it would refuse every approval without
+// saying why.
 func (r *reader) keys(dst *[]string) set {
 	return func(v value) {
 		r.texts(dst)(v)
 		for i := range v.Entries {
 			e := v.below(v.Entries[i])
 			if e.Kind != texttree.String {
-				continue // which texts reports
+				continue // reported by texts
 			}
 			if key, err := base64.StdEncoding.DecodeString(e.Str); err != nil || len(key) != ed25519.PublicKeySize {
 				r.errorf(e, "%q is no public key: an ed25519 key is wanted, its %d bytes in base64; \"plc approve --key\" writes that of its signer into the approval", e.Str, ed25519.PublicKeySize)
@@ -210,7 +211,7 @@ func (r *reader) raw(dst *json.RawMessage) set {
 // count reads a number of things.
 func (r *reader) count(dst *int, least int) set {
 	return func(v value) {
-		if !r.is(v, texttree.Number) || v.tell("type", "integer", "minimum", least) {
+		if !r.is(v, texttree.Number) || v.describe("type", "integer", "minimum", least) {
 			return
 		}
 		n, err := strconv.Atoi(v.Raw)
@@ -225,7 +226,7 @@ func (r *reader) count(dst *int, least int) set {
 // rate reads a number above 0.
 func (r *reader) rate(dst *float64) set {
 	return func(v value) {
-		if !r.is(v, texttree.Number) || v.tell("exclusiveMinimum", 0) {
+		if !r.is(v, texttree.Number) || v.describe("exclusiveMinimum", 0) {
 			return
 		}
 		f, err := strconv.ParseFloat(v.Raw, 64)
@@ -265,7 +266,7 @@ func (r *reader) duration(dst *time.Duration, least time.Duration) set {
 	}
 }
 
-// shorten returns a value as a message quotes it.
+// shorten returns a value in a form that is short enough for a message.
 func shorten(n *texttree.Node) string {
 	if n.Kind == texttree.Array || n.Kind == texttree.Object {
 		return n.Kind.String()

@@ -9,14 +9,14 @@ import (
 	"github.com/plc-lang/plc/tool/internal/secret"
 )
 
-// discreet is an activity that tells no secret: programs and servers quote what they were
-// given, and what they say goes into plans, records and back to models.
+// discreet is an activity whose output contains no secrets: programs and servers may quote the
+// secrets that they got, and their output goes into plans, records and back to models.
 type discreet struct {
 	next  tool.Activity
 	known *secret.Redactor
 }
 
-// withoutSecrets returns the activity with results and errors that hold none of these.
+// withoutSecrets wraps the activity, so that its results and errors contain none of these secrets.
 func withoutSecrets(next tool.Activity, secrets []string) tool.Activity {
 	known := secret.New(secrets...)
 	if known == nil || next == nil {
@@ -25,13 +25,13 @@ func withoutSecrets(next tool.Activity, secrets []string) tool.Activity {
 	return &discreet{next, known}
 }
 
-// Call returns the activity's, but for what it says of secrets.
+// Call calls the activity and removes the secrets from its progress, result and error.
 func (d *discreet) Call(ctx context.Context, req *tool.Request) (tool.Result, error) {
-	if told := req.Progress; told != nil {
+	if report := req.Progress; report != nil {
 		own := *req
 		own.Progress = func(p tool.Progress) {
 			p.Message = d.known.Message(p.Message)
-			told(p)
+			report(p)
 		}
 		req = &own
 	}

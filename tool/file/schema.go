@@ -21,11 +21,11 @@ const (
 	PolicyTest  = "policytest"
 )
 
-// Schema returns the JSON Schema, of draft 7, of a file that this package reads. It is made by its
-// reader, which is shown a value of each kind at each place and says what it takes there. So the
-// schema has the members that the reader has, and it refuses nothing that the reader takes; what
-// the reader says of a text itself, as of a URL or a rule, it does not say. (Definitions in a file
-// with $defs are read when they are used, by this schema at once.)
+// Schema returns the JSON Schema, of draft 7, of a file that this package reads. It is made by the
+// reader of the file, which is called with a value of each kind at each place and describes what it
+// accepts there. So the schema has the same members as the reader, and accepts everything that the
+// reader accepts. It does not check the syntax of texts such as URLs and rules. (In a file with
+// $defs, the reader reads definitions only when they are used, but the schema checks all of them.)
 func Schema(name string) (json.RawMessage, error) {
 	src := diag.NewFile(name, nil)
 	r := &reader{file: src}
@@ -70,10 +70,10 @@ func emptyPolicy() *policyReader {
 	return &policyReader{base: base, policy: &label.Policy{Trust: base.Trust, Secrecy: base.Secrecy}}
 }
 
-// describer makes schemas of what readers say.
+// describer makes schemas from the descriptions of readers.
 type describer struct{ definitions map[string]any }
 
-// samples returns the values that readers are shown: one of each kind.
+// samples returns the values with which readers are called: one of each kind.
 func samples() []*texttree.Node {
 	return []*texttree.Node{
 		{Kind: texttree.Null, Raw: "null"}, {Kind: texttree.Boolean, Raw: "true"}, {Kind: texttree.Number, Raw: "1"},
@@ -84,14 +84,14 @@ func samples() []*texttree.Node {
 // types are the names that the kinds of the samples have in JSON Schema.
 var types = [...]string{"null", "boolean", "number", "string", "array", "object"}
 
-// place returns the schema of what a reader takes.
+// place returns the schema of the values that a reader accepts.
 func (d *describer) place(read set) map[string]any {
 	var about, name string
 	var taken []map[string]any
-	var all []told
+	var all []shape
 	for i, sample := range samples() {
-		t := told{keywords: map[string]any{}}
-		read(value{Node: sample, told: &t})
+		t := shape{keywords: map[string]any{}}
+		read(value{Node: sample, shape: &t})
 		if about = t.doc; t.name != "" {
 			name = t.name
 		}
@@ -107,7 +107,7 @@ func (d *describer) place(read set) map[string]any {
 		return refer(name, about)
 	}
 	if name != "" {
-		d.definitions[name] = map[string]any{} // for those inside of it
+		d.definitions[name] = map[string]any{} // so that forms within it can refer to it
 	}
 	for _, t := range all {
 		d.inside(t)
@@ -123,7 +123,7 @@ func (d *describer) place(read set) map[string]any {
 	return schema
 }
 
-// refer returns a schema that is a definition; beside $ref no keyword counts.
+// refer returns a schema that refers to a definition. In draft 7 keywords beside $ref are ignored.
 func refer(name, about string) map[string]any {
 	ref := map[string]any{"$ref": "#/definitions/" + name}
 	if about == "" {
@@ -133,7 +133,7 @@ func refer(name, about string) map[string]any {
 }
 
 // inside describes the members and the elements of a value.
-func (d *describer) inside(t told) {
+func (d *describer) inside(t shape) {
 	switch {
 	case t.members != nil:
 		properties := map[string]any{}

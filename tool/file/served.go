@@ -12,22 +12,22 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// served holds the settings that a file has for the tools of an MCP server: for all of them, or for
-// one.
+// served holds the settings of a file for all tools of an MCP server, or for one of them.
 type served struct {
-	name    string // of the one, as the server calls it
+	name    string // the server's name of the tool; "" for all tools
 	at      value
-	timeout time.Duration // 0 is not said
+	timeout time.Duration // 0 is not set
 	around  around
 	limits  tool.Limits
-	effects tool.Effects // those that are declared here count, whatever the server says
+	effects tool.Effects // they take precedence over what the server says
 }
 
-// servedByAll reads what holds for all tools of a server, besides the members of the entry itself.
+// servedByAll reads the settings for all tools of a server, which are members of the server's
+// entry.
 func (r *reader) servedByAll(s *Server, strict bool, known map[string]set) map[string]set {
 	known["timeout"] = doc("The time for one attempt, unless the call sets its own.", r.duration(&s.all.timeout, 1))
 	known["tools"] = doc("What stands around the calls of its tools, by name.", func(v value) {
-		if v.Kind == texttree.Array && !strict { // of another client: the names of those that it shows
+		if v.Kind == texttree.Array && !strict { // another client lists the tools that it shows here
 			return
 		}
 		r.each(v, func(v value) { s.single = append(s.single, r.served(v)) })
@@ -35,7 +35,7 @@ func (r *reader) servedByAll(s *Server, strict bool, known map[string]set) map[s
 	return r.around(&s.all.around, known)
 }
 
-// served reads what holds for one tool.
+// served reads the settings for one tool.
 func (r *reader) served(v value) served {
 	v.named("served", "What stands around the calls of a tool of a server.")
 	one := served{name: v.name(), at: v}
@@ -50,7 +50,7 @@ func (r *reader) served(v value) served {
 
 // effects reads declared effects of a tool.
 func (r *reader) effects(name string, v value) tool.Effects {
-	if v.told != nil {
+	if v.shape != nil {
 		r.effectMembers(v)
 		return tool.Effects{}
 	}
@@ -67,21 +67,21 @@ func (r *reader) effects(name string, v value) tool.Effects {
 	return def.Effects
 }
 
-// guarded is MCP servers whose tools are as files say. Each tool is made once: what is
-// remembered of one is the same by all of its names.
+// guarded holds MCP servers whose tools have the settings of files. Each tool is made only once, so
+// that all its names share remembered results.
 type guarded struct {
 	MCP
 	tools []*tool.Tool
 	byKey map[[2]string]*tool.Tool
 }
 
-// guard returns the servers with what files say of their tools; of two entries of one name that
-// of the later file counts.
+// guard returns the servers with the settings that files have for their tools. If two files have a
+// server of the same name, the entry of the later file counts.
 func (b *builder) guard(servers MCP, files []*File) MCP {
 	if servers == nil {
 		return nil
 	}
-	b.told, b.entries = secretsOf(files), map[string][]byte{}
+	b.serverSecrets, b.entries = secretsOf(files), map[string][]byte{}
 	entries, from := map[string]Server{}, map[string]*File{}
 	for _, f := range files {
 		for _, s := range f.Servers {
@@ -92,9 +92,9 @@ func (b *builder) guard(servers MCP, files []*File) MCP {
 	for _, t := range servers.Tools() {
 		s := entries[serverOf(t)]
 		u := *t
-		u.Activity = withoutSecrets(t.Activity, b.told[s.Name])
+		u.Activity = withoutSecrets(t.Activity, b.serverSecrets[s.Name])
 		s.serve(&u, func(a around) remembering {
-			return b.remembering(from[s.Name], a, b.told[s.Name], []byte(driverMCP), s.Raw)
+			return b.remembering(from[s.Name], a, b.serverSecrets[s.Name], []byte(driverMCP), s.Raw)
 		})
 		g.tools = append(g.tools, &u)
 		g.byKey[[2]string{s.Name, t.Definition.Name}] = &u
@@ -117,7 +117,7 @@ func (g *guarded) Tool(server, name string) (*tool.Tool, error) {
 	return t, err
 }
 
-// serve makes a tool what the entry of its server says.
+// serve applies the settings of a server's entry to one of its tools.
 func (s *Server) serve(t *tool.Tool, kept func(around) remembering) {
 	all, one := s.all, served{}
 	for _, o := range s.single {
@@ -136,7 +136,7 @@ func (s *Server) serve(t *tool.Tool, kept func(around) remembering) {
 	}
 }
 
-// or returns what is said here, else what is said there.
+// or returns a with the settings of other where a has none.
 func (a around) or(other around) around {
 	a.cache, a.maxOutput = cmp.Or(a.cache, other.cache), cmp.Or(a.maxOutput, other.maxOutput)
 	if a.failures == 0 {
@@ -145,8 +145,8 @@ func (a around) or(other around) around {
 	return a
 }
 
-// checkServed warns of what a file says of tools that there are not, and of caches that
-// remember nothing.
+// checkServed warns about settings for tools that do not exist, and about caches that remember
+// nothing.
 func (b *builder) checkServed(g *guarded, s *Server) {
 	for _, one := range s.single {
 		t, err := g.Tool(s.Name, one.name)
@@ -165,7 +165,7 @@ func (b *builder) checkServed(g *guarded, s *Server) {
 	}
 }
 
-// remembers reports whether results of a tool may be remembered.
+// remembers reports whether the results of a tool may be remembered.
 func remembers(t *tool.Tool) bool {
 	e := t.Definition.Effects
 	return e.Pure == tool.Yes || e.ReadOnly == tool.Yes

@@ -25,19 +25,19 @@ import (
 	"github.com/plc-lang/plc/tool/process"
 )
 
-// MCP is the MCP servers that a catalogue takes tools of. Package mcp has it; this one
-// needs no more of it.
+// MCP is the set of MCP servers whose tools a catalogue has. Package mcp implements it; the
+// interface has only what this package needs.
 type MCP interface {
-	// Tools are the tools of all servers; their Source is "mcp:" and the server's name.
+	// Tools returns the tools of all servers; their Source is "mcp:" and the server's name.
 	Tools() []*tool.Tool
-	// Has reports whether there is a server of this name, be it one that has failed.
+	// Has reports whether there is a server of this name, even if it has failed.
 	Has(server string) bool
-	// Tool is a tool by the server's name for it; nil, without an error, when that
-	// is not known since the server has failed.
+	// Tool returns a tool by the server's name for it. It returns nil, without an error, if the
+	// tools are not known because the server has failed.
 	Tool(server, name string) (*tool.Tool, error)
 }
 
-// Server is an MCP server as a tool file or the config of a client has it.
+// Server is an MCP server in a tool file or in the config of a client.
 type Server struct {
 	Name    string
 	Command string
@@ -46,29 +46,28 @@ type Server struct {
 	URL     string
 	Trust   bool
 	Loc     diag.Loc
-	Raw     json.RawMessage // as it is written, secrets by their names
+	Raw     json.RawMessage // as it is written, with secrets by their names
 
 	Env, Headers map[string]string                     // with their secrets; set by Servers
-	Redact       func(string) string                   // takes the secrets out of a text; nil when there are none
-	RedactValue  func(json.RawMessage) json.RawMessage // the same of a JSON value
-	Lacking      *diag.Finding                         // a secret that can't be read, where Secrets.Optional: an error for who starts the server
+	Redact       func(string) string                   // removes the secrets from a text; nil if there are none
+	RedactValue  func(json.RawMessage) json.RawMessage // does the same for a JSON value
+	Lacking      *diag.Finding                         // with Secrets.Optional, a secret that can't be read: an error if the server is started
 
 	expands            bool // ${NAME} in it is an environment variable
 	args, env, headers *texttree.Node
-	all                served   // what holds for all of its tools
-	single             []served // what holds for one of them
+	all                served   // the settings for all of its tools
+	single             []served // the settings for one of them
 	at                 value
 	secrets            *Secrets
 	known              []string  // the secrets
-	expanded           string    // the SHA-256 of what decides which server it is; "" when that is Raw
-	doubts             diag.List // what is to be said of them
+	expanded           string    // the SHA-256 of everything that identifies the server; "" if Raw does
+	doubts             diag.List // warnings about the secrets
 }
 
-// Place returns the program that the server is, with secrets by their names, its file and the
-// folder that it runs in, or its URL as it is written, and the digest of what variables and files
-// in these stand for. With pin it has the content of the files that the command names, too.
-// usePinned then makes a command start the file that was found now, and returns an error if a file
-// has changed.
+// Place returns the program of the server with secrets by their names, its file and folder, or its
+// URL as it is written, and the digest of the values of variables and files in them. With pin it
+// also has the content of the files that the command names; usePinned then makes a command start
+// the file that was found now, and returns an error if a file has changed.
 func (s *Server) Place(pin bool) (p tool.Place, usePinned func(*exec.Cmd) error) {
 	if s.expanded != "" {
 		defer func() {
@@ -86,7 +85,7 @@ func (s *Server) Place(pin bool) (p tool.Place, usePinned func(*exec.Cmd) error)
 		command = append(command, driver.Escape(a))
 	}
 	cfg := process.Config{Command: command, Dir: s.Dir, Stdin: "none"}
-	if path, ok := s.Env["PATH"]; ok { // in which it finds what it starts
+	if path, ok := s.Env["PATH"]; ok { // where it finds the programs that it starts
 		cfg.Env = map[string]string{"PATH": path}
 	}
 	a, err := process.New(cfg)
@@ -106,8 +105,8 @@ func (s *Server) Place(pin bool) (p tool.Place, usePinned func(*exec.Cmd) error)
 	return p, usePinned
 }
 
-// writtenURL returns the URL as it is written, with ${…} for environment variables and for what
-// looks like a secret in it.
+// writtenURL returns the URL as it is written, with ${…} for environment variables and for parts
+// that look like secrets.
 func (s *Server) writtenURL() string {
 	var raw struct{ URL string }
 	if json.Unmarshal(s.Raw, &raw) != nil {
@@ -137,8 +136,8 @@ func (s *Server) written() (words []string) {
 	return words
 }
 
-// ReadServers reads the config of an MCP client: {"mcpServers": {…}}, or {"servers": {…}}. What
-// else clients keep there is passed over, unless it looks like a slip of the pen.
+// ReadServers reads the config of an MCP client: {"mcpServers": {…}}, or {"servers": {…}}. Other
+// members of such files are ignored, unless they look like typing errors.
 func ReadServers(src *diag.File) (*File, diag.List) {
 	f := newFile(src)
 	r := &reader{file: src}
@@ -163,14 +162,15 @@ func ReadServers(src *diag.File) (*File, diag.List) {
 	return f, r.findings
 }
 
-// foreign returns members that configs of MCP clients are known to have and plc does not use.
+// foreign returns members that configs of other MCP clients are known to have and that plc does not
+// use.
 func foreign() []string {
 	return []string{"$schema", "alwaysAllow", "autoApprove", "disabledTools", "timeout", "description", "icon", "gallery", "version",
 		"dev", "enabled", "disabled", "tools", "note"}
 }
 
-// loose reads an object that may have other members: those of other clients are passed over, and an
-// info says so of ones that are not known to be theirs.
+// loose reads an object that may have members for other clients. These are ignored; members that no
+// client is known to have are reported with an info.
 func (r *reader) loose(v value, known map[string]set) {
 	if !r.is(v, texttree.Object) {
 		return
@@ -195,7 +195,7 @@ func (r *reader) servers(v value, f *File, strict bool) {
 		before := len(r.findings)
 		s := r.server(v, strict)
 		if e, ok := v.Get("disabled"); ok && !strict && e.Value.Raw == "true" {
-			r.findings = r.findings[:before] // its secrets are noted all the same
+			r.findings = r.findings[:before] // its secrets are still noted
 			return
 		}
 		f.MCPServers[v.name()] = s.Raw
@@ -222,7 +222,7 @@ func (r *reader) server(v value, strict bool) Server {
 		"env":     doc("Variables of its environment.", func(v value) { s.env = v.Node; r.each(v, variable) }),
 		"headers": doc("Headers of requests to it.", func(v value) { s.headers = v.Node; r.each(v, variable) }),
 	})
-	if v.told != nil {
+	if v.shape != nil {
 		r.members(v, known)
 		return s
 	}
@@ -248,10 +248,10 @@ func (r *reader) server(v value, strict bool) Server {
 	return s
 }
 
-// variable checks a text or secret. What clients would replace in a text, and plc does not, is
-// passed on as it stands, which nobody means.
+// variable checks a text or secret. It warns about placeholders that other clients would replace
+// and plc does not.
 func (r *reader) variable(v value, strict bool) {
-	if r.textOrSecret(v); v.told != nil {
+	if r.textOrSecret(v); v.shape != nil {
 		return
 	}
 	said := v.Str
@@ -267,14 +267,15 @@ func (r *reader) variable(v value, strict bool) {
 	}
 }
 
-// A literal is a secret that is written out, and what should be written instead.
+// A literal is a secret that the file contains as text, and what should be written instead.
 type literal struct {
 	text   string
 	better *texttree.Node
 }
 
-// literal notes a secret that is written out, and warns of it. It says what to write in its place,
-// and what to set for that. Where the source can't be replaced, records have it.
+// literal notes a secret that the file contains as text, and warns about it. The warning says what
+// to write instead, and which variable to set. If the source can't be replaced, records contain the
+// secret.
 func (r *reader) literal(v value, better *texttree.Node, variable, set string) {
 	if !r.isQuoted(v) {
 		r.exposed(v, fmt.Sprintf("write %s and %s", better.JSON(), set))
@@ -293,8 +294,8 @@ func (r *reader) literal(v value, better *texttree.Node, variable, set string) {
 	r.findings[len(r.findings)-1].Secret = true
 }
 
-// isQuoted reports whether the source has a text between quotes, or as it is, on one line, and not
-// as a block of YAML.
+// isQuoted reports whether a text is written on one line, with or without quotes, and not as a
+// block of YAML.
 func (r *reader) isQuoted(v value) bool {
 	text := string(r.file.Text[v.Span.Start:v.Span.End])
 	if len(text) > 1 && (text[0] == '"' || text[0] == '\'') {
@@ -303,13 +304,13 @@ func (r *reader) isQuoted(v value) bool {
 	return text == v.Str
 }
 
-// variableOf returns the environment variable for a secret that is for something.
+// variableOf returns the name of an environment variable for the secret of something.
 func variableOf(something string) string {
 	return variableName.ReplaceAllString(strings.ToUpper(strings.TrimLeft(something, "-")), "_")
 }
 
-// inVariable returns how a secret in an environment variable is written: in a tool file, or in the
-// config of a client.
+// inVariable returns the node for a secret in an environment variable, in the form of a tool file
+// or of a client's config.
 func inVariable(name string, strict bool) *texttree.Node {
 	if !strict {
 		return texttree.Text("${" + name + "}")
@@ -332,14 +333,14 @@ func (r *reader) address(v value, strict bool) {
 	}
 }
 
-// exposed warns of a secret that is written out where no secret can stand.
+// exposed warns about a literal secret in a place where plc can't replace it by a variable.
 func (r *reader) exposed(v value, cure string) {
 	r.report(diag.BadMember, diag.Warning, v.Span, v.pointer, "%s has what looks like a secret that is written out, and the records of runs have it; %s", v.what(), cure)
 	r.findings[len(r.findings)-1].Secret = true
 }
 
-// secretsIn returns what looks like a literal secret in the value of a named member: all of the
-// text, or parts of the URLs in it, both as written and unescaped.
+// secretsIn returns the literal secrets that a member with this name and text seems to have: the
+// whole text, or parts of the URLs in it, both as written and unescaped.
 func secretsIn(name, text string) (all []string) {
 	if isLiteral(name, text) {
 		return []string{text}
@@ -352,12 +353,12 @@ func secretsIn(name, text string) (all []string) {
 
 // A urlSecret is a part of a URL that looks like a literal secret.
 type urlSecret struct {
-	name       string // what it is for
+	name       string // the name of the part
 	start, end int    // where it stands in the text
 	value      string // without escapes
 }
 
-// urlSecrets returns the passwords of the URLs in a text, users that are tokens, and members of the
+// urlSecrets returns the passwords in the URLs of a text, users that are tokens, and members of the
 // query that look like secrets, in the order of the text.
 func urlSecrets(text string) (all []urlSecret) {
 	end := 0
@@ -425,8 +426,9 @@ func (r *reader) args(v value, s *Server, strict bool) {
 	}
 }
 
-// literalArg returns what looks like a secret that is written out in an argument: a known token,
-// the value of a flag for one, or parts of a URL. It also returns the flag; "" if there is none.
+// literalArg returns the parts of an argument that look like literal secrets: a known kind of
+// token, the value of a flag for secrets, or parts of a URL. It also returns the flag; "" if there
+// is none.
 func literalArg(args []texttree.Entry, i int) (flag string, secrets []string) {
 	text := args[i].Value.Str
 	switch name, value, ok := strings.Cut(text, "="); {
@@ -442,7 +444,7 @@ func literalArg(args []texttree.Entry, i int) (flag string, secrets []string) {
 	return flag, secretsIn(flag, text)
 }
 
-// cutAny cuts a text at the first of some separators that is in it.
+// cutAny cuts a text at the first separator that it contains.
 func cutAny(text string, seps ...string) (before, after string, ok bool) {
 	for _, sep := range seps {
 		if before, after, ok = strings.Cut(text, sep); ok {
@@ -452,9 +454,9 @@ func cutAny(text string, seps ...string) (before, after string, ok bool) {
 	return text, "", false
 }
 
-// Servers returns the servers of files, with their secrets; of two with one name that of the
-// later file counts. One whose secrets can't be read, unless they are optional, or that the
-// policy does not allow, is a finding and missing.
+// Servers returns the servers of files, with their secrets. If two have the same name, the one of
+// the later file counts. A server whose secrets can't be read, unless they are optional, or that
+// the policy does not allow, is reported and left out.
 func Servers(files ...*File) ([]Server, diag.List) {
 	last := map[string]Server{}
 	var policy Policy
@@ -485,8 +487,8 @@ func Servers(files ...*File) ([]Server, diag.List) {
 	return all, findings
 }
 
-// beginsWith returns the server whose name another one begins with, and what stands between the
-// names of a server and of its tool: docs, for docs.eu. It returns "" if there is none.
+// beginsWith returns another server with whose name and a separator ("." or "__") this name begins:
+// docs, for docs.eu. It returns "" if there is none.
 func beginsWith(name string, servers map[string]Server) string {
 	for _, other := range slices.Sorted(maps.Keys(servers)) {
 		if strings.HasPrefix(name, other+".") || strings.HasPrefix(name, other+"__") {
@@ -559,9 +561,9 @@ func (s *Server) resolve() error {
 	return nil
 }
 
-// BoundServers returns the MCP servers by name for an approval of a plan: as they are written and,
-// where that does not decide which program or address it is, with the SHA-256 of the command, its
-// folder, the URL and the arguments in which variables and files were replaced by their texts.
+// BoundServers returns the MCP servers by name for an approval of a plan, as they are written. If
+// variables or files decide which program or address a server has, it adds the SHA-256 of the
+// command, its folder, the URL and the arguments after they were replaced by their values.
 func (f *File) BoundServers() map[string]json.RawMessage {
 	all := maps.Clone(f.MCPServers)
 	for _, s := range f.Servers {
@@ -574,10 +576,10 @@ func (f *File) BoundServers() map[string]json.RawMessage {
 	return all
 }
 
-// boundExpanded returns the SHA-256 of what decides which server it is, as approvals have it.
+// boundExpanded returns the SHA-256 that identifies the server, in the form that approvals use.
 func (s *Server) boundExpanded() string { return strings.TrimSpace(sumOfLiteral) + s.expanded }
 
-// What shows that a text is a secret: what it is for, or how it begins.
+// Patterns for names of secrets, and for texts that are secrets.
 var (
 	variableName  = regexp.MustCompile(`[^A-Z0-9_]`)
 	namesInQuery  = regexp.MustCompile(`(?i)(^|[-_.])(key|sig|signature|pwd|pass|auth)$`) // of a URL, besides
@@ -592,7 +594,7 @@ func isLiteral(name, text string) bool {
 		(namesSecret.MatchString(name) || beginsAsToken.MatchString(text))
 }
 
-// withoutLiterals returns a value with variables for secrets that are written out.
+// withoutLiterals returns a value in which variables replace literal secrets.
 func (r *reader) withoutLiterals(n *texttree.Node) *texttree.Node {
 	if l, ok := r.literals[n.Span]; ok && n.Kind == texttree.String {
 		return l.better
@@ -605,8 +607,8 @@ func (r *reader) withoutLiterals(n *texttree.Node) *texttree.Node {
 	return &own
 }
 
-// Recorded returns the text of the file for a record: secrets that are written out are
-// environment variables there.
+// Recorded returns the text of the file for a record, in which environment variables replace
+// literal secrets.
 func (f *File) Recorded() []byte {
 	text := f.Source.Text
 	spans := slices.SortedFunc(maps.Keys(f.literals), func(a, b diag.Span) int { return int(b.Start - a.Start) })
@@ -616,7 +618,7 @@ func (f *File) Recorded() []byte {
 	return text
 }
 
-// Literals returns the secrets that are written out in the file.
+// Literals returns the secrets that the file contains as text.
 func (f *File) Literals() (all []string) {
 	for _, l := range f.literals {
 		all = append(all, l.text)
@@ -627,8 +629,9 @@ func (f *File) Literals() (all []string) {
 // placeholder is ${NAME}, ${NAME:-default} or ${env:NAME} in the config of a client.
 var placeholder = regexp.MustCompile(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}`)
 
-// expand replaces the placeholders of a client's config by environment variables. Those in
-// variables, headers and the address are taken for secrets, and those whose names say so.
+// expand replaces the placeholders of a client's config by environment variables. It treats their
+// values as secrets if they are used in variables, headers or the address, or if their names say
+// so.
 func (s *Server) expand() (err error) {
 	isSecret := false
 	replace := func(in string) string {
@@ -679,14 +682,14 @@ func secretsOf(files []*File) map[string][]string {
 	for _, f := range files {
 		for _, s := range f.Servers {
 			s.secrets = f.Secrets
-			_ = s.resolve() // what can't be read was reported, and no server was told
+			_ = s.resolve() // a secret that can't be read was reported, and is not sent to a server
 			all[s.Name] = s.known
 		}
 	}
 	return all
 }
 
-// mcp returns the activity of a tool of an MCP server.
+// mcp makes the activity for a tool of an MCP server.
 func (b *builder) mcp(a Activity) (tool.Activity, diag.Code, error) {
 	if b.servers == nil {
 		b.findings = append(b.findings, diag.Finding{
@@ -695,23 +698,23 @@ func (b *builder) mcp(a Activity) (tool.Activity, diag.Code, error) {
 		})
 		return nil, 0, nil
 	}
-	if b.declared[a.server] && !b.servers.Has(a.server) { // what is wrong with it was reported
+	if b.declared[a.server] && !b.servers.Has(a.server) { // its error was reported
 		return nil, 0, nil
 	}
 	t, err := b.servers.Tool(a.server, a.tool)
 	if err != nil || t == nil {
 		return nil, diag.UnknownActivity, err
 	}
-	b.remotes[a.Name], b.secrets = t, b.told[a.server]
+	b.remotes[a.Name], b.secrets = t, b.serverSecrets[a.server]
 	return t.Activity, 0, nil
 }
 
-// remote adds the tools of servers to those of files. A server's tool goes by its own name, and by
-// "server.tool"; by the latter only when another server, or a tool file, has the name for something
-// else. When activities of the tool file name it, what has these activities is all that runs it:
-// tools of the file, with their definitions, or else one that is named as the activity, with the
-// server's definition. The server's names then stand for that one tool, and for nothing when there
-// are several, so that they are no way around a definition of the file.
+// remote adds the tools of servers to those of files. A server's tool has its own name and
+// "server.tool", but only the latter if another server, or a tool file, uses the name for something
+// else. If activities of the tool file name the tool, it can be called only by the tools that have
+// these activities: tools of the file, with their definitions, or else a tool with the name of the
+// activity and the server's definition. The server's names then stand for that tool, or for nothing
+// if there are several, so that plans can't bypass a definition of the file.
 func (b *builder) remote(tools []*tool.Tool) []*tool.Tool {
 	if b.servers == nil {
 		return tools
@@ -725,7 +728,7 @@ func (b *builder) remote(tools []*tool.Tool) []*tool.Tool {
 		}
 		users[activity] = append(users[activity], i)
 	}
-	means := map[string][]string{} // the tools that run a server's tool, by "server.tool"
+	means := map[string][]string{} // by "server.tool", the tools that run a server's tool
 	for _, name := range slices.Sorted(maps.Keys(b.remotes)) {
 		t := b.remotes[name]
 		if _, taken := own[name]; users[name] == nil && !taken {
@@ -745,7 +748,7 @@ func (b *builder) remote(tools []*tool.Tool) []*tool.Tool {
 	return b.others(tools, own, means)
 }
 
-// renamed returns a server's tool by another name.
+// renamed returns a server's tool with another name.
 func (b *builder) renamed(t *tool.Tool, name string) *tool.Tool {
 	def := *t.Definition
 	def.Name = name
@@ -760,7 +763,8 @@ func (b *builder) renamed(t *tool.Tool, name string) *tool.Tool {
 	return &named
 }
 
-// others adds the tools of servers that no activity names, and what the names of the others mean.
+// others adds the tools of servers that no activity names, and the aliases for the names of the
+// other tools.
 func (b *builder) others(tools []*tool.Tool, own map[string]int, means map[string][]string) []*tool.Tool {
 	servers := map[string][]string{} // by the name of a tool
 	full, all := map[string]bool{}, maps.Clone(b.declared)
@@ -796,10 +800,9 @@ func (b *builder) others(tools []*tool.Tool, own map[string]int, means map[strin
 	return tools
 }
 
-// meansOther reports whether the name that a server has for its tool is, or looks like, one for
-// something else: an activity of the tool file, a tool of another one of the servers with its
-// server's name before it, or an operation by method and path. A server must not choose what these
-// names mean.
+// meansOther reports whether a server's name for its tool is, or looks like, a name for something
+// else: an activity of the tool file, "server.tool" of another server, or an operation by method
+// and path. A server must not decide what these names mean.
 func (b *builder) meansOther(t *tool.Tool, servers map[string]bool) bool {
 	name := t.Definition.Name
 	if _, is := b.made[name]; is && b.remotes[name] != t || openapi.IsOperation(name) || strings.HasPrefix(name, "mcp__") {
@@ -813,8 +816,8 @@ func (b *builder) meansOther(t *tool.Tool, servers map[string]bool) bool {
 	return false
 }
 
-// alias makes a tool of a server known by "server.tool", and by the name that other clients give
-// it: mcp__server__tool.
+// alias adds the names "server.tool" and mcp__server__tool, which other clients use, for a tool of
+// a server.
 func (b *builder) alias(t *tool.Tool, full, name string) {
 	if full != name {
 		b.aliases[full] = name
@@ -827,8 +830,8 @@ func serverOf(t *tool.Tool) string { return strings.TrimPrefix(t.Source, "mcp:")
 // fullName returns the name of a server's tool with that of the server before it.
 func fullName(t *tool.Tool) string { return serverOf(t) + "." + t.Definition.Name }
 
-// clash reports a name that several have. taken says that one of them is no tool of a server, and
-// other that it may be the name of something else.
+// clash reports a name that several tools have. taken says that one of them is not a tool of a
+// server, and other that it may be the name of something else.
 func (b *builder) clash(t *tool.Tool, servers []string, taken, other bool) {
 	name, server := t.Definition.Name, serverOf(t)
 	if _, own := b.made[name]; tool.IsBuiltIn(name) || tool.IsReserved(name) && !own {
@@ -845,7 +848,7 @@ func (b *builder) clash(t *tool.Tool, servers []string, taken, other bool) {
 	switch {
 	case taken:
 	case servers[0] != server:
-		return // once for all
+		return // it is reported only once
 	default:
 		var full []string
 		for _, s := range servers {

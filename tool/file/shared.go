@@ -13,17 +13,18 @@ import (
 )
 
 // maxShared is the maximum number of shared schemas in a definition: those that it reaches by the
-// fewest references. Others may be anything.
+// fewest references. Values of the others are not checked.
 const maxShared = 500
 
-// shared are the schemas under $defs of a tool file, to which all of its definitions may refer. The
-// definitions of such a file, which may be many and large, are read when they are used.
+// shared holds the schemas under $defs of a tool file, to which all of its definitions may refer.
+// Since the definitions of such a file may be many and large, they are read only when they are
+// used.
 type shared struct {
 	defs     value
 	identity string // of the file
 }
 
-// isSchema reports whether a definition is a JSON Schema, whose references lead to its own $defs.
+// isSchema reports whether a definition is a JSON Schema, whose references are to its own $defs.
 func isSchema(v value) bool {
 	return v.Kind == texttree.Object && !slices.ContainsFunc(v.Entries, func(e texttree.Entry) bool {
 		return e.Name == "inputSchema" || e.Name == "parameters" || e.Name == "function"
@@ -35,7 +36,7 @@ func digest(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// listed returns a definition as JSON without what it says of params and results.
+// listed returns a definition as JSON without the schemas of params and results.
 func listed(v value) []byte {
 	short := &texttree.Node{Kind: texttree.Object, Span: v.Span}
 	for _, e := range v.Entries {
@@ -55,7 +56,7 @@ func listed(v value) []byte {
 	return short.JSON()
 }
 
-// later reads a whole definition once it is used.
+// later returns a Later that reads the whole definition when it is used.
 func (r *reader) later(v value, name string, place diag.Span) *tool.Later {
 	file, shared := r.file, r.shared
 	return tool.NewLater(shared.identity, func() (*tool.Definition, diag.List) {
@@ -64,7 +65,7 @@ func (r *reader) later(v value, name string, place diag.Span) *tool.Later {
 		def, findings := tool.ParseDefinition(whole.JSON(), name, r.loc(place))
 		for _, finding := range findings {
 			finding.Loc = r.loc(whole.At(finding.Pointer).Span)
-			if !strings.HasPrefix(finding.Pointer, "/$defs/") { // which the file has
+			if !strings.HasPrefix(finding.Pointer, "/$defs/") { // not in the shared schemas
 				finding.Pointer = v.pointer + finding.Pointer
 			}
 			r.findings = append(r.findings, finding)
@@ -74,7 +75,7 @@ func (r *reader) later(v value, name string, place diag.Span) *tool.Later {
 	})
 }
 
-// with returns a definition with the shared schemas that it leads to under its own $defs.
+// with returns a definition with the shared schemas that it refers to under its own $defs.
 func (s *shared) with(v value) *texttree.Node {
 	var own texttree.Node
 	if e, ok := v.Get("$defs"); ok {
@@ -95,7 +96,7 @@ func (s *shared) with(v value) *texttree.Node {
 		}
 	}
 	references(v.Node, note)
-	for i := 0; i < len(names); i++ { // more come with them
+	for i := 0; i < len(names); i++ { // the loop adds more names
 		e, ok := s.defs.Get(names[i])
 		if !ok {
 			continue // reported as a reference to nothing

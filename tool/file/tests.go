@@ -21,7 +21,7 @@ type Tests struct {
 	From   string // its notation
 	Tools  []string
 	MCP    []string
-	Common TestCase   // what all tests have
+	Common TestCase   // what all tests have in common
 	Cases  []TestCase // in order
 }
 
@@ -33,7 +33,7 @@ type TestCase struct {
 	Settings      TestSettings
 	StandIns      map[string]*standin.Script // by tool
 	StandInLocs   map[string]diag.Loc
-	Answers       map[string]TestAnswer // by the path of the call; "*" is about all others
+	Answers       map[string]TestAnswer // by the path of the call; "*" is for all other calls
 	Faults        []Wanted
 	Never, Always []Wanted // conditions in CEL
 	Expect        Expectation
@@ -54,15 +54,15 @@ type TestAnswer struct {
 	Result, Params json.RawMessage
 }
 
-// Wanted is a value of a test file and where it is.
+// Wanted is a value that a test expects, and its place in the file.
 type Wanted struct {
 	JSON json.RawMessage
 	Text string // of a string
 	Loc  diag.Loc
 }
 
-// Expectation lists what a test expects. What is nil is not looked at, but that a run without a
-// Status has to complete.
+// Expectation lists what a test expects. Members that are nil are not checked, but without a Status
+// the run has to complete.
 type Expectation struct {
 	Status, Reason      *Wanted
 	Output, State, Data *Wanted
@@ -89,8 +89,8 @@ type EffectWanted struct {
 	Loc            diag.Loc
 }
 
-// ReadTests reads a file with tests. It never returns nil: what could be read is there beside the
-// findings.
+// ReadTests reads a file with tests. It never returns nil: besides the findings it returns
+// everything that could be read.
 func ReadTests(src *diag.File) (*Tests, diag.List) {
 	t, r := &Tests{Source: src}, &reader{file: src}
 	root, err := parse(src)
@@ -128,7 +128,7 @@ func (r *reader) tests(t *Tests) set {
 func (r *reader) testCase(v value, t *Tests) {
 	v.named("case", "A test; one that says nothing wants that the run completes.")
 	c := TestCase{Name: v.name(), Loc: r.loc(v.key)}
-	if v.Kind != texttree.Null { // a test that says nothing wants that the run completes
+	if v.Kind != texttree.Null { // an empty test expects that the run completes
 		r.members(v, r.testMembers(&c, map[string]set{
 			"expect":   doc("What has to come of the run. Without a status, it has to complete.", func(v value) { r.expectation(v, &c.Expect) }),
 			"faults":   doc("Faults that the run has: charge@1=timeout.", r.wantedList(&c.Faults)),
@@ -138,7 +138,7 @@ func (r *reader) testCase(v value, t *Tests) {
 	t.Cases = append(t.Cases, c)
 }
 
-// testMembers adds the members that a test has, and a file for all its tests.
+// testMembers adds the members that both a test and its file may have.
 func (r *reader) testMembers(c *TestCase, known map[string]set) map[string]set {
 	r.givenMembers(c, known)
 	maps.Copy(known, map[string]set{
@@ -153,7 +153,7 @@ func (r *reader) testMembers(c *TestCase, known map[string]set) map[string]set {
 	return known
 }
 
-// givenMembers adds the members that say what a plan is given, and by which tools.
+// givenMembers adds the members with the values and the stand-ins of a plan.
 func (r *reader) givenMembers(c *TestCase, known map[string]set) {
 	object := func(dst *json.RawMessage) set {
 		return func(v value) {
@@ -189,7 +189,7 @@ func (r *reader) testSettings(v value, s *TestSettings) {
 	})
 }
 
-// script reads a stand-in: what an activity of a tool file says that is one, and more.
+// script reads a stand-in: the members of stand-ins in tool files, and those that only tests have.
 func (r *reader) script(v value) *standin.Script {
 	v.named("standIn", "What a tool answers in a test.")
 	s := &standin.Script{}
@@ -206,7 +206,7 @@ func (r *reader) script(v value) *standin.Script {
 		"outcome":   doc("The outcome that the tool names.", r.text(&s.Outcome)),
 		"lost":      doc("The tool does its work, and the answer never comes.", r.flag(&s.Lost)),
 		"sequence": doc("One stand-in for each attempt of the tool; the last one answers all others.", func(v value) {
-			if v.Kind == texttree.Array && !v.tell("minItems", 1) && len(v.Entries) == 0 {
+			if v.Kind == texttree.Array && !v.describe("minItems", 1) && len(v.Entries) == 0 {
 				r.errorf(v, "%s has no answers; give it one or more", v.what())
 			}
 			r.elements(v, func(v value) { s.Sequence = append(s.Sequence, r.script(v)) })
@@ -283,12 +283,12 @@ func (r *reader) listWanted(dst **[]Wanted, at *diag.Loc) set {
 	}
 }
 
-// statuses returns those that a run may end with; refused is a plan with errors.
+// statuses returns the statuses that a test may expect of a run; refused is a plan with errors.
 func statuses() []string {
 	return []string{"completed", "failed", "paused", "rejected", "cancelled", "undoing", "undone", "undoneInPart", "refused"}
 }
 
-// callStatuses returns those that a call may end with.
+// callStatuses returns the statuses that a call may end with.
 func callStatuses() []string {
 	return []string{"completed", "failed", "skipped", "blocked", "awaiting", "cancelled", "pending"}
 }
@@ -326,7 +326,7 @@ func (r *reader) wantOneOf(dst **Wanted, names ...string) set {
 	}
 }
 
-// callWanted reads what is expected of a call: its status alone, or more.
+// callWanted reads what a test expects of a call: only its status, or an object with more.
 func (r *reader) callWanted(v value) CallWanted {
 	c := CallWanted{Path: v.name(), Loc: r.loc(v.key)}
 	if v.Kind == texttree.String {
@@ -341,7 +341,7 @@ func (r *reader) callWanted(v value) CallWanted {
 	return c
 }
 
-// effectWanted reads what is expected of an effect: its tool alone, or more.
+// effectWanted reads what a test expects of an effect: only its tool, or an object with more.
 func (r *reader) effectWanted(v value) EffectWanted {
 	e := EffectWanted{Loc: r.loc(v.Span)}
 	if v.Kind == texttree.String {
@@ -354,7 +354,7 @@ func (r *reader) effectWanted(v value) EffectWanted {
 	return e
 }
 
-// Over returns the settings with those of other where these say nothing.
+// Over returns the settings, with those of other where they are zero.
 func (s TestSettings) Over(other TestSettings) TestSettings {
 	return TestSettings{
 		OnFailure: cmp.Or(s.OnFailure, other.OnFailure), OnUncertain: cmp.Or(s.OnUncertain, other.OnUncertain),

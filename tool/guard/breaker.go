@@ -13,11 +13,11 @@ import (
 // Open is the code of calls that a breaker does not let through.
 const Open = "circuit-open"
 
-// Breaker lets no call through for the pause when so many calls in a row have failed. Then one goes
-// through, to try: when it succeeds all do again, when it fails there is another pause. A failure
-// that is permanent says nothing of the service (it answered), nor does one of a call that was
-// cancelled. Calls that are not let through fail with the code Open; they may be tried again when
-// the pause is over.
+// Breaker stops calls for the pause after this many failures in a row. Then it lets one call
+// through: if that succeeds, calls go through again, and if it fails there is another pause.
+// Permanent failures don't count, since the service answered, and neither do calls that were
+// cancelled. Calls that are stopped fail with the code Open; they may be tried again when the pause
+// is over.
 //
 //	closed ──failures──▶ open ──pause──▶ trying ──success──▶ closed
 //	                      ▲                │
@@ -28,7 +28,7 @@ func Breaker(failures int, pause time.Duration) tool.Middleware {
 	}
 }
 
-// breaker is an activity with a breaker.
+// breaker is an activity that Breaker has wrapped.
 type breaker struct {
 	next     tool.Activity
 	failures int
@@ -36,24 +36,25 @@ type breaker struct {
 
 	mu     sync.Mutex
 	failed int       // in a row
-	until  time.Time // of the pause; zero is closed
+	until  time.Time // the end of the pause; zero if calls go through
 	trying bool
 }
 
-// Call returns the activity's, or the error of a breaker that is open.
+// Call calls the activity, or returns an error with the code Open during a pause.
 func (b *breaker) Call(ctx context.Context, req *tool.Request) (tool.Result, error) {
 	trial, err := b.enter()
 	if err != nil {
 		return tool.Result{}, err
 	}
-	told := verdict(unknown)
-	defer func() { b.leave(trial, told) }() // also when the activity panics
+	v := verdict(unknown)
+	defer func() { b.leave(trial, v) }() // also when the activity panics
 	result, err := b.next.Call(ctx, req)
-	told = judge(ctx, err)
+	v = judge(ctx, err)
 	return result, err
 }
 
-// enter asks to be let through; trial says that this call is the one that tries.
+// enter returns an error if the call must not go through; trial reports that it is the one call
+// after a pause.
 func (b *breaker) enter() (trial bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -71,17 +72,17 @@ func (b *breaker) enter() (trial bool, err error) {
 	}
 }
 
-// leave notes how a call went.
-func (b *breaker) leave(trial bool, told verdict) {
+// leave records how a call ended.
+func (b *breaker) leave(trial bool, v verdict) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if trial {
 		b.trying = false
 	}
 	switch {
-	case told == good && (trial || b.until.IsZero()):
+	case v == good && (trial || b.until.IsZero()):
 		b.failed, b.until = 0, time.Time{}
-	case told != bad:
+	case v != bad:
 	default:
 		b.failed++
 		if trial || b.until.IsZero() && b.failed >= b.failures {

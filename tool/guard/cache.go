@@ -17,30 +17,30 @@ import (
 // maxCached is the maximum size of a cache, in bytes of params and results.
 const maxCached = 64 << 20
 
-// Cache remembers results for so long, by the tool, its params (in whatever order they are
-// written), the scopes of the call and what a model is told of it. Only results of tools that are
-// declared pure or read-only are kept; of what was asked for least lately, the oldest goes when
-// there is more than 64 MiB. A result from the cache has used nothing. Errors are not kept, and two
-// calls at the same time are two calls.
+// Cache remembers results for the time keep, by the tool, its params (in any order), the scopes of
+// the call and its description for a model. It keeps only results of tools that are declared pure
+// or read-only. When there are more than 64 MiB, it drops the least recently used results. A result
+// from the cache has used no tokens and no cost. Errors are not kept, and if two equal calls are
+// made at the same time, both are made.
 func Cache(keep time.Duration) tool.Middleware {
 	return func(next tool.Activity) tool.Activity {
 		return &cache{next: next, keep: keep, known: map[string]*list.Element{}, order: list.New()}
 	}
 }
 
-// Memory keeps results outside of a process. It is used by several goroutines at once, and knows
-// nothing of what it keeps; what it can't keep it forgets.
+// Memory keeps results outside the process. It is used by several goroutines at once, and does not
+// look at what it keeps. It reports no errors: what it can't keep is lost.
 type Memory interface {
-	// Recall returns the value that was kept by a key and is not too old yet.
+	// Recall returns the value that was kept under a key, if it is not too old.
 	Recall(key []byte) (value []byte, outcome string, ok bool)
-	// Keep keeps a result for so long. What it is given must not be changed afterwards.
+	// Keep keeps a result for the time keep. The caller must not change the arguments afterwards.
 	Keep(key, value []byte, outcome string, keep time.Duration)
 }
 
-// CacheIn does what Cache does, with a memory that outlives the process. What the activity is has
-// to be in who, besides the definition of the tool: all of it that decides what a call gives. In
-// the memory a call is known by a digest (SHA-256) of who, the definition, the params, the scopes
-// and what a model is told of it.
+// CacheIn does what Cache does, with a memory that outlives the process. who identifies the
+// activity: it has to contain everything that decides the result of a call, besides the definition
+// of the tool. The key in the memory is a digest (SHA-256) of who, the definition, the params, the
+// scopes and the description for a model.
 func CacheIn(m Memory, who []byte, keep time.Duration) tool.Middleware {
 	return func(next tool.Activity) tool.Activity {
 		return tool.ActivityFunc(func(ctx context.Context, req *tool.Request) (tool.Result, error) {
@@ -60,7 +60,7 @@ func CacheIn(m Memory, who []byte, keep time.Duration) tool.Middleware {
 	}
 }
 
-// digest returns one of several texts.
+// digest returns the digest of several texts.
 func digest(parts ...[]byte) []byte {
 	h := sha256.New()
 	for _, part := range parts {
@@ -75,7 +75,7 @@ func remembers(req *tool.Request) bool {
 	return req.Definition != nil && (req.Definition.Effects.Pure == tool.Yes || req.Definition.Effects.ReadOnly == tool.Yes)
 }
 
-// cache is an activity with a memory of its own.
+// cache is an activity with a memory in this process.
 type cache struct {
 	next tool.Activity
 	keep time.Duration
@@ -95,7 +95,7 @@ type remembered struct {
 
 func (r *remembered) size() int { return len(r.key) + len(r.result.Value) }
 
-// Call returns a result that is remembered, or the activity's.
+// Call returns a remembered result, or calls the activity.
 func (c *cache) Call(ctx context.Context, req *tool.Request) (tool.Result, error) {
 	if !remembers(req) {
 		return c.next.Call(ctx, req)
@@ -111,7 +111,7 @@ func (c *cache) Call(ctx context.Context, req *tool.Request) (tool.Result, error
 	return result, err
 }
 
-// keyOf returns what makes two calls the same.
+// keyOf returns a key that is the same for equal calls.
 func keyOf(req *tool.Request) string {
 	key := append([]byte(req.Tool), 0)
 	for _, part := range [][]byte{req.Params, req.Scopes} {
@@ -123,7 +123,7 @@ func keyOf(req *tool.Request) string {
 	return string(append(key, briefing(req.Brief)...))
 }
 
-// briefing returns what a model is told of a call besides its params, as one text.
+// briefing returns the description of a call for a model, without its params, as one text.
 func briefing(b *tool.Brief) []byte {
 	if b == nil {
 		return nil

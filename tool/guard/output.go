@@ -9,7 +9,8 @@ import (
 )
 
 // MaxOutput fails calls whose result has more bytes than most, with the code "output-too-large".
-// The tool has done its work by then: of one that may not be called twice the failure is uncertain.
+// Since the tool has done its work by then, the failure is uncertain unless the tool may be called
+// twice.
 func MaxOutput(most int64) tool.Middleware {
 	return func(next tool.Activity) tool.Activity {
 		return tool.ActivityFunc(func(ctx context.Context, req *tool.Request) (tool.Result, error) {

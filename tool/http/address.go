@@ -9,7 +9,7 @@ import (
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
 
-// address is the template of a URL, taken apart before anything is filled in: a
+// address is the template of a URL, split into its parts before anything is filled in, so that a
 // value can never begin another part.
 type address struct {
 	scheme string
@@ -43,7 +43,7 @@ func parseAddress(text string) (address, error) {
 	if a.query, err = parseQuery(query); err != nil {
 		return a, err
 	}
-	// What is left to be wrong shows when something harmless is filled in.
+	// Filling in harmless values shows all other errors.
 	_, err = a.fill(func(string) (string, bool) { return "0", true }, nil)
 	return a, err
 }
@@ -79,7 +79,7 @@ func parseQuery(query string) ([]field, error) {
 	return pairs, nil
 }
 
-// templates returns all of them.
+// templates returns all templates of the URL.
 func (a address) templates() []driver.Template {
 	all := append([]driver.Template{a.host}, a.path...)
 	for _, f := range a.query {
@@ -110,7 +110,7 @@ func (a address) fill(value func(string) (string, bool), more []string) (*url.UR
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		var cause *url.Error // which holds the URL, and a URL may hold a secret
+		var cause *url.Error // it contains the URL, which may contain a secret
 		if errors.As(err, &cause) {
 			err = cause.Err
 		}
@@ -120,15 +120,14 @@ func (a address) fill(value func(string) (string, bool), more []string) (*url.UR
 	case u.Hostname() == "":
 		return nil, errors.New("the URL has no host")
 	case u.EscapedPath() != path || strings.ContainsFunc(u.RawQuery, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
-		// net/url would escape the whole path again, and take what params hold for
-		// separators.
+		// net/url would escape the whole path again, and treat characters in params as separators.
 		return nil, errors.New("write the path and the query as they are sent, %20 for a space")
 	}
 	return u, nil
 }
 
-// fillHost makes the host. A param gives a name or a part of one, and nothing that
-// would make the rest mean something else.
+// fillHost makes the host. A param may only be a name or a part of one, and must not change the
+// meaning of the rest.
 func (a address) fillHost(value func(string) (string, bool)) (string, error) {
 	for _, name := range a.host.Names() {
 		switch text, ok := value(name); {
@@ -145,13 +144,14 @@ func (a address) fillHost(value func(string) (string, bool)) (string, error) {
 	return host, nil
 }
 
-// nameRune reports what a name is made of. One that is not ASCII has an ASCII form.
+// nameRune reports whether a host name may contain a rune. Names that are not ASCII have an ASCII
+// form.
 func nameRune(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.'
 }
 
-// fillPath makes the path. A segment that is filled in is checked as a whole: empty
-// or dots it would name another thing than the template does, `/users/` say.
+// fillPath makes the path. It checks each segment as a whole after it is filled in: a segment that
+// is empty or dots would lead to another resource, such as `/users/`.
 func (a address) fillPath(value func(string) (string, bool)) (string, error) {
 	var path strings.Builder
 	for _, segment := range a.path {
@@ -172,8 +172,8 @@ func (a address) fillPath(value func(string) (string, bool)) (string, error) {
 	return path.String(), nil
 }
 
-// climbs reports whether text has a "." or ".." where a server that decodes %2F
-// early, or takes a backslash for a slash, would see a segment.
+// climbs reports whether text has a "." or ".." that a server would see as a segment if it decodes
+// %2F early or treats a backslash as a slash.
 func climbs(text string) bool {
 	for part := range strings.SplitSeq(strings.ReplaceAll(text, `\`, "/"), "/") {
 		if part == "." || part == ".." {

@@ -30,11 +30,11 @@ const (
 )
 
 // failure returns the error of a request without an answer. It leaves out the URL, which may
-// hold a secret.
+// contain a secret.
 func (a *Activity) failure(ctx context.Context, err error, sent bool) error {
 	var refused *tool.Error
 	if errors.As(err, &refused) {
-		if sent { // by a redirect
+		if sent { // after a redirect
 			e := *refused
 			e.Uncertain = !a.repeatable()
 			return &e
@@ -61,7 +61,7 @@ func (a *Activity) failure(ctx context.Context, err error, sent bool) error {
 	return e
 }
 
-// answer makes of a response a result or an error.
+// answer returns the result or the error of a response.
 func (a *Activity) answer(ctx context.Context, resp *nethttp.Response) (tool.Result, error) {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return tool.Result{}, a.statusError(ctx, resp)
@@ -120,8 +120,8 @@ type full struct {
 }
 
 // plainHeaders returns the headers by their names in lower case. Cookies are left out: they are for
-// the client, and may be secrets. Other secrets are taken out before names become the same, and
-// before values stand side by side.
+// the client, and may be secrets. Other secrets are removed before names become equal and before
+// values are joined.
 func plainHeaders(ctx context.Context, h nethttp.Header) map[string]string {
 	plain := make(map[string]string, len(h))
 	for _, name := range slices.Sorted(maps.Keys(h)) {
@@ -130,7 +130,7 @@ func plainHeaders(ctx context.Context, h nethttp.Header) map[string]string {
 		}
 		values := strings.ReplaceAll(string(driver.Clean(ctx, []byte(strings.Join(h[name], "\n")))), "\n", ", ")
 		name = strings.ToLower(driver.CleanFolded(ctx, name))
-		if other, ok := plain[name]; ok { // whose name has a secret in the same place
+		if other, ok := plain[name]; ok { // another name that had a secret in the same place
 			values = other + ", " + values
 		}
 		plain[name] = values
@@ -140,7 +140,7 @@ func plainHeaders(ctx context.Context, h nethttp.Header) map[string]string {
 
 // statusError returns the error that a server reported.
 func (a *Activity) statusError(ctx context.Context, resp *nethttp.Response) error {
-	text, _ := io.ReadAll(io.LimitReader(resp.Body, searched)) // what came is all there is to show
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, searched)) // with an error, show what arrived
 	status := resp.StatusCode
 	message := strings.TrimSpace(strconv.Itoa(status) + " " + nethttp.StatusText(status))
 	if said := driver.Head(driver.Clean(ctx, text), quoted); said != "" {

@@ -20,16 +20,16 @@ const (
 	typeText = "text/plain; charset=utf-8"
 )
 
-// body is the template of a body. The zero body sends the params that are left.
+// body is the template of a body. The zero body sends the params that no placeholder uses.
 type body struct {
 	given  bool
-	value  *node // of a JSON value, else the body is text
+	value  *node // the template of a JSON value; nil if the body is text
 	text   driver.Template
 	escape func(string) string // of values in text
-	kind   string              // the Content-Type, unless a header says
+	kind   string              // the Content-Type, unless a header has it
 }
 
-// parseBody reads the config's body; contentType is the header's, or "".
+// parseBody reads the body of the config; contentType is that of the headers, or "".
 func parseBody(raw json.RawMessage, contentType string) (body, error) {
 	if len(raw) == 0 {
 		return body{}, nil
@@ -52,9 +52,9 @@ func parseBody(raw json.RawMessage, contentType string) (body, error) {
 	return body{given: true, text: t, escape: escapeFor(contentType), kind: typeText}, nil
 }
 
-// isJSON reports whether a Content-Type is that of JSON.
+// isJSON reports whether a Content-Type is JSON.
 func isJSON(contentType string) bool {
-	kind, _, _ := mime.ParseMediaType(contentType) // an error leaves what can be told
+	kind, _, _ := mime.ParseMediaType(contentType) // with an error, kind has what could be parsed
 	return kind == typeJSON || kind == "text/json" || strings.HasSuffix(kind, "+json")
 }
 
@@ -67,7 +67,7 @@ func escapeFor(contentType string) func(string) string {
 	case kind == "application/xml" || kind == "text/xml" || kind == "text/html" || strings.HasSuffix(kind, "+xml"):
 		return func(text string) string {
 			var b strings.Builder
-			_ = xml.EscapeText(&b, []byte(text)) // a Builder takes everything
+			_ = xml.EscapeText(&b, []byte(text)) // a Builder returns no errors
 			return b.String()
 		}
 	}
@@ -110,7 +110,7 @@ type child struct {
 	node *node
 }
 
-// parseNode reads a value. It is as deep as jsonscan lets it be.
+// parseNode reads a value. jsonscan bounds its depth.
 func parseNode(v gjson.Result) (*node, error) {
 	switch {
 	case v.Type == gjson.String:
@@ -145,7 +145,7 @@ func (n *node) templates(all []driver.Template) []driver.Template {
 	return all
 }
 
-// append writes the value; not ok is that a param of it is not given.
+// append writes the value. ok is false if one of its params is not given.
 func (n *node) append(dst []byte, p driver.Params) (_ []byte, ok bool) {
 	switch n.raw {
 	case "":
@@ -169,7 +169,7 @@ func (n *node) append(dst []byte, p driver.Params) (_ []byte, ok bool) {
 	return append(dst, n.raw[0]+2), true // ] is two after [, } two after {
 }
 
-// appendString writes a string, or the value that stands for the whole of it.
+// appendString writes a string, or the value of the param if the string is only a placeholder.
 func (n *node) appendString(dst []byte, p driver.Params) ([]byte, bool) {
 	if name := n.text.Only(); name != "" {
 		raw, ok := p.Raw(name)

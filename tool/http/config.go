@@ -18,15 +18,15 @@ import (
 const DefaultMaxBytes = 16 << 20
 
 // Config says what to request. Only URL is needed. URL, Query, Headers and Body are
-// templates: `{name}` is replaced by the param, a string as it is, anything else as
-// compact JSON, and then escaped as its place demands; `{{` and `}}` are braces.
+// templates: `{name}` is replaced by the param, a string as it is, anything else as compact JSON,
+// and then escaped as its place requires; `{{` and `}}` are braces.
 type Config struct {
 	Method string `json:"method"` // "" is GET
 	// URL is http or https. A param in the path is one segment or part of one, and
 	// may not be missing, empty, "." or ".."; one in the host needs AllowHosts.
 	URL string `json:"url"`
-	// Query is added to the query of the URL. What has a param that is not given, or
-	// null, is left out, here and in Headers.
+	// Query is added to the query of the URL. In Query and Headers, an entry is left out if one of
+	// its params is not given or is null.
 	Query   map[string]string `json:"query"`
 	Headers map[string]string `json:"headers"`
 	// Body is a text, or a JSON value with templates in its strings: a string that is
@@ -35,25 +35,24 @@ type Config struct {
 	// placeholder uses are sent, as query for GET, HEAD, DELETE and OPTIONS, otherwise
 	// as a JSON object.
 	Body json.RawMessage `json:"body"`
-	// Timeout is of one attempt, from the first byte to the last; "5s" in JSON. 0 is
-	// for the context to say.
+	// Timeout bounds one attempt, from the first byte to the last; "5s" in JSON. With 0 only the
+	// context does.
 	Timeout time.Duration `json:"-"`
 	// MaxBytes limits the size of the answer, decompressed; 0 is DefaultMaxBytes.
 	MaxBytes int64 `json:"maxBytes"`
-	// AllowHosts are the only hosts that may be asked: "api.example",
-	// "*.example" (all below it), with ":port" only that one. A nil list is the host of URL, and an
-	// empty one no host.
+	// AllowHosts are the only hosts that requests may go to: "api.example", "*.example" (all below
+	// it), with ":port" only on that port. A nil list allows the host of URL, and an empty one no
+	// host.
 	AllowHosts []string `json:"allowHosts"`
-	// AllowPrivate permits private, loopback and link-local addresses. Without it only
-	// those that AllowHosts names as an address or as "localhost" may be connected to.
+	// AllowPrivate permits private, loopback and link-local addresses. Without it, only those that
+	// AllowHosts lists as an address or as "localhost" are permitted.
 	AllowPrivate bool `json:"allowPrivate"`
 	// Result is "json" (the answer must be JSON), "text" (a string), "full" (an object
 	// of status, headers and body), or "" : JSON if the server says that it is,
 	// otherwise a string.
 	Result string `json:"result"`
-	// Proxy is the URL of a proxy (http, https or socks5). "" is none: proxies are
-	// never taken from the environment. What names resolve to is then for the proxy to
-	// check.
+	// Proxy is the URL of a proxy (http, https or socks5). "" is none: proxies are never taken from
+	// the environment. With a proxy, only the proxy can check the addresses of names.
 	Proxy string `json:"proxy"`
 }
 
@@ -88,7 +87,7 @@ func New(cfg Config) (*Activity, error) {
 	a := &Activity{
 		method:   strings.ToUpper(cfg.Method),
 		timeout:  cfg.Timeout,
-		maxBytes: min(cfg.MaxBytes, math.MaxInt64-1), // one more is read, to see that there is more
+		maxBytes: min(cfg.MaxBytes, math.MaxInt64-1), // one more byte is read, to find out whether there is more
 		private:  cfg.AllowPrivate,
 		result:   cfg.Result,
 	}
@@ -173,8 +172,8 @@ func fields(member string, m map[string]string) ([]field, error) {
 	return list, nil
 }
 
-// ownHeader reports a header that would change where a request goes, where it ends
-// or how its answer is read.
+// ownHeader reports whether a header would change where a request goes, where it ends or how its
+// answer is read.
 func ownHeader(name string) bool {
 	switch name {
 	case "Host", "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Upgrade", "Te", "Trailer",
@@ -184,7 +183,7 @@ func ownHeader(name string) bool {
 	return false
 }
 
-// contentType returns the header as it is written, "" without one.
+// contentType returns the header Content-Type of the config; "" if there is none.
 func (a *Activity) contentType() string {
 	for _, h := range a.headers {
 		if h.name == "Content-Type" {

@@ -21,12 +21,12 @@ const (
 	maxRedirects   = 5
 	maxHeaderBytes = 256 << 10
 	dialTimeout    = 15 * time.Second
-	// Servers close connections that are idle for long, and a POST on one that is
-	// just being closed is uncertain: be the one who closes.
+	// A POST on a connection that the server is just closing is uncertain, so we close idle
+	// connections before the server does.
 	idleTimeout = 30 * time.Second
 )
 
-// dial makes the client.
+// dial makes the HTTP client.
 func (a *Activity) dial(proxy string) error {
 	a.transport = &nethttp.Transport{
 		ForceAttemptHTTP2:      true,
@@ -59,12 +59,12 @@ func (a *Activity) dial(proxy string) error {
 	return nil
 }
 
-// PublicDialer returns a dialer that connects to addresses of the public internet only. Its error
-// for another one is a *tool.Error with the code "private-address".
+// PublicDialer returns a dialer that connects to addresses of the public internet only. For other
+// addresses its error is a *tool.Error with the code "private-address".
 func PublicDialer() *net.Dialer { return &net.Dialer{Timeout: dialTimeout, Control: public} }
 
-// public refuses to connect to an address that is not one of the public internet.
-// It is asked with the address that a name was resolved to.
+// public refuses to connect to an address that is not on the public internet. It is called with the
+// address that a name was resolved to.
 func public(_, address string, _ syscall.RawConn) error {
 	addr, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -81,9 +81,9 @@ func privateAddress(addr string) error {
 		"%s is not a public address; to allow it, name it (or localhost) in allowHosts, for http.get and openapi in policy.hosts, or set allowPrivate", addr)}
 }
 
-// special reports whether an address is not one of the public internet: it is
-// private, of this machine or link, for many receivers, reserved, or holds an IPv4
-// address that a gateway would go to (IANA special-purpose registries).
+// special reports whether an address is not on the public internet: private, of this machine or
+// link, multicast, reserved, or one that contains an IPv4 address for a gateway (IANA
+// special-purpose registries).
 func special(addr netip.Addr) bool {
 	addr = addr.Unmap()
 	if !addr.IsGlobalUnicast() || addr.IsPrivate() || addr.Zone() != "" {
@@ -101,7 +101,7 @@ func special(addr netip.Addr) bool {
 	return false
 }
 
-// redirect decides whether a redirect is followed, and what goes along.
+// redirect decides whether a redirect is followed, and with which headers.
 func (a *Activity) redirect(req *nethttp.Request, via []*nethttp.Request) error {
 	refuse := func(code, format string, args ...any) error {
 		return &tool.Error{Code: code, Message: fmt.Sprintf(format, args...), Permanent: true}
@@ -115,8 +115,8 @@ func (a *Activity) redirect(req *nethttp.Request, via []*nethttp.Request) error 
 	if err := a.checkHost(req.URL); err != nil {
 		return err
 	}
-	// A Referer would tell the query; the other headers may be secrets of the first
-	// host, and stay away once the chain has left it: the way back is not ours.
+	// A Referer would reveal the query. The other headers may be secrets of the first host; once a
+	// redirect has led to another host they are not sent any more, even if a later one leads back.
 	req.Header.Del("Referer")
 	left := func(r *nethttp.Request) bool { return r.URL.Host != via[0].URL.Host }
 	if left(req) || slices.ContainsFunc(via, left) {
@@ -138,9 +138,9 @@ func keepHeaders(h nethttp.Header, names ...string) {
 	}
 }
 
-// oddAddress reports whether a host ends in a number, as addresses do, and is none that all systems
-// understand alike: 127.1, 0x7f000001 and 2130706433 are 127.0.0.1 to some, and a proxy may be
-// such.
+// oddAddress reports whether a host ends in a number, like an address, but is not an address that
+// all systems read in the same way: for some systems, and perhaps a proxy, 127.1, 0x7f000001 and
+// 2130706433 are 127.0.0.1.
 func oddAddress(host string) bool {
 	host = strings.TrimSuffix(host, ".")
 	last := host[strings.LastIndexByte(host, '.')+1:]
@@ -152,9 +152,8 @@ func oddAddress(host string) bool {
 	return err != nil
 }
 
-// checkHost refuses a URL that leads to a host that is not allowed. Behind a proxy
-// the addresses that are written out are checked here, since no connection is made
-// to them.
+// checkHost refuses a URL whose host is not allowed. With a proxy it also checks a host that is an
+// address, since no connection is made to it here.
 func (a *Activity) checkHost(u *url.URL) error {
 	if oddAddress(u.Hostname()) {
 		return &tool.Error{Code: "host-not-allowed", Permanent: true, Message: fmt.Sprintf(

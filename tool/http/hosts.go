@@ -10,7 +10,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// hosts are those that may be asked.
+// hosts are the hosts that requests may go to.
 type hosts []pattern
 
 // pattern is an entry of AllowHosts.
@@ -18,7 +18,7 @@ type pattern struct {
 	name    string // canonical; without the "*" of those below it: ".example"
 	port    string // "" is any
 	below   bool
-	implied bool // it is the host of the URL, and nobody listed it
+	implied bool // it is the host of the URL, and AllowHosts was nil
 }
 
 // allowed reads AllowHosts. A nil list allows the host of the URL, and an empty one none.
@@ -77,7 +77,7 @@ func canonical(host string) string {
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }
 
-// allow reports whether a URL leads to one of the hosts.
+// allow reports whether the host of a URL is one of the hosts.
 func (h hosts) allow(u *url.URL) bool {
 	return h.match(canonical(u.Hostname()), portOf(u), func(pattern) bool { return true })
 }

@@ -27,7 +27,7 @@ type Activity struct {
 	query     []field
 	headers   []field // canonical names
 	body      body
-	used      []string // the params that have a placeholder
+	used      []string // the params that have placeholders
 	timeout   time.Duration
 	maxBytes  int64
 	hosts     hosts
@@ -36,7 +36,7 @@ type Activity struct {
 	result    string
 	client    *nethttp.Client
 	transport *nethttp.Transport
-	resolver  *net.Resolver // of tests; nil is the system's
+	resolver  *net.Resolver // for tests; nil is the system's
 }
 
 var _ tool.Activity = (*Activity)(nil)
@@ -61,23 +61,23 @@ func (a *Activity) Close() error {
 	return nil
 }
 
-// Call makes the request once. The header Idempotency-Key carries the key of the
-// request, unless Headers has one, but for GET, HEAD and OPTIONS. Scopes are not sent.
+// Call makes the request once. The header Idempotency-Key has the key of the request, unless
+// Headers sets it or the method is GET, HEAD or OPTIONS. Scopes are not sent.
 //
-// When the context has a trace (tool.TraceOf), the headers traceparent and tracestate tell it,
-// unless Headers has them.
+// If the context has a trace (tool.TraceOf), the headers traceparent and tracestate have it, unless
+// Headers sets them.
 //
-// Any 2xx is a result: JSON, or a string; an empty body is null. Errors are
-// *tool.Error. In the list, "sent" is that there was a connection to write the
-// request to, and "unsafe" that the method is none of GET, HEAD, OPTIONS, PUT and
-// DELETE, which do no more when they are done twice. The codes:
+// Any 2xx is a result: JSON, or a string; an empty body is null. Errors are *tool.Error. In the
+// list, "sent" means that there was a connection to write the request to, and "unsafe" that the
+// method is not GET, HEAD, OPTIONS, PUT or DELETE, which may be repeated without further effect.
+// The codes:
 //
-//   - "http-N": status N, with the beginning of the body. Permanent, but for 408, 425,
-//     429 and 5xx, which may have a Retry-After; uncertain for 502 and 504 if unsafe:
-//     the server behind the gateway may have done its work.
+//   - "http-N": status N, with the beginning of the body. Permanent, except for 408, 425, 429 and
+//     5xx, which may have a Retry-After; uncertain for 502 and 504 if unsafe: the server behind the
+//     gateway may have done its work.
 //   - "connect": no connection; "bad-certificate": permanent.
 //   - "connection-lost": uncertain if sent and unsafe.
-//   - "timeout", "cancelled": ctx is done, or Timeout over; uncertain if sent.
+//   - "timeout", "cancelled": ctx is done, or Timeout has passed; uncertain if sent.
 //   - "bad-output", "output-too-large": permanent, uncertain if unsafe.
 //   - "bad-params", "host-not-allowed", "private-address", "too-many-redirects",
 //     "insecure-redirect": refused here; permanent.
@@ -85,7 +85,7 @@ func (a *Activity) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 	return a.attempt(ctx, func(ctx context.Context) (*nethttp.Request, error) { return a.request(ctx, req) })
 }
 
-// attempt makes the request that write gives.
+// attempt makes the request that write returns.
 func (a *Activity) attempt(ctx context.Context, write func(context.Context) (*nethttp.Request, error)) (tool.Result, error) {
 	if a.timeout > 0 {
 		var cancel context.CancelFunc
@@ -131,9 +131,9 @@ func (a *Activity) request(ctx context.Context, req *tool.Request) (*nethttp.Req
 	return out, a.setHeaders(out.Header, params)
 }
 
-// newRequest makes a request without a body. A header that asks for idempotency is written in lower
-// case, here and in setHeaders, which is the same to every server, but hides it from
-// net/http: that would take it as leave to send a POST again by itself (Request.isReplayable).
+// newRequest makes a request without a body. The header for idempotency is written in lower case,
+// here and in setHeaders. To every server that is the same, but it hides the header from net/http,
+// which would otherwise repeat a POST by itself (Request.isReplayable).
 func (a *Activity) newRequest(ctx context.Context, u *url.URL, key string) *nethttp.Request {
 	h := nethttp.Header{"Accept": {"application/json, text/plain;q=0.9, */*;q=0.5"}, "User-Agent": {"plc"}}
 	if key != "" && !a.safe() {
@@ -147,7 +147,7 @@ func (a *Activity) newRequest(ctx context.Context, u *url.URL, key string) *neth
 		}
 	}
 	tool.Annotate(ctx, "http.request.method", a.method)
-	if a.url.host.Literal() && a.url.host.String() == u.Host { // and not of params
+	if a.url.host.Literal() && a.url.host.String() == u.Host { // and does not depend on params
 		tool.Annotate(ctx, "server.address", u.Hostname())
 	}
 	return (&nethttp.Request{Method: a.method, URL: u, Host: u.Host, Header: h}).WithContext(ctx)
@@ -164,7 +164,7 @@ func setBody(req *nethttp.Request, text []byte) {
 	req.Body, _ = req.GetBody()
 }
 
-// fill makes the URL and the body; nil is no body.
+// fill makes the URL and the body; a nil body is none.
 func (a *Activity) fill(p driver.Params) (*url.URL, []byte, error) {
 	var more []string
 	for _, f := range a.query {
@@ -189,7 +189,7 @@ func (a *Activity) fill(p driver.Params) (*url.URL, []byte, error) {
 	return u, text, err
 }
 
-// inQuery reports whether the params that are left go into the query.
+// inQuery reports whether the params that no placeholder uses go into the query.
 func (a *Activity) inQuery() bool { return a.safe() || a.method == nethttp.MethodDelete }
 
 // safe reports whether the method only reads.
@@ -197,7 +197,7 @@ func (a *Activity) safe() bool {
 	return a.method == nethttp.MethodGet || a.method == nethttp.MethodHead || a.method == nethttp.MethodOptions
 }
 
-// repeatable reports whether the method does no more when it is done twice (RFC 9110 §9.2.2).
+// repeatable reports whether repeating the method has no further effect (RFC 9110 §9.2.2).
 func (a *Activity) repeatable() bool {
 	return a.safe() || a.method == nethttp.MethodPut || a.method == nethttp.MethodDelete
 }
@@ -212,8 +212,8 @@ func (a *Activity) restQuery(p driver.Params) []string {
 	return pairs
 }
 
-// restBody returns an object of the params that are left, even if there are none: who
-// expects JSON is seldom content with nothing.
+// restBody returns an object of the params that no placeholder uses, even if there are none, since
+// servers that expect JSON rarely accept an empty body.
 func (a *Activity) restBody(p driver.Params) []byte {
 	object := []byte{'{'}
 	for name, raw := range p.All() {
@@ -256,7 +256,8 @@ func setHeader(h nethttp.Header, name, value string) error {
 	return nil
 }
 
-// headerKey returns the key as a header can carry it: ids of calls may hold anything.
+// headerKey returns the key in a form that a header can have, since ids of calls may contain
+// anything.
 func headerKey(key string) string {
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		return url.PathEscape(key)

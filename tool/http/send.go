@@ -11,11 +11,11 @@ import (
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
 
-// Message is a request whose parts are written already, by a driver that knows more of
-// a service than templates say.
+// Message is a request whose parts are already complete. A driver makes it that knows more about a
+// service than templates can express.
 type Message struct {
 	Method      string            // in capitals
-	URL         string            // instead of Config.URL; "" is that
+	URL         string            // instead of Config.URL; "" is Config.URL
 	Path        string            // added to the path of the URL, escaped: "/pets/4%2F2"; "" adds nothing
 	Query       string            // escaped, without the "?"; "" is none
 	Header      map[string]string // more headers, by name
@@ -24,18 +24,18 @@ type Message struct {
 	Key         string            // for the header Idempotency-Key; "" is none
 }
 
-// Send makes a request once: to Config.URL, which then has no placeholder, or that of the message,
-// with what the message adds. Of the Config only what bounds requests counts (Timeout, MaxBytes,
-// hosts, Proxy) and how answers are read (Result). All else, hosts, redirects and errors, is as
-// with Call.
+// Send makes a request once: to the URL of the message, or to Config.URL, which must have no
+// placeholders then, with the additions of the message. Of the Config it uses only the bounds of
+// requests (Timeout, MaxBytes, hosts, Proxy) and Result. Hosts, redirects and errors are handled as
+// by Call.
 func (a *Activity) Send(ctx context.Context, m *Message) (tool.Result, error) {
 	b := *a
 	b.method = m.Method
 	return b.attempt(ctx, func(ctx context.Context) (*nethttp.Request, error) { return b.written(ctx, m) })
 }
 
-// Allows returns why Send would not send a request to the host of this URL. It returns nil if
-// Send would, or if it is not a URL.
+// Allows returns an error if Send would refuse to send a request to the host of this URL. It
+// returns nil if Send would send it, or if address is not a URL.
 func (a *Activity) Allows(address string) error {
 	u, err := a.extend(&Message{URL: address})
 	if err != nil {
@@ -70,7 +70,7 @@ func (a *Activity) written(ctx context.Context, m *Message) (*nethttp.Request, e
 	return out, nil
 }
 
-// extend returns the URL with what a message adds to it.
+// extend returns the URL with the additions of a message.
 func (a *Activity) extend(m *Message) (*url.URL, error) {
 	base := a.url
 	if m.URL != "" {
@@ -85,7 +85,7 @@ func (a *Activity) extend(m *Message) (*url.URL, error) {
 			return nil, err
 		}
 		last := len(base.path) - 1
-		if base.path[last].String() != "" { // else its slash is the one that Path begins with
+		if base.path[last].String() != "" { // otherwise the slash at the end is the first byte of Path
 			last++
 		}
 		base.path = append(base.path[:last:last], more...)

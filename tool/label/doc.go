@@ -1,9 +1,10 @@
-// Package label holds what policies on the flow of information say: how much values may be trusted,
-// how secret they are, what tools give and take, and what a run may do as a whole.
+// Package label has the data model of policies on the flow of information: how much values may be
+// trusted, how secret they are, the labels of results and bounds of params of tools, and what a run
+// may do as a whole.
 //
 // A Label has a level of trust, a level of secrecy and a set of categories. The levels of each kind
-// are an Order, a finite lattice. Values that are made of others have the Join of their labels:
-// what is trusted no more than any of them, what is as secret as all of them, and all categories.
+// are an Order, a finite lattice. A value that is made from others has the Join of their labels:
+// the least trust, the most secrecy, and all categories.
 //
 //	flow:
 //	  trust: untrusted < partner < user

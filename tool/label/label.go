@@ -13,7 +13,7 @@ type Label struct {
 	Categories []string // sorted
 }
 
-// Join returns the label of a value that is made of two.
+// Join returns the label of a value that is made from two values with these labels.
 func (p *Policy) Join(l, m Label) Label {
 	return Label{p.Trust.Meet(l.Trust, m.Trust), p.Secrecy.Join(l.Secrecy, m.Secrecy), union(l.Categories, m.Categories)}
 }
@@ -71,13 +71,13 @@ type Bound struct {
 	Trust      Level // at least
 	HasSecrecy bool
 	Secrecy    Level    // at most
-	Categories []string // the only categories, in which * stands for any text; they count if HasSecrecy
+	Categories []string // the only categories, in which * stands for any text; used only if HasSecrecy
 }
 
 // IsZero reports whether the bound admits everything.
 func (b Bound) IsZero() bool { return !b.HasTrust && !b.HasSecrecy }
 
-// AdmitsTrust reports whether a value of this label may be trusted enough.
+// AdmitsTrust reports whether a value with this label is trusted enough for the bound.
 func (p *Policy) AdmitsTrust(b Bound, l Label) bool {
 	return !b.HasTrust || p.Trust.AtMost(b.Trust, l.Trust)
 }

@@ -29,7 +29,7 @@ type Policy struct {
 	Trust      *Order   // untrusted < user < operator, and what files add
 	Secrecy    *Order   // public < internal < secret, and what files add
 	Categories []string // the names that labels may have. A * at the end stands for any text. Sorted.
-	Worst      []string // the categories of the worst label: all that labels name. Sorted.
+	Worst      []string // the categories of the worst label: all that labels have. Sorted.
 
 	Plan    *Label // the label of literals in the plan; nil is user and public
 	Default *Label // the label of everything that the policy does not mention; nil is the worst label
@@ -52,7 +52,7 @@ var (
 	BaseSecrecy = NewOrder("public", "internal", "secret")
 )
 
-// New returns a policy with the levels that every policy has, which says nothing else.
+// New returns a policy that has only the levels that every policy has.
 func New() *Policy { return &Policy{Trust: BaseTrust, Secrecy: BaseSecrecy} }
 
 // A Path is a path with a label.
@@ -90,7 +90,8 @@ type Tool struct {
 	// Endorses and Declassifies are the names under which results do not take over the trust, or
 	// the secrecy and categories, of the params; "" if they do.
 	Endorses, Declassifies string
-	// Leaves says whether others than the tool may see its params; nil leaves that to its effects.
+	// Leaves says whether others than the tool may see its params; if it is nil, that depends on
+	// the effects of the tool.
 	Leaves *bool
 }
 
@@ -104,7 +105,7 @@ type Want struct {
 	Loc diag.Loc
 }
 
-// StandsIn reports whether a list or a condition may stand in for the trust of a value.
+// StandsIn reports whether a list or a condition may replace the trust of a value.
 func (w *Want) StandsIn() bool { return w.In != nil || w.Or != nil }
 
 // A Source names a list in the input or in the result of a tool.
@@ -156,7 +157,7 @@ type Rule struct {
 
 // An Amount is a number, or the number at a path of the input.
 type Amount struct {
-	Number string   // as JSON; "" when it is of the input
+	Number string   // as JSON; "" if it is in the input
 	Input  []string // the path below the input
 }
 

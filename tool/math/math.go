@@ -1,12 +1,11 @@
-// Package math has tools that calculate: the operations of MathQA formulas
-// (lang/dialect/mathqa), from add and divide to volume_cone.
+// Package math has tools for arithmetic: the operations of MathQA formulas (lang/dialect/mathqa),
+// from add and divide to volume_cone.
 //
 //	catalogue := tool.NewCatalogue(math.Tools()...)
 //
-// Numbers are exact as long as they can be: what is rational is calculated as a fraction,
-// and a result that is no decimal fraction, or too long, is rounded to 34 digits. Roots,
-// logarithms and angles, and what has π in it, are as exact as a float64. All tools are
-// pure.
+// Rational numbers are calculated exactly, as fractions. A result that is not a decimal fraction,
+// or is too long, is rounded to 34 digits. Roots, logarithms, angles and results with π are as
+// exact as a float64. All tools are pure.
 package math
 
 import (
@@ -21,7 +20,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Name is the catalogue's name for --tools.
+// Name is the name of these tools for --tools.
 const Name = "math"
 
 // Tools returns the tools, by name.
@@ -86,10 +85,10 @@ func (o *operation) call(names []string, r *tool.Request) (tool.Result, error) {
 	return tool.Result{Value: []byte(Text(result))}, nil
 }
 
-// digits is to how many digits a result is rounded that is no decimal fraction.
+// digits is the number of digits to which a result is rounded that is not a decimal fraction.
 const digits = 34
 
-// Text returns a number as JSON: exactly when that takes at most 64 digits, else rounded to 34
+// Text returns a number as JSON: exactly if that takes at most 64 digits, else rounded to 34
 // digits.
 func Text(r *big.Rat) string {
 	const most = 64

@@ -29,12 +29,12 @@ func div(a, b *big.Rat) (*big.Rat, error) {
 // half returns a/2.
 func half(a *big.Rat) *big.Rat { return mul(a, big.NewRat(1, 2)) }
 
-// exact makes an operation of a function that is defined everywhere.
+// exact makes an operation from a function that has no errors.
 func exact(f func(x []*big.Rat) *big.Rat) func([]*big.Rat) (*big.Rat, error) {
 	return func(x []*big.Rat) (*big.Rat, error) { return f(x), nil }
 }
 
-// float makes an operation of a function of floats.
+// float makes an operation from a function of floats.
 func float(f func(x []float64) float64) func([]*big.Rat) (*big.Rat, error) {
 	return func(x []*big.Rat) (*big.Rat, error) {
 		args := make([]float64, len(x))
@@ -45,7 +45,7 @@ func float(f func(x []float64) float64) func([]*big.Rat) (*big.Rat, error) {
 	}
 }
 
-// ofFloat returns the shortest decimal fraction that is this float.
+// ofFloat returns the shortest decimal fraction that rounds to this float.
 func ofFloat(v float64) (*big.Rat, error) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil, errors.New("it has no value here")
@@ -54,7 +54,7 @@ func ofFloat(v float64) (*big.Rat, error) {
 	return r, nil
 }
 
-// circular returns a multiple of π.
+// circular makes an operation that returns a multiple of π.
 func circular(f func(x []*big.Rat) *big.Rat) func([]*big.Rat) (*big.Rat, error) {
 	return func(x []*big.Rat) (*big.Rat, error) {
 		v, _ := f(x).Float64()
@@ -93,7 +93,7 @@ func power(x []*big.Rat) (*big.Rat, error) {
 	return r, nil
 }
 
-// whole makes an operation of a function of whole numbers.
+// whole makes an operation from a function of whole numbers.
 func whole(f func(x []int64) (*big.Int, error)) func([]*big.Rat) (*big.Rat, error) {
 	return func(x []*big.Rat) (*big.Rat, error) {
 		args := make([]int64, len(x))
@@ -111,8 +111,8 @@ func whole(f func(x []int64) (*big.Int, error)) func([]*big.Rat) (*big.Rat, erro
 	}
 }
 
-// divisor returns gcd or lcm of two numbers, whole or not: 0.35 divides 1.75 and 5.6 without a
-// rest.
+// divisor returns the gcd or lcm of two numbers, which need not be whole: 0.35 divides 1.75 and 5.6
+// without a remainder.
 func divisor(x []*big.Rat, multiple bool) (*big.Rat, error) {
 	denominator := new(big.Int).Mul(x[0].Denom(), x[1].Denom())
 	a := new(big.Int).Mul(new(big.Int).Abs(x[0].Num()), x[1].Denom())
@@ -136,7 +136,8 @@ func remainder(x []*big.Rat) (*big.Rat, error) {
 // binomial returns how many ways there are to choose.
 func binomial(x []int64) (*big.Int, error) { return new(big.Int).Binomial(x[0], x[1]), nil }
 
-// consecutive returns the sum of whole numbers from one up to another; MathQA leaves that out.
+// consecutive returns the sum of the whole numbers from one number up to, but not including,
+// another, as in MathQA.
 func consecutive(x []*big.Rat) (*big.Rat, error) {
 	if !x[0].IsInt() || !x[1].IsInt() {
 		return nil, errors.New("the numbers have to be whole")
@@ -168,7 +169,7 @@ func plusPi(a, b *big.Rat) (*big.Rat, error) {
 	return add(a, pi), nil
 }
 
-// cone returns the surface of a cone of a radius and a height.
+// cone returns the surface of a cone with a radius and a height.
 func cone(x []*big.Rat) (*big.Rat, error) {
 	slant, err := root(add(mul(x[0], x[0]), mul(x[1], x[1])))
 	if err != nil {
@@ -177,12 +178,12 @@ func cone(x []*big.Rat) (*big.Rat, error) {
 	return circular(func([]*big.Rat) *big.Rat { return mul(x[0], add(x[0], slant)) })(nil)
 }
 
-// floor returns the greatest whole number that is not greater.
+// floor returns the greatest whole number that is not greater than a.
 func floor(a *big.Rat) *big.Rat {
 	return new(big.Rat).SetInt(new(big.Int).Div(a.Num(), a.Denom()))
 }
 
-// heron returns the area of a triangle of these edges.
+// heron returns the area of a triangle with these edges.
 func heron(x []*big.Rat) (*big.Rat, error) {
 	s := half(add(add(x[0], x[1]), x[2]))
 	product := s

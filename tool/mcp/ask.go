@@ -16,14 +16,14 @@ import (
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
 
-// Question is a server's question to a person. Its texts are the server's, fit to be shown, and no
-// more to be trusted than the server.
+// Question is a server's question to a person. Its texts come from the server: they are safe to
+// show, but no more trustworthy than the server.
 type Question struct {
 	Server  string
-	Tool    string // whose call asks; "" when the server does not say
+	Tool    string // the tool whose call asks; "" if the server does not say
 	Message string
-	Fields  []Field // of the answer, by name; none is that only a yes or no is wanted
-	URL     string  // a page that the person should open; "" when the answer is wanted here
+	Fields  []Field // of the answer, by name; if there are none, the question is for yes or no
+	URL     string  // a page that the person should open; "" if the person answers here
 }
 
 // Field is a member of an answer.
@@ -32,15 +32,15 @@ type Field struct {
 	Type        string // "string", "number", "integer", "boolean", or "array" of some of Choices
 	Description string
 	Choices     []string // of a string or an array; nil is any
-	Titles      []string // of Choices, in the same order; nil when they have none
+	Titles      []string // of Choices, in the same order; nil if they have none
 	Required    bool
-	Default     json.RawMessage // what it is when the answer leaves it out; nil is nothing
+	Default     json.RawMessage // the value if the answer leaves it out; nil if there is none
 
-	schema *schemas.Schema // nil admits all
+	schema *schemas.Schema // nil accepts all values
 }
 
-// Check says what is wrong with a value of the field; nil is nothing. The value is one
-// that package json can write.
+// Check returns an error if a value does not fit the field. Package json must be able to encode the
+// value.
 func (f Field) Check(value any) error {
 	text, err := json.Marshal(value)
 	if err != nil || f.schema == nil {
@@ -77,8 +77,8 @@ func fieldsOf(schema string) ([]Field, error) {
 	return fields, err
 }
 
-// choicesOf returns what a schema lets one choose from, in all the ways in which the
-// protocol has had it.
+// choicesOf returns the choices of a schema, in each of the forms that versions of the protocol
+// have used.
 func choicesOf(s gjson.Result) (values, titles []string) {
 	if items := s.Get("items"); items.IsObject() {
 		s = items
@@ -111,8 +111,8 @@ type Answer struct {
 // maxRounds is the maximum number of times that a server may ask within one call.
 const maxRounds = 10
 
-// rounds calls a tool, and answers what the server wants to know in between. The call
-// of a round is another request of the protocol: the one before has ended, with a question.
+// rounds calls a tool, and answers the server's questions in between. Each round is a request of
+// its own: the request before it has ended with a question.
 func (c *Client) rounds(ctx context.Context, l *link, params *mcp.CallToolParams, req *tool.Request) (*mcp.CallToolResult, error) {
 	defer l.timed(req.Clock)()
 	for range maxRounds {
@@ -152,7 +152,7 @@ func (c *Client) answer(ctx context.Context, req *tool.Request, name string, wan
 	return nil, &tool.Error{Code: "input-required", Permanent: true, Message: "the server asks for a model or for folders, which servers are not given"}
 }
 
-// elicit puts a question to a person.
+// elicit asks a person a question.
 func (c *Client) elicit(ctx context.Context, name string, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	shown := driver.Head([]byte(c.redact(p.Message)), 4<<10)
 	if c.opts.Ask == nil {
@@ -181,7 +181,7 @@ func (c *Client) elicit(ctx context.Context, name string, p *mcp.ElicitParams) (
 	return res, nil
 }
 
-// contentOf returns an answer with what it leaves out.
+// contentOf returns an answer with the defaults of fields that it leaves out.
 func contentOf(fields []Field, given map[string]any) (map[string]any, error) {
 	content := map[string]any{}
 	for _, f := range fields {
@@ -203,8 +203,8 @@ func contentOf(fields []Field, given map[string]any) (map[string]any, error) {
 	return content, nil
 }
 
-// plain returns a value as the SDK takes it, which knows no numbers as text: one that is whole
-// keeps its digits.
+// plain returns a value for the SDK, which does not accept numbers as text. Integers keep their
+// digits.
 func plain(v gjson.Result) any {
 	if v.Type != gjson.Number {
 		return v.Value()

@@ -11,9 +11,9 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// A Cache keeps servers running for several pools: a pool that wants a server which an earlier one
-// has started gets that one, as long as it still has the same tools. The zero Cache is ready for
-// use. Its methods may be called by several goroutines at once.
+// A Cache keeps servers running for several pools: a pool uses a server that an earlier pool has
+// started, as long as the server still has the same tools. The zero Cache is ready for use. Its
+// methods may be called by several goroutines at once.
 type Cache struct {
 	mu    sync.Mutex
 	kept  map[[sha256.Size]byte]*cached
@@ -21,16 +21,17 @@ type Cache struct {
 	ended bool
 }
 
-// cached is a server that is started once. Whoever looks whether it is as it was holds mu.
+// cached is a server that is started once. mu is held while somebody checks whether its tools have
+// changed.
 type cached struct {
 	mu     sync.Mutex
 	client *Client
-	failed time.Time // when it did, if it has
+	failed time.Time // when it failed; zero if it has not
 }
 
-// Open does what the function Open does, with the servers that run already. Each of these is asked
-// for its tools again; one whose tools have changed is started again, and those who have the old
-// one keep it. Such a pool need not be closed: Cache.Close ends its servers.
+// Open does what the function Open does, but uses servers that are already running. It asks each of
+// these for its tools again; if they have changed, it starts the server again, and older pools keep
+// the old one. The pool need not be closed: Cache.Close ends its servers.
 func (k *Cache) Open(ctx context.Context, servers []Server, opts *Options) *Pool {
 	if opts == nil {
 		opts = &Options{}
@@ -47,7 +48,7 @@ func (k *Cache) Close() {
 	(&Pool{clients: all}).Close()
 }
 
-// client returns a client of a server that has told its tools, or failed to.
+// client returns a client of a server that has listed its tools, or failed to.
 func (k *Cache) client(ctx context.Context, s Server, opts *Options) *Client {
 	if opts.Offline && opts.Lock.Has(s.Name) {
 		return k.start(ctx, s, opts)
@@ -73,7 +74,7 @@ func (k *Cache) client(ctx context.Context, s Server, opts *Options) *Client {
 	}
 	c := k.start(ctx, s, opts)
 	one.client, one.failed = c, time.Time{}
-	if c.Err() != nil { // nothing of it runs
+	if c.Err() != nil { // it is not running
 		one.failed = time.Now()
 		k.mu.Lock()
 		k.all = slices.DeleteFunc(k.all, func(o *Client) bool { return o == c })
@@ -82,8 +83,8 @@ func (k *Cache) client(ctx context.Context, s Server, opts *Options) *Client {
 	return c
 }
 
-// unlocked returns the client of a server that runs without a lock and has just the tools of it;
-// nil if there is none. So a run that is resumed goes on with the server that it began with.
+// unlocked returns the client of a running server without a lock whose tools are exactly those of
+// l; nil if there is none. With it a resumed run continues with the server that it began with.
 func (k *Cache) unlocked(ctx context.Context, s *Server, l *Lock) *Client {
 	locked, held := l.server(s.Name)
 	if !held {
@@ -103,7 +104,7 @@ func (k *Cache) unlocked(ctx context.Context, s *Server, l *Lock) *Client {
 	return nil
 }
 
-// hasJust reports whether a server has told these definitions and no others.
+// hasJust reports whether a server has listed these definitions and no others.
 func (c *Client) hasJust(locked []definition) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,7 +130,7 @@ func (k *Cache) start(ctx context.Context, s Server, opts *Options) *Client {
 	return c
 }
 
-// keyOf returns the digest of all that tells whether two servers are the same one.
+// keyOf returns a digest that is the same for equal servers with equal locks.
 func keyOf(s *Server, l *Lock) [sha256.Size]byte {
 	locked, held := l.server(s.Name)
 	locked = slices.SortedFunc(slices.Values(locked), func(a, b definition) int { return cmp.Compare(a.name, b.name) })
@@ -140,7 +141,7 @@ func keyOf(s *Server, l *Lock) [sha256.Size]byte {
 	return sha256.Sum256(jsonscan.Exact([]any{s.Name, s.Command, s.Args, s.Dir, s.Env, s.URL, s.Headers, s.Trust, s.Place, held, texts}))
 }
 
-// asBefore reports whether a server has the same tools as when it was asked last.
+// asBefore asks a server for its tools and reports whether they are the same as before.
 func (c *Client) asBefore(ctx context.Context) bool {
 	c.mu.Lock()
 	before := c.listed

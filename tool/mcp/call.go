@@ -24,12 +24,12 @@ const (
 	// Driver is the kind of the tools of MCP servers, as tool.Tool.Driver has it.
 	Driver = "mcp"
 
-	// keyMeta is the member of _meta that tells servers the idempotency key of a call, which
-	// is the same for all its attempts.
+	// keyMeta is the member of _meta with the idempotency key of a call, which is the same for all
+	// its attempts.
 	keyMeta = "plc/idempotencyKey"
 )
 
-// define makes a tool of a definition; nil when it can't be used.
+// define makes a tool from a definition; nil if it can't be used.
 func (c *Client) define(d definition) *tool.Tool {
 	def, findings := tool.ParseDefinition(json.RawMessage(d.text), "", c.server.Loc)
 	for _, f := range findings {
@@ -44,7 +44,7 @@ func (c *Client) define(d definition) *tool.Tool {
 	if def == nil {
 		return nil
 	}
-	// What the language reads into a definition besides is for tool files to say.
+	// A server must not use the members that only tool files may use.
 	def.Fixed, def.Outcomes, def.Activity, def.HasActivity = nil, nil, "", false
 	if !c.server.Trust {
 		def.Effects, def.Data = tool.Effects{}.MoreCareful(def.Effects), tool.Data{}
@@ -65,18 +65,18 @@ type activity struct {
 
 var _ tool.Activity = (*activity)(nil)
 
-// Call calls the tool once. The value is structuredContent where the server gives it;
-// else the text, when there is one content and it is text: a string, or what it says as JSON where
-// the definition has no place for a string; else a list of the contents.
+// Call calls the tool once. The value is structuredContent if the server sends it. Otherwise, if
+// there is one content and it is text, the value is the text as a string, or the JSON in it if the
+// definition does not allow that string. Otherwise it is a list of the contents.
 //
 // Errors are *tool.Error. The codes:
 //
-//   - "tool": the tool says that it failed; the message is what it says.
+//   - "tool": the tool reports that it failed; the message is the tool's.
 //   - "bad-params", "unknown-tool", "protocol": the server refuses the request, or fails.
-//   - "no-server": it can't be reached, or is not who it was; nothing was sent.
+//   - "no-server": the server can't be reached, or is not the same one any more; nothing was sent.
 //   - "connection-lost": the answer was lost; uncertain. The call is never sent again.
-//   - "timeout", "cancelled": ctx is done; the server is told; uncertain once sent.
-//   - "input-required": the server wants to know something, and there is nobody to ask.
+//   - "timeout", "cancelled": ctx is done; the server is notified; uncertain once sent.
+//   - "input-required": the server asks a question, and there is nobody to answer it.
 //   - "changed": the definition of the tool is not the one that was shown or locked.
 //   - "changed-program": the server has to be started again, and a file of it that was pinned has
 //     changed; nothing was sent.
@@ -108,8 +108,9 @@ func (a *activity) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 	return tool.Result{Value: value}, nil
 }
 
-// annotate says what is spoken with a server, by the names of the conventions of OpenTelemetry
-// for MCP. The id of a session stays out of it: it may be all that a server asks for.
+// annotate adds the attributes of the connection to the trace, with the names of the OpenTelemetry
+// conventions for MCP. It leaves out the id of the session, since a server may accept requests that
+// have no other credential.
 func (l *link) annotate(ctx context.Context) {
 	tool.Annotate(ctx, "mcp.method.name", "tools/call")
 	transport := "pipe"
@@ -117,8 +118,8 @@ func (l *link) annotate(ctx context.Context) {
 		transport = "tcp"
 	}
 	tool.Annotate(ctx, "network.transport", transport)
-	if told := l.session.InitializeResult(); told != nil {
-		tool.Annotate(ctx, "mcp.protocol.version", told.ProtocolVersion)
+	if initialized := l.session.InitializeResult(); initialized != nil {
+		tool.Annotate(ctx, "mcp.protocol.version", initialized.ProtocolVersion)
 	}
 }
 
@@ -143,7 +144,7 @@ func (a *activity) ready(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// params returns those of the request to the server. They are made again for each, since the
+// params returns the params of the request to the server. They are made for each request, since the
 // SDK adds to them.
 func (a *activity) params(ctx context.Context, req *tool.Request) *mcp.CallToolParams {
 	p := &mcp.CallToolParams{Name: a.name, Arguments: req.Params}
@@ -154,7 +155,7 @@ func (a *activity) params(ctx context.Context, req *tool.Request) *mcp.CallToolP
 	if req.Key != "" {
 		p.Meta[keyMeta] = req.Key
 	}
-	if trace := tool.TraceOf(ctx); trace.Parent != "" { // as the conventions of OpenTelemetry for MCP have it
+	if trace := tool.TraceOf(ctx); trace.Parent != "" { // as in the OpenTelemetry conventions for MCP
 		p.Meta["traceparent"] = trace.Parent
 		if trace.State != "" {
 			p.Meta["tracestate"] = trace.State
@@ -165,18 +166,18 @@ func (a *activity) params(ctx context.Context, req *tool.Request) *mcp.CallToolP
 
 func (a *activity) unreachable(err error) error {
 	var fault *startFault
-	var told *tool.Error
-	if errors.As(err, &told) {
-		return a.fail(told)
+	var toolErr *tool.Error
+	if errors.As(err, &toolErr) {
+		return a.fail(toolErr)
 	}
 	return a.fail(&tool.Error{Code: "no-server", Message: err.Error(), Permanent: errors.As(err, &fault), Err: err})
 }
 
-// maxFailure is the maximum number of bytes of a failure's message. What a server says has at most
-// maxStderr of them, before something is added.
+// maxFailure is the maximum number of bytes of a failure's message. The part that a server wrote
+// has at most maxStderr.
 const maxFailure = 2 * maxStderr
 
-// fail returns an error that names the server, is not long and holds no secret.
+// fail returns an error that names the server, is not too long and contains no secret.
 func (a *activity) fail(err error) error {
 	var e *tool.Error
 	if !errors.As(err, &e) {
@@ -193,7 +194,7 @@ func (a *activity) fail(err error) error {
 // failure returns the error of a call that had no result.
 func (a *activity) failure(ctx context.Context, l *link, err error) error {
 	var own *tool.Error
-	var told *jsonrpc.Error
+	var rpcErr *jsonrpc.Error
 	switch {
 	case errors.As(err, &own):
 		return a.fail(own)
@@ -201,9 +202,9 @@ func (a *activity) failure(ctx context.Context, l *link, err error) error {
 		return a.unreachable(a.client.because(l, err))
 	case ctx.Err() != nil:
 		return driver.Stopped(ctx, true)
-	case errors.As(err, &told):
-		tool.Annotate(ctx, "rpc.response.status_code", strconv.FormatInt(told.Code, 10))
-		return a.fail(refusal(told, a.client.hider().head([]byte(told.Message), maxStderr)))
+	case errors.As(err, &rpcErr):
+		tool.Annotate(ctx, "rpc.response.status_code", strconv.FormatInt(rpcErr.Code, 10))
+		return a.fail(refusal(rpcErr, a.client.hider().head([]byte(rpcErr.Message), maxStderr)))
 	}
 	if l.child != nil {
 		l.gone.Store(true)
@@ -217,9 +218,9 @@ func (a *activity) failure(ctx context.Context, l *link, err error) error {
 
 // refusal returns the error of a tool for an error of the protocol, with its message as it may be
 // shown.
-func refusal(told *jsonrpc.Error, message string) *tool.Error {
-	e := &tool.Error{Code: "protocol", Message: fmt.Sprintf("%s (error %d)", message, told.Code), Err: told}
-	switch told.Code {
+func refusal(rpcErr *jsonrpc.Error, message string) *tool.Error {
+	e := &tool.Error{Code: "protocol", Message: fmt.Sprintf("%s (error %d)", message, rpcErr.Code), Err: rpcErr}
+	switch rpcErr.Code {
 	case unusable:
 		e.Code, e.Message, e.Permanent, e.Uncertain = driver.BadOutput, message, true, true
 	case jsonrpc.CodeInvalidParams:
@@ -257,7 +258,7 @@ func value(ctx context.Context, res gjson.Result, def *tool.Definition, hide hid
 		list = append(list, v...)
 	}
 	if len(contents) == 0 {
-		return nil, nil // it has nothing to say
+		return nil, nil // an empty result
 	}
 	return append(list, ']'), nil
 }
@@ -280,8 +281,8 @@ func toolError(res gjson.Result, hide hider) error {
 	return &tool.Error{Code: "tool", Message: message}
 }
 
-// fromText returns a text as a value: a string, unless the definition has no place for that
-// string and the text is JSON.
+// fromText returns a text as a value: a string, unless the definition does not allow that string
+// and the text is JSON.
 func fromText(ctx context.Context, text gjson.Result, def *tool.Definition) json.RawMessage {
 	literal := json.RawMessage(text.Raw)
 	if def == nil || def.Output == nil || schemas.NewMeter(ctx, 0).Validate(def.Output, literal) == nil {
@@ -293,7 +294,7 @@ func fromText(ctx context.Context, text gjson.Result, def *tool.Definition) json
 	return compact([]byte(text.Str))
 }
 
-// content returns a content that stands beside others: an object with its type and what it is.
+// content returns one of several contents as an object with its type and data.
 func content(c gjson.Result, hide hider) ([]byte, error) {
 	kind := c.Get("type").Str
 	from := c
@@ -328,7 +329,7 @@ func content(c gjson.Result, hide hider) ([]byte, error) {
 // compact returns valid JSON without white space.
 func compact(valid []byte) []byte { return jsonscan.Compact(nil, valid) }
 
-// httpError returns the error of a status.
+// httpError returns the error for an HTTP status.
 func httpError(s *sent) *tool.Error {
 	e := &tool.Error{Code: "http-" + strconv.Itoa(s.status), Message: fmt.Sprintf("status %d %s", s.status, nethttp.StatusText(s.status))}
 	if s.said != "" {

@@ -24,16 +24,16 @@ import (
 )
 
 const (
-	maxNoise  = 1 << 20  // bytes on standard output that are no messages
+	maxNoise  = 1 << 20  // bytes on standard output that are not messages
 	maxStderr = 16 << 10 // bytes of the end of standard error that are kept
 	grace     = 2 * time.Second
-	// discoverTime limits the time that a server may leave server/discover unanswered, which
-	// servers of before 2026 need not know; most of those say so.
+	// discoverTime is the time for which a server may leave server/discover unanswered. Servers
+	// from before 2026 need not know this request; most of them answer with an error.
 	discoverTime = 10 * time.Second
 )
 
-// child is a server that runs as a program, and the connection with it: a message a line
-// (mcp.Connection). It ends with its process group.
+// child is a server that runs as a program, and the connection with it, on which each message is a
+// line (mcp.Connection). Its process group ends with it.
 type child struct {
 	cmd     *exec.Cmd
 	hide    hider
@@ -45,21 +45,21 @@ type child struct {
 	closing sync.Once
 
 	lines   chan line             // messages, and at last an error
-	fault   atomic.Pointer[error] // what is wrong with what it sent
+	fault   atomic.Pointer[error] // what is wrong with its output
 	closed  chan struct{}         // closed by Close
 	writing sync.Mutex
 
 	// patience bounds the time that server/discover may stay unanswered; 0 is no bound.
 	patience time.Duration
 	timing   sync.Mutex
-	timer    *time.Timer // of server/discover; guarded by timing, as all that follows
+	timer    *time.Timer // of server/discover; guarded by timing, like all fields below
 	asked    jsonrpc.ID  // the id of server/discover
-	answers  int         // to it: ours, given in the place of the server, and its own
-	stood    bool        // we have answered in its place
-	slow     bool        // it answered after we had done so in its place
+	answers  int         // the number of answers to it: ours, given instead of the server, and its own
+	stood    bool        // we have answered instead of the server
+	slow     bool        // it answered after we had
 }
 
-// line is a message, or why there are no more.
+// line is a message, or the error after which there are no more.
 type line struct {
 	text []byte
 	err  error
@@ -90,7 +90,7 @@ func (c *child) Connect(context.Context) (mcp.Connection, error) {
 	return c, nil
 }
 
-// startFault is that a program could not be started.
+// startFault is the error of a program that could not be started.
 type startFault struct{ err error }
 
 func (f *startFault) Error() string { return f.err.Error() }
@@ -105,7 +105,7 @@ func (c *child) run(started chan<- error) {
 	if err == nil {
 		group.AwaitExit(c.cmd.Process)
 		close(c.exited)
-		// What it leaves running may hold its output; nobody answers there any more.
+		// Processes that the program leaves running may hold its output open, but send no answers.
 		time.AfterFunc(grace, func() { _ = c.stdout.Close() })
 	}
 }
@@ -133,9 +133,9 @@ func (c *child) read() {
 	}
 }
 
-// message returns a line as a message for the SDK; nil is one to pass over. What servers print
-// by mistake is kept with what they say on standard error, line by line as it is: a secret may be
-// encoded over several lines.
+// message returns a line as a message for the SDK, or nil if it should be ignored. Text that a
+// server prints by mistake is added to its standard error unchanged, line by line, since a secret
+// may be encoded over several lines.
 func (c *child) message(text []byte, noise *int) ([]byte, error) {
 	message, err := faithful(text, c.hide)
 	if !errors.Is(err, errNoise) {
@@ -199,7 +199,7 @@ func (c *child) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// answered stops the clock of server/discover.
+// answered stops the timer of server/discover.
 func (c *child) answered(msg jsonrpc.Message) {
 	r, ok := msg.(*jsonrpc.Response)
 	if !ok {
@@ -214,8 +214,8 @@ func (c *child) answered(msg jsonrpc.Message) {
 	}
 }
 
-// wasSlow reports whether the server answered server/discover after its time was over, and mayBe
-// whether it was at least not waited for: a server that knows the newer handshake may refuse the
+// wasSlow reports whether the server answered server/discover too late, and whether it may still do
+// so because we did not wait for its answer: a server that knows the newer handshake may refuse the
 // older one before its late answer is read.
 func (c *child) wasSlow() (was, mayBe bool) {
 	c.timing.Lock()
@@ -252,8 +252,8 @@ func (c *child) Write(_ context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// answerDiscover says in the server's place that it does not know server/discover, so
-// that the SDK goes on with the older handshake.
+// answerDiscover answers server/discover instead of the server, with an error that it is unknown,
+// so that the SDK continues with the older handshake.
 func (c *child) answerDiscover(id string) {
 	c.timing.Lock()
 	c.stood = true
@@ -268,8 +268,9 @@ func (c *child) answerDiscover(id string) {
 // SessionID implements mcp.Connection; only other transports have sessions.
 func (c *child) SessionID() string { return "" }
 
-// Close ends the program: its input ends; what has not ended after a grace gets SIGTERM,
-// and after another SIGKILL. What is left of its group is killed (mcp.Connection).
+// Close ends the program (mcp.Connection). It closes its input, sends SIGTERM if the program has
+// not ended after a grace period, and SIGKILL after another. Then it kills the rest of its process
+// group.
 func (c *child) Close() error {
 	c.closing.Do(func() {
 		close(c.closed)
@@ -288,7 +289,7 @@ func (c *child) Close() error {
 	return nil
 }
 
-// awaitExit waits for the program, but no longer than the grace.
+// awaitExit waits for the program to exit, but no longer than the grace period.
 func (c *child) awaitExit() bool {
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
@@ -300,8 +301,8 @@ func (c *child) awaitExit() bool {
 	}
 }
 
-// awaitStderr waits until all of standard error is read, but no longer than the grace:
-// somebody outside of the group may hold it.
+// awaitStderr waits until all of standard error is read, but no longer than the grace period: a
+// process outside the group may hold it open.
 func (c *child) awaitStderr() {
 	read := make(chan struct{})
 	go func() {
@@ -353,7 +354,7 @@ func (t *tail) String() string {
 	return strings.TrimSpace(strings.Join(lines[max(0, len(lines)-lastLines):], "\n"))
 }
 
-// ending says how the program ended, or what is wrong with what it sent.
+// ending returns how the program ended, or what is wrong with its output.
 func (c *child) ending() string {
 	if fault := c.fault.Load(); fault != nil {
 		_ = c.Close()
@@ -362,7 +363,7 @@ func (c *child) ending() string {
 	return "it has ended" + c.status()
 }
 
-// status says how the program ended, if it is known.
+// status returns how the program ended, if that is known.
 func (c *child) status() string {
 	timer := time.NewTimer(grace)
 	defer timer.Stop()

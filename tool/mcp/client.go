@@ -36,18 +36,18 @@ const (
 type Client struct {
 	server Server
 	opts   *Options
-	turn   chan struct{} // holds one while somebody connects or lists tools
+	turn   chan struct{} // a semaphore, held while somebody connects or lists tools
 	// patience bounds the time that a program may leave server/discover unanswered.
 	patience time.Duration
 
 	mu    sync.Mutex // guards what follows
 	link  *link      // nil when there is none
 	tools []*tool.Tool
-	texts map[string]string // definitions as they count, by name; nil before they are known
-	// refused are the tools whose definition is not the one that counts, with what differs.
+	texts map[string]string // the definitions that count, by name; nil before they are known
+	// refused maps the tools whose current definition is not the one that counts to what differs.
 	// The map is never changed.
 	refused map[string]string
-	listed  [sha256.Size]byte // digest of the definitions that the server told last
+	listed  [sha256.Size]byte // digest of the definitions that the server listed last
 	found   diag.List         // what is wrong with definitions
 	err     error             // why there are no tools
 	shut    bool
@@ -61,12 +61,12 @@ type link struct {
 	child   *child        // nil over HTTP
 	web     *web          // nil otherwise
 	done    chan struct{} // closed when it has ended
-	gone    atomic.Bool   // a call found that it has ended, before done says so
-	stale   atomic.Bool   // the server's tools have changed, it says
+	gone    atomic.Bool   // a call found out that it has ended, before done is closed
+	stale   atomic.Bool   // the server said that its tools have changed
 
-	watched sync.Map     // of func(tool.Progress), by the tokens of calls that go on
-	clocks  sync.Map     // of tool.Clock, of calls that go on, by a token
-	tokens  atomic.Int64 // that were given
+	watched sync.Map     // of func(tool.Progress), by the tokens of calls under way
+	clocks  sync.Map     // of tool.Clock of calls under way, by a token
+	tokens  atomic.Int64 // the number of tokens that were given out
 }
 
 func (l *link) broken() bool {
@@ -104,16 +104,15 @@ func (c *Client) Tools() []*tool.Tool {
 	return c.tools
 }
 
-// Err says why the server has no tools: it could not be started, or told none that can be
-// used. nil is that there is nothing wrong.
+// Err returns why the server has no tools: it could not be started, or listed none that can be
+// used. It returns nil if nothing is wrong.
 func (c *Client) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
 }
 
-// open finds out the tools: from the lock when nothing has to be started, else
-// from the server.
+// open finds out the tools: from the lock if the server need not be started, else from the server.
 func (c *Client) open(ctx context.Context) {
 	locked, ok := c.opts.Lock.server(c.server.Name)
 	if ok {
@@ -128,7 +127,7 @@ func (c *Client) open(ctx context.Context) {
 	c.err = err
 }
 
-// know takes these definitions for those of the server.
+// know makes these definitions the tools of the server.
 func (c *Client) know(texts []definition) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,7 +141,7 @@ func (c *Client) know(texts []definition) {
 	}
 }
 
-// connected returns a connection that is not broken, made again if need be.
+// connected returns a connection that is not broken. It connects again if necessary.
 func (c *Client) connected(ctx context.Context) (*link, error) {
 	select {
 	case c.turn <- struct{}{}:
@@ -189,9 +188,9 @@ func (c *Client) connected(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// connect starts the server, or a session with it. A program may leave server/discover unanswered
-// for as long as patience says; 0 is without a bound. With an error it returns the connection that
-// it tried, unless there was none or it timed out.
+// connect starts the server, or a session with it. patience is how long a program may leave
+// server/discover unanswered; 0 is no bound. With an error it returns the connection that it tried,
+// unless there was none or it timed out.
 func (c *Client) connect(ctx context.Context, patience time.Duration) (*link, error) {
 	l := &link{done: make(chan struct{})}
 	transport, err := c.transport(l)
@@ -225,8 +224,8 @@ func (c *Client) connect(ctx context.Context, patience time.Duration) (*link, er
 // startTime bounds the start and the first answers of the server.
 func (c *Client) startTime() time.Duration { return cmp.Or(c.opts.StartTime, DefaultStartTime) }
 
-// because returns an error with the last lines that the server wrote to standard error, without
-// secrets, and with the beginning of what the error says.
+// because returns an error with the beginning of the message of err and the last lines that the
+// server wrote to standard error, without secrets.
 func (c *Client) because(l *link, err error) error {
 	text := err.Error()
 	var fault *startFault
@@ -286,13 +285,13 @@ func (c *Client) redactValue(value string) string {
 	return string(c.server.RedactValue(json.RawMessage(value)))
 }
 
-// noProgram says why a program could not be started, and what to do.
+// noProgram returns an error that says why a program could not be started, and what to do.
 func (c *Client) noProgram(err error) error {
 	name := c.server.Command
-	var told *tool.Error
+	var toolErr *tool.Error
 	switch {
-	case errors.As(err, &told):
-		return told
+	case errors.As(err, &toolErr):
+		return toolErr
 	case errors.Is(err, exec.ErrDot):
 		err = fmt.Errorf("the program %q is in the current directory only; write ./%s", name, name)
 	case errors.Is(err, exec.ErrNotFound):
@@ -307,7 +306,7 @@ func (c *Client) noProgram(err error) error {
 	return &startFault{err}
 }
 
-// transport returns the way to the server.
+// transport returns the transport to the server.
 func (c *Client) transport(l *link) (mcp.Transport, error) {
 	s := &c.server
 	if s.URL != "" {
@@ -336,7 +335,7 @@ func (c *Client) transport(l *link) (mcp.Transport, error) {
 	return l.child, nil
 }
 
-// sdk returns what speaks the protocol.
+// sdk returns the client of the SDK, which implements the protocol.
 func (c *Client) sdk(l *link) *mcp.Client {
 	o := &mcp.ClientOptions{
 		Capabilities:   &mcp.ClientCapabilities{},
@@ -360,19 +359,19 @@ func (c *Client) sdk(l *link) *mcp.Client {
 	return mcp.NewClient(&mcp.Implementation{Name: "plc", Version: c.opts.Version}, o)
 }
 
-// list asks the server for its tools. The first time they become those that count; later
-// they are compared with those.
+// list asks the server for its tools. The first time their definitions become those that count;
+// later they are compared with them.
 func (c *Client) list(ctx context.Context, l *link) error {
 	limited, cancel := context.WithTimeout(ctx, DefaultStartTime)
 	defer cancel()
-	told, err := c.listing(limited, l)
+	defs, err := c.listing(limited, l)
 	if err != nil {
 		return err
 	}
 	c.mu.Lock()
 	known := c.texts
 	c.mu.Unlock()
-	told = slices.DeleteFunc(told, func(d definition) bool {
+	defs = slices.DeleteFunc(defs, func(d definition) bool {
 		why := ""
 		switch {
 		case c.redact(d.name) != d.name:
@@ -385,17 +384,17 @@ func (c *Client) list(ctx context.Context, l *link) error {
 		}
 		return why != ""
 	})
-	for i := range told {
-		told[i].text = c.redactValue(told[i].text)
+	for i := range defs {
+		defs[i].text = c.redactValue(defs[i].text)
 	}
 	c.mu.Lock()
-	c.listed = digestOf(told)
+	c.listed = digestOf(defs)
 	c.mu.Unlock()
 	if known == nil {
-		c.know(told)
+		c.know(defs)
 		return nil
 	}
-	refused := differences(known, told)
+	refused := differences(known, defs)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.refused = refused
@@ -412,7 +411,7 @@ func digestOf(all []definition) [sha256.Size]byte {
 	return sha256.Sum256([]byte(strings.Join(lines, "\n")))
 }
 
-// cannotUse reports a tool of the server that there is not.
+// cannotUse reports a tool of the server that can't be used.
 func (c *Client) cannotUse(d definition, why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -441,7 +440,7 @@ func (c *Client) listing(ctx context.Context, l *link) ([]definition, error) {
 		if err != nil {
 			return nil, err
 		}
-		usable := map[string]bool{} // the SDK leaves out those that say nonsense of headers
+		usable := map[string]bool{} // the SDK leaves out tools with invalid headers
 		for _, t := range res.Tools {
 			usable[t.Name] = true
 		}
@@ -480,7 +479,7 @@ func (c *Client) close() {
 		return
 	}
 	if l.child != nil {
-		_ = l.child.Close() // at once, whatever is under way
+		_ = l.child.Close() // at once, even if calls are under way
 	}
 	closed := make(chan struct{})
 	go func() {
@@ -496,14 +495,13 @@ func (c *Client) close() {
 // definition is a tool as its server defines it.
 type definition struct {
 	name string
-	text string // the members that count, as compact JSON
-	// badHeaders is that what it says of HTTP headers for params is not allowed, so that it
-	// may not be called.
+	text string // the members that plc uses, as compact JSON
+	// badHeaders says that its HTTP headers for params are invalid, so that it must not be called.
 	badHeaders bool
 }
 
-// definitionOf keeps of a definition what MCP says, so that a server can't use
-// what only tool files may say (effects, _activity, …).
+// definitionOf returns a definition with only the members that MCP defines, so that a server can't
+// use members that only tool files may use (effects, _activity, …).
 func definitionOf(v gjson.Result) definition {
 	text := []byte{'{'}
 	for _, name := range []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations"} {

@@ -15,16 +15,16 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// Lock is the definitions of servers' tools as somebody has looked at them. A server
-// that it has is held to it: a tool that differs is refused, with what changed, and one that
-// is new is not there. nil locks nothing.
+// Lock holds the definitions of servers' tools that somebody has reviewed. For the servers in it, a
+// tool that differs is refused with an error that says what changed, and a new tool is ignored. nil
+// locks nothing.
 type Lock struct {
 	servers map[string][]definition
 }
 
 const maxLock = 64 << 20
 
-// lockFile is a lock as it is written.
+// lockFile is the format of a lock.
 type lockFile struct {
 	PLC     string                `json:"plc"`
 	Version int                   `json:"version"`
@@ -41,7 +41,8 @@ type lockTool struct {
 	Definition json.RawMessage `json:"definition"`
 }
 
-// Lock returns the lock of what servers have told. Servers that failed are an error.
+// Lock returns a lock with the definitions that the servers have listed. A server that failed is an
+// error.
 func (p *Pool) Lock() (*Lock, error) {
 	l := &Lock{map[string][]definition{}}
 	for _, c := range p.Servers() {
@@ -59,7 +60,7 @@ func (p *Pool) Lock() (*Lock, error) {
 	return l, nil
 }
 
-// MarshalJSON returns the lock as its file has it.
+// MarshalJSON returns the text of the lock's file.
 func (l *Lock) MarshalJSON() ([]byte, error) {
 	f := lockFile{"lock", 1, map[string]lockServer{}}
 	for name, list := range l.servers {
@@ -72,7 +73,7 @@ func (l *Lock) MarshalJSON() ([]byte, error) {
 	return json.Marshal(f)
 }
 
-// ReadLock reads a lock. One whose digests are not those of its definitions is an error.
+// ReadLock reads a lock. It returns an error if a digest does not match its definition.
 func ReadLock(text []byte) (*Lock, error) {
 	if err := jsonscan.Check(text, jsonscan.Limits{MaxBytes: maxLock}); err != nil {
 		return nil, fmt.Errorf("it is no lock: %w", err)
@@ -118,17 +119,17 @@ func (l *Lock) server(name string) ([]definition, bool) {
 	return list, ok
 }
 
-// digest returns that of the definition's value, however it is written.
+// digest returns the digest of the definition's value, which does not depend on its formatting.
 func (d definition) digest() string {
 	sum := sha256.Sum256(jsonscan.Canonical(nil, []byte(d.text)))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// differences returns the tools that are not what they were, with what changed.
-func differences(known map[string]string, told []definition) map[string]string {
+// differences returns the tools that differ from the known definitions, with what changed.
+func differences(known map[string]string, defs []definition) map[string]string {
 	changed := map[string]string{}
 	now := map[string]bool{}
-	for _, d := range told {
+	for _, d := range defs {
 		now[d.name] = true
 		old, ok := known[d.name]
 		if was := (definition{name: d.name, text: old}); ok && was.digest() != d.digest() {
@@ -161,8 +162,8 @@ func same(a, b gjson.Result) bool {
 	return string(jsonscan.Canonical(nil, []byte(a.Raw))) == string(jsonscan.Canonical(nil, []byte(b.Raw)))
 }
 
-// Changed returns the tools of servers that are not what they were, when they were locked or
-// first told, as "server.tool", each with what changed.
+// Changed returns the tools, as "server.tool", whose definitions differ from the locked ones or
+// from those that were listed first, each with what changed.
 func (p *Pool) Changed() map[string]string {
 	changed := map[string]string{}
 	for _, c := range p.Servers() {

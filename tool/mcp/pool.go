@@ -16,7 +16,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Server says how to reach a server: by Command or URL.
+// Server says how to reach a server: with Command or URL.
 type Server struct {
 	Name    string
 	Command string   // a program that speaks over standard input and output
@@ -25,13 +25,13 @@ type Server struct {
 	Env     map[string]string
 	URL     string // of a server that speaks streamable HTTP
 	Headers map[string]string
-	Trust   bool // its annotations also count where they make us less careful
-	// Redact takes the secrets out of a text; nil when there are none.
+	Trust   bool // its annotations also count if they say that a tool is harmless
+	// Redact removes the secrets from a text; nil if there are none.
 	Redact func(string) string
-	// RedactValue takes them out of a JSON value; nil when there are none.
+	// RedactValue removes them from a JSON value; nil if there are none.
 	RedactValue func(json.RawMessage) json.RawMessage
 	Loc         diag.Loc // where it is declared
-	// Place is where the server's program is and runs; its tools have it in theirs.
+	// Place says where the server's program is and runs; the places of its tools include it.
 	Place tool.Place
 	// UsePinned makes a command start the program that was pinned, and returns an error if one of
 	// its files has changed. It is called whenever the program is started; nil pins nothing.
@@ -40,43 +40,42 @@ type Server struct {
 
 // Options holds the settings for all servers. The zero Options are the defaults.
 type Options struct {
-	// Environ is the environment (KEY=value) of which servers get the basic variables
+	// Environ is the environment (KEY=value) from which servers get the basic variables
 	// (process.BasicEnv); nil gives them none.
 	Environ []string
-	// StartTime bounds start and first answers of a server; 0 is DefaultStartTime.
+	// StartTime bounds the start and the first answers of a server; 0 is DefaultStartTime.
 	StartTime time.Duration
-	// Ask puts what a server wants to know to a person; nil is nobody, and such calls fail.
-	// It is called by several goroutines at once.
+	// Ask asks a person a server's question; if it is nil, calls with a question fail. It is called
+	// by several goroutines at once.
 	Ask func(ctx context.Context, q *Question) (*Answer, error)
-	// Version is that of plc, as it is told to servers.
+	// Version is the version of plc that servers are given.
 	Version string
-	// Lock has the definitions that were locked; of servers that it has, tools that
-	// differ are refused. nil locks nothing.
+	// Lock has the locked definitions: tools of its servers that differ from it are refused. nil
+	// locks nothing.
 	Lock *Lock
 	// Offline starts no server that Lock has before one of its tools is called.
 	Offline bool
-	// TryAgain is the time for which a Cache leaves a server alone that failed; 0 is none.
+	// TryAgain is the time that a Cache waits before it tries a failed server again; 0 is no wait.
 	TryAgain time.Duration
-	// OnChanged is called when a server says that its tools have changed. Nil is not called.
+	// OnChanged is called when a server says that its tools have changed. It may be nil.
 	OnChanged func(server string)
 	// OnStarted is called, by several goroutines at once, for each server that has listed its tools
-	// or failed to. Nil is not called.
+	// or failed to. It may be nil.
 	OnStarted func(server string)
 }
 
-// DefaultStartTime is the time that a server has to start: npx may have to install it first.
+// DefaultStartTime is the default of Options.StartTime: npx may have to install the server first.
 const DefaultStartTime = 60 * time.Second
 
-// Pool is servers that run, each once for all calls. Its methods may be called by several
+// Pool holds running servers, each of which serves all calls. Its methods may be called by several
 // goroutines at once.
 type Pool struct {
 	clients []*Client
 	byName  map[string]*Client
 }
 
-// Open starts servers, all at once, and returns when each has told its tools or failed
-// to: see Client.Err. ctx bounds Open only. Of two servers of one name the later
-// counts.
+// Open starts all servers at once, and returns when each has listed its tools or failed to: see
+// Client.Err. ctx bounds Open only. If two servers have the same name, the later one counts.
 func Open(ctx context.Context, servers []Server, opts *Options) *Pool {
 	if opts == nil {
 		opts = &Options{}
@@ -88,7 +87,7 @@ func Open(ctx context.Context, servers []Server, opts *Options) *Pool {
 	})
 }
 
-// pooled makes a pool of the clients that start returns, which is called for all servers at once.
+// pooled makes a pool of the clients that start returns. It calls start for all servers at once.
 func pooled(servers []Server, opts *Options, start func(Server) *Client) *Pool {
 	p := &Pool{byName: map[string]*Client{}}
 	wanted := map[string]Server{}
@@ -132,8 +131,9 @@ func (p *Pool) Working() *Pool {
 	return w
 }
 
-// Close ends all servers and what they have started, and waits for that: some seconds
-// when they don't want to. Calls that go on fail. A nil Pool has nothing to end.
+// Close ends all servers and the processes that they have started, and waits until they have ended,
+// which takes some seconds if they don't end by themselves. Calls that are under way fail. Close of
+// a nil Pool does nothing.
 func (p *Pool) Close() {
 	if p != nil {
 		p.each((*Client).close)
@@ -160,8 +160,8 @@ func (p *Pool) Tools() []*tool.Tool {
 // Has reports whether there is a server of this name.
 func (p *Pool) Has(server string) bool { return p.byName[server] != nil }
 
-// Tool returns a tool by the server's name for it; nil, without an error, when that is not
-// known since the server has failed.
+// Tool returns a tool by the server's name for it. It returns nil, without an error, if the tools
+// are not known because the server has failed.
 func (p *Pool) Tool(server, name string) (*tool.Tool, error) {
 	c, ok := p.byName[server]
 	if !ok {
@@ -187,8 +187,8 @@ func nearest(word string, names iter.Seq[string]) string {
 	return ""
 }
 
-// Findings returns what is wrong with the servers: those that failed, definitions that can't be
-// used, tools that are not what was locked.
+// Findings returns what is wrong with the servers: servers that failed, definitions that can't be
+// used, tools that differ from the lock.
 func (p *Pool) Findings() diag.List {
 	var all diag.List
 	for _, c := range p.Servers() {

@@ -9,8 +9,8 @@ import (
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
 
-// listen has a server say how far a call is, if anybody wants to know; what it returns ends
-// that. Each request has a token of its own, so that nothing is told of another.
+// listen makes a server report the progress of a call, unless tell is nil; done ends that. Each
+// request has a token of its own, so that its reports can't be taken for those of another.
 func (c *Client) listen(l *link, params *mcp.CallToolParams, tell func(tool.Progress)) (done func()) {
 	if tell == nil {
 		return func() {}
@@ -21,7 +21,7 @@ func (c *Client) listen(l *link, params *mcp.CallToolParams, tell func(tool.Prog
 	return func() { l.watched.Delete(token) }
 }
 
-// timed notes the time of a call that goes on; what it returns ends that.
+// timed registers the clock of a call until done is called.
 func (l *link) timed(clock tool.Clock) (done func()) {
 	if clock == nil {
 		return func() {}
@@ -31,8 +31,8 @@ func (l *link) timed(clock tool.Clock) (done func()) {
 	return func() { l.clocks.Delete(token) }
 }
 
-// pause stops the time of all calls that go on, until resume is called: a server that asks a
-// person does not always say for which of them.
+// pause stops the time limits of all calls under way until resume is called: a server that asks a
+// person does not always say for which call.
 func (l *link) pause() (resume func()) {
 	var all []func()
 	l.clocks.Range(func(_, clock any) bool {
@@ -46,7 +46,7 @@ func (l *link) pause() (resume func()) {
 	}
 }
 
-// progressed passes on what a server says of a call. What it says of none is nothing.
+// progressed passes on a server's report about a call. It ignores reports that belong to no call.
 func (c *Client) progressed(l *link, p *mcp.ProgressNotificationParams) {
 	token, ok := p.ProgressToken.(string)
 	if !ok {

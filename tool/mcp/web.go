@@ -28,12 +28,12 @@ const (
 	idleTimeout    = 30 * time.Second
 	maxHeaderBytes = 256 << 10
 	maxStream      = 1 << 30 // bytes of one stream of events
-	maxRefusal     = 1 << 20 // bytes of an answer that is no success
-	maxReconnects  = 3       // to a stream that was lost, one after the other
+	maxRefusal     = 1 << 20 // bytes of an answer without success
+	maxReconnects  = 3       // attempts in a row to continue a lost stream
 )
 
-// web sends requests to a server over HTTP: to its host only, with its headers, and with answers
-// that are bounded and faithful.
+// web sends requests to a server over HTTP: only to its host and with its headers. It bounds the
+// size of answers and makes them faithful.
 type web struct {
 	address   *url.URL
 	headers   nethttp.Header
@@ -60,17 +60,17 @@ func newWeb(s *Server, hide hider) (*web, error) {
 	return w, nil
 }
 
-// sent is the outcome of a request. Of a call it is the one that the call was sent with, and not
-// those that ask for the rest of an answer, or are about other things.
+// sent is the outcome of a request. For a call it is the outcome of the request that sent the call,
+// and not of requests for the rest of an answer or about other things.
 type sent struct {
 	begun  bool // some of it may have been sent
 	status int
-	said   string // the beginning of an answer that is no success
-	cure   string // what to do about the status; "" when nobody knows
+	said   string // the beginning of an answer without success
+	cure   string // what to do about the status; "" if unknown
 	err    error  // there was no answer
 }
 
-// sentKey is where a context has the *sent of a call.
+// sentKey is the key of the *sent of a call in a context.
 type sentKey struct{}
 
 // redirect refuses to leave the host: headers may be secrets, and params are for this
@@ -143,7 +143,7 @@ func (w *web) whole(res *nethttp.Response) (*nethttp.Response, error) {
 	return res, nil
 }
 
-// cure returns what to do when a server wants to know who asks.
+// cure returns what to do if a server requires authentication.
 func (w *web) cure(res *nethttp.Response) string {
 	switch _, given := w.headers["Authorization"]; {
 	case res.StatusCode == nethttp.StatusForbidden && given:
@@ -158,7 +158,7 @@ func (w *web) cure(res *nethttp.Response) string {
 	return `give its headers a token: {"Authorization": {"env": "NAME"}}, where NAME is set to "Bearer …"`
 }
 
-// begin notes that the request of a call is sent from now on.
+// begin notes that from now on the request of a call may have been sent.
 func (w *web) begin(req *nethttp.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -177,7 +177,7 @@ func (w *web) note(req *nethttp.Request, s sent) {
 	}
 }
 
-// callOf returns the state of the call that this request is; nil when it is none.
+// callOf returns the state of the call that a request sends; nil if it is another request.
 func callOf(req *nethttp.Request) *sent {
 	mine, _ := req.Context().Value(sentKey{}).(*sent)
 	if req.Method != nethttp.MethodPost {
@@ -186,7 +186,7 @@ func callOf(req *nethttp.Request) *sent {
 	return mine
 }
 
-// explain says why there is no session.
+// explain returns why there is no session.
 func (w *web) explain(err error) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -199,7 +199,7 @@ func (w *web) explain(err error) string {
 	return w.plain(err)
 }
 
-// plain returns the text of an error without the address, which may hold a secret in its query.
+// plain returns the text of an error without the URL, which may have a secret in its query.
 func (w *web) plain(err error) string {
 	var ue *url.Error
 	if errors.As(err, &ue) {
@@ -208,15 +208,15 @@ func (w *web) plain(err error) string {
 	return strings.ReplaceAll(err.Error(), w.address.String(), w.address.Host)
 }
 
-// rejected is the code of an error that the SDK itself makes of what HTTP says.
+// rejected is the code of an error that the SDK itself makes from an HTTP status.
 const rejected = -32005
 
-// errUnsent is that a call was not sent, or that the server did not look at it.
+// errUnsent says that a call was not sent, or that the server did not look at it.
 var errUnsent = errors.New("not sent")
 
-// call calls a tool. A failure that HTTP explains is a *tool.Error. Over HTTP a call is only
-// errUnsent, or "no-server", when nothing of it can have been done: what happens to other
-// requests, such as those for the rest of the answer, says nothing of that.
+// call calls a tool. A failure that HTTP explains is a *tool.Error. Over HTTP the error is
+// errUnsent or "no-server" only if the server can't have begun the call; failures of other
+// requests, such as those for the rest of the answer, don't count.
 func (l *link) call(ctx context.Context, params *mcp.CallToolParams) (*mcp.CallToolResult, error) {
 	if l.web == nil {
 		return l.session.CallTool(ctx, params)
@@ -228,12 +228,12 @@ func (l *link) call(ctx context.Context, params *mcp.CallToolParams) (*mcp.CallT
 	}
 	l.web.mu.Lock()
 	defer l.web.mu.Unlock()
-	var told *jsonrpc.Error
+	var rpcErr *jsonrpc.Error
 	var dial *net.OpError
 	switch {
 	case !s.begun, s.status == nethttp.StatusNotFound && errors.Is(err, mcp.ErrSessionMissing):
 		return nil, fmt.Errorf("%w: %w", errUnsent, err)
-	case errors.As(err, &told) && told.Code != rejected:
+	case errors.As(err, &rpcErr) && rpcErr.Code != rejected:
 		return nil, err
 	case s.status != 0:
 		return nil, httpError(&s)

@@ -16,22 +16,23 @@ const (
 	// maxMessage bounds a message of a server, in bytes.
 	maxMessage = 64 << 20
 
-	// rawKey is the member of a result's _meta that holds the result as it was sent.
+	// rawKey is the member of a result's _meta that holds the text of the result as the server sent
+	// it.
 	rawKey = "plc/raw"
 
-	// unusable is the code of the error that stands for an answer which is no usable JSON.
+	// unusable is the code of the error that replaces an answer that is not usable JSON.
 	unusable = -32097
 )
 
-// errNoise is text that is no message of the protocol.
+// errNoise is the error for text that is not a message of the protocol.
 var errNoise = errors.New("not a message of the protocol")
 
-// faithful makes of a message of a server one that the SDK can read without loss: in the
-// results of tools/list and tools/call the text of the whole result is added to _meta, and from
-// those of calls the values are taken out, which the SDK would decode; in a question it is the text
-// of its schema, for the order of what is asked. An answer that is
-// no usable JSON becomes an error for who waits for it; it quotes the beginning, from which hide
-// takes the secrets. What is no message at all is errNoise.
+// faithful changes a message of a server so that the SDK reads it without loss. To the results of
+// tools/list and tools/call it adds the text of the whole result in _meta, and from results of
+// calls it removes the values, which the SDK would decode. To a question it adds the text of its
+// schema, which has the order of the fields. An answer that is not usable JSON becomes an error for
+// the request, which quotes its beginning without the secrets that hide knows. For a text that is
+// not a message, faithful returns errNoise.
 func faithful(message []byte, hide hider) ([]byte, error) {
 	message = bytes.TrimSpace(bytes.TrimPrefix(message, []byte("\ufeff")))
 	if len(message) == 0 || message[0] != '{' || !bytes.Contains(message, []byte(`"jsonrpc"`)) {
@@ -45,7 +46,7 @@ func faithful(message []byte, hide hider) ([]byte, error) {
 		text := fmt.Sprintf("the answer is not usable JSON: %v", hide.unusable(message))
 		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, id.Raw, unusable, quote(text)), nil
 	}
-	clean := hide.cleanJSON(message) // since errors of the SDK quote values, and cut them
+	clean := hide.cleanJSON(message) // before the SDK cuts values and quotes them in errors
 	if gjson.GetBytes(clean, "id").Raw != gjson.GetBytes(message, "id").Raw {
 		clean = message
 	}
@@ -70,8 +71,8 @@ const shownBytes = 200
 
 // A hider removes the secrets of a server from its output before that is cut or quoted.
 type hider struct {
-	text  func(string) string                   // nil when there are none
-	value func(json.RawMessage) json.RawMessage // the same of a JSON value, or of what should be one
+	text  func(string) string                   // nil if there are no secrets
+	value func(json.RawMessage) json.RawMessage // does the same for a JSON value, or for text that should be one
 }
 
 // clean returns a text without secrets.
@@ -90,7 +91,7 @@ func (h hider) cleanJSON(text []byte) []byte {
 	return h.value(text)
 }
 
-// head returns the beginning of a text without secrets, fit to be shown.
+// head returns the beginning of a text without secrets, safe to show.
 func (h hider) head(text []byte, n int) string { return driver.Head(h.clean(text), n) }
 
 // unusable returns an error that says why a message is not usable JSON, and how it begins.
@@ -103,8 +104,8 @@ func (h hider) unusable(message []byte) error {
 	return fmt.Errorf("%w; it begins with %q", err, h.head(message, shownBytes))
 }
 
-// withText returns a message with a text in the _meta of its result or params, which lack some
-// members.
+// withText returns a message with a text added to the _meta of its result or params, from which it
+// removes some members.
 func withText(message []byte, member, text string, without []string) []byte {
 	dropped := map[string]bool{"_meta": true}
 	for _, name := range without {
@@ -133,7 +134,7 @@ func withText(message []byte, member, text string, without []string) []byte {
 	return append(out, '}')
 }
 
-// raw returns the result as the server sent it, out of its _meta.
+// raw returns the result as the server sent it, which faithful has put into its _meta.
 func raw(meta map[string]any) gjson.Result {
 	text, _ := meta[rawKey].(string)
 	return gjson.Parse(text)

@@ -14,7 +14,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Codes of failures besides those of the wire (see HTTPClient).
+// Codes of failures in addition to those of HTTPClient.
 const (
 	BadResult  = "result"     // the answer is not JSON, or not what the definition says
 	Unexpected = "unexpected" // the result is not what _expect says
@@ -27,10 +27,10 @@ var (
 	errBaseURL = errors.New("baseURL is not an address like https://models.example/v1")
 )
 
-// Options configures the use of a model; the zero value and nil are the default.
+// Options configures the use of a model; the zero value and nil are the defaults.
 type Options struct {
 	Prices Prices // zero counts tokens only
-	// Provider and Model are told to whoever traces the calls (tool.Annotate); "" is not.
+	// Provider and Model are attributes of traces (tool.Annotate); "" is left out.
 	Provider, Model string
 }
 
@@ -54,7 +54,8 @@ func New(c Client, o *Options) tool.Activity {
 	})
 }
 
-// annotate says who is asked, by the names of the conventions of OpenTelemetry.
+// annotate adds the provider and the model to the trace, with the names of the OpenTelemetry
+// conventions.
 func (o *Options) annotate(ctx context.Context) {
 	tool.Annotate(ctx, "gen_ai.operation.name", "chat")
 	if o.Provider != "" {
@@ -112,7 +113,7 @@ func read(ctx context.Context, text string, req *tool.Request) (outcome string, 
 	return outcome, value, meets(ctx, value, req.Brief.Expect, Unexpected, "what _expect says")
 }
 
-// outcomeSchema returns the schema of a result with this outcome; nil when nothing is said.
+// outcomeSchema returns the schema of a result with this outcome; nil if there is none.
 func outcomeSchema(outcome string, req *tool.Request) (*schemas.Schema, error) {
 	if len(outcomes(req)) == 0 {
 		return output(req), nil
@@ -145,8 +146,8 @@ func bad(code, format string, args ...any) error {
 	return &tool.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// unfenced returns a text without white space and a code fence around it, which servers that
-// know no structured output leave there.
+// unfenced returns a text without white space and a code fence around it, which servers without
+// structured output may add.
 func unfenced(text string) string {
 	text = strings.TrimSpace(text)
 	rest, ok := strings.CutPrefix(text, "```")

@@ -17,20 +17,21 @@ import (
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
 
-// gather is the time that a request waits for others: calls that are ready at once arrive closer
-// together.
+// gather is the time that a request waits for others. Calls that become ready at the same time
+// arrive within less.
 const gather = 10 * time.Millisecond
 
 // several is added to the prompt of a model that gets several requests in one.
 const several = ` Here are several of these objects, by number, in one: they have nothing to do with each other. ` +
 	`Answer each as if it were alone, and answer with one JSON object that has, by the same numbers, the answer to each.`
 
-// Batch returns next with up to most requests that come at once, within 10 ms, as one. Each gets
-// its own answer, which is checked as if it had been alone, and an equal part of what the answer
-// used up; what has no answer, or not the right one, fails by itself. When the request fails, all
-// in it do. A second attempt is made alone. A request that is refused because of what is in it
-// (http-400, http-413, http-422, too long an answer) says nothing of one of them: then each is made
-// alone. Put a Tape around it, not into it: then the record is the same whatever came together.
+// Batch returns a client that sends up to most requests that come within 10 ms to next as one
+// request. Each gets its own answer, which is checked as if it had been alone, and an equal part of
+// the usage. A missing or wrong answer fails only its own request. If the combined request fails,
+// all of them fail. A second attempt is made alone. If the combined request is refused because of
+// its content (http-400, http-413, http-422, too long an answer), any of the requests may be the
+// reason, so each is sent alone. Put a Tape around the batch, not into it, so that its record does
+// not depend on which requests came together.
 func Batch(next Client, most int) Client {
 	if most < 2 {
 		return next
@@ -43,18 +44,18 @@ type batcher struct {
 	most int
 
 	mu   sync.Mutex
-	open map[string]*batch // that take more, by what the model is to do
+	open map[string]*batch // batches that accept more requests, by the prompt of the model
 }
 
-// batch is requests that go as one.
+// batch holds requests that are sent as one.
 type batch struct {
 	cancel   context.CancelFunc
-	full     chan struct{} // closed when it has as many as it may
-	done     chan struct{} // closed when there are answers, or errs
+	full     chan struct{} // closed when it has the maximum number of requests
+	done     chan struct{} // closed when answers or errs are set
 	requests []*Request
-	waiting  int // for an answer
+	waiting  int // the number of callers that wait for an answer
 	answers  []*Answer
-	errs     []error // of each, when there are no answers
+	errs     []error // of each request, if there are no answers
 }
 
 // Complete implements Client.
@@ -72,7 +73,7 @@ func (b *batcher) Complete(ctx context.Context, req *Request) (*Answer, error) {
 	}
 }
 
-// join puts a request into a batch, as its n-th.
+// join adds a request to a batch, as its n-th.
 func (b *batcher) join(ctx context.Context, req *Request) (in *batch, n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -92,7 +93,7 @@ func (b *batcher) join(ctx context.Context, req *Request) (in *batch, n int) {
 	return in, len(in.requests) - 1
 }
 
-// leave removes somebody who waits. A request that nobody waits for is not made.
+// leave removes a caller that waits. If nobody waits, the request is not sent.
 func (b *batcher) leave(in *batch) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -106,7 +107,7 @@ func (b *batcher) leave(in *batch) {
 	}
 }
 
-// send asks for the answers, once all are there that come.
+// send sends the request of a batch, once it is full or the time for others has passed.
 func (b *batcher) send(ctx context.Context, in *batch, system string) {
 	defer in.cancel()
 	defer close(in.done)
@@ -140,7 +141,7 @@ func (b *batcher) send(ctx context.Context, in *batch, system string) {
 	}
 }
 
-// each asks for the answers one by one, at once.
+// each sends every request of a batch by itself, all at the same time.
 func (b *batcher) each(ctx context.Context, in *batch) {
 	var all sync.WaitGroup
 	for i, req := range in.requests {
@@ -149,8 +150,7 @@ func (b *batcher) each(ctx context.Context, in *batch) {
 	all.Wait()
 }
 
-// becauseOf reports an error that may be because of one request among several, or because of how
-// many they are.
+// becauseOf reports whether an error may be caused by one of several requests, or by their number.
 func becauseOf(err error) bool {
 	var te *tool.Error
 	return errors.As(err, &te) && slices.Contains([]string{"http-400", "http-413", "http-422", driver.TooLarge}, te.Code)
@@ -167,7 +167,7 @@ func together(requests []*Request) *Request {
 		prompts[name] = json.RawMessage(req.Prompt)
 		s, err := schemas.Compile(req.Schema, nil)
 		if err != nil {
-			s = nil // anything: the answer is checked all the same
+			s = nil // accept anything here: the answer is checked later
 		}
 		properties[name] = bundle.Add(s)
 	}
@@ -184,7 +184,7 @@ func together(requests []*Request) *Request {
 	}
 }
 
-// split returns the answer to each of n requests. One that is not there is empty.
+// split returns the answer to each of n requests; a missing one is empty.
 func (a *Answer) split(n int) []*Answer {
 	all := make([]*Answer, n)
 	for i := range all {

@@ -19,7 +19,7 @@ const system = `You make the result of one call of a plan: the call of a tool th
 // choose is added to the prompt when there are alternatives.
 const choose = ` One of the "outcomes" happens: "_outcome" is the name of the one that does, and "_value" its value.`
 
-// prompt is a call as a model sees it. What is nil it does not see.
+// prompt is a call as a model sees it. Members that are nil are left out.
 type prompt struct {
 	Tool        string          `json:"tool"`
 	Definition  json.RawMessage `json:"definition,omitempty"`
@@ -30,8 +30,8 @@ type prompt struct {
 	Outcomes    []string        `json:"outcomes,omitempty"`
 }
 
-// requestOf returns what a model is asked for the result of a call. The same call is asked for
-// in the same way.
+// requestOf returns the request to a model for the result of a call. Equal calls have equal
+// requests.
 func requestOf(req *tool.Request) *Request {
 	r := &Request{System: system, Attempt: req.Attempt, Place: req.Call}
 	p := prompt{Tool: req.Tool, Params: req.Params, Context: req.Scopes}
@@ -58,7 +58,7 @@ func requestOf(req *tool.Request) *Request {
 	return r
 }
 
-// outcomes returns the alternatives among which the model chooses; none when it does not.
+// outcomes returns the alternatives among which the model chooses; none if it has no choice.
 func outcomes(req *tool.Request) []tool.Outcome {
 	if req.Brief == nil {
 		return nil
@@ -66,7 +66,7 @@ func outcomes(req *tool.Request) []tool.Outcome {
 	return req.Brief.Outcomes
 }
 
-// output returns what the definition says of the result; nil when it says nothing.
+// output returns the schema of the result in the definition; nil if there is none.
 func output(req *tool.Request) *schemas.Schema {
 	if req.Definition == nil {
 		return nil
@@ -74,5 +74,5 @@ func output(req *tool.Request) *schemas.Schema {
 	return req.Definition.Output
 }
 
-// shorten returns the beginning of what a model said, fit to be shown.
+// shorten returns the beginning of a model's text, safe to show.
 func shorten(text string) string { return driver.Head([]byte(text), 200) }

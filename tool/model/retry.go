@@ -15,15 +15,15 @@ const (
 	DefaultTries   = 5
 	firstDelay     = 500 * time.Millisecond
 	longestDelay   = 30 * time.Second
-	mostRetryAfter = 10 * time.Minute // for who asks for more, the failure stands
+	mostRetryAfter = 10 * time.Minute // a failure that asks for a longer wait is final
 )
 
-// Retry returns a converser that asks again when next fails in a way that may pass (a rate limit,
-// a server that is busy, a connection that is lost): this many times in all; 0 is DefaultTries.
-// It waits ever longer, from half a second to 30 seconds with full jitter, and no shorter than the
-// provider says. It does not ask again when a piece of the reply was told to OnText, since
-// another reply would not go on where that one ended, nor when ctx would be done before.
-// The error is that of the last try.
+// Retry returns a converser that asks again if next fails in a way that may be temporary (a rate
+// limit, a busy server, a lost connection). It tries this many times in all; 0 is DefaultTries. Its
+// waits grow from half a second to 30 seconds, with full jitter, and are never shorter than the
+// provider says. It does not ask again after a piece of the reply was passed to OnText, since
+// another reply would not continue it, or if ctx would be done before. The error is that of the
+// last try.
 func Retry(next Converser, tries int) Converser {
 	if tries <= 0 {
 		tries = DefaultTries
@@ -57,7 +57,7 @@ func (r *retrying) Converse(ctx context.Context, turn *Turn) (*Reply, error) {
 	}
 }
 
-// delay returns how long to wait after the n-th try, and whether there is a point in another.
+// delay returns how long to wait after the n-th try, and whether another try makes sense.
 func delay(err error, n int) (wait time.Duration, again bool) {
 	var te *tool.Error
 	if !errors.As(err, &te) || te.Permanent || te.RetryAfter > mostRetryAfter {

@@ -12,10 +12,10 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// What a model answers is always an object, whatever the tool gives, since that is all that
-// providers take: {"_value": …}, and {"_outcome": …, "_value": …} where it chooses. A
-// schema stands in it as it was written. One with references stands in it with its whole document,
-// to which they are led.
+// The answer of a model is always an object, whatever the result of the tool is, since providers
+// accept only that: {"_value": …}, and {"_outcome": …, "_value": …} if the model chooses an
+// outcome. The schema of the answer contains the tool's schema as it is written. If that has
+// references, it contains the whole document, and the references are changed to lead into it.
 
 // object is the schema of an answer.
 type object struct {
@@ -63,7 +63,7 @@ func answerSchema(req *tool.Request) (schema json.RawMessage, isStrict bool) {
 	return schema, Strict(schema)
 }
 
-// anyOf returns the schema of what meets one of these.
+// anyOf returns a schema for values that meet one of these schemas.
 func anyOf(list []string) json.RawMessage {
 	slices.Sort(list)
 	list = slices.Compact(list)
@@ -76,8 +76,8 @@ func anyOf(list []string) json.RawMessage {
 	return json.RawMessage(`{"anyOf":[` + strings.Join(list, ",") + `]}`)
 }
 
-// Strict reports whether a schema keeps within what providers enforce to the letter: every
-// object says all of its members and that there are no others, and nothing is left open.
+// Strict reports whether providers can enforce a schema exactly: every object lists and requires
+// all of its members and allows no others, and every value has a type.
 func Strict(schema json.RawMessage) bool { return strict(gjson.ParseBytes(schema)) }
 
 func strict(s gjson.Result) bool {

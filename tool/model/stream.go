@@ -17,24 +17,23 @@ import (
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
 
-// A stream of events goes to the libraries of the providers line by line, as it comes. They do not
-// tell its faults alike, so that what is no part of an answer never gets there: a connection that
-// broke, a stream without end, an error in the middle. What they are given is bounded, and holds
-// no half lines.
+// A stream of events goes to the libraries of the providers line by line, as it comes. Since they
+// report faults in different ways, faults never reach them: a connection that broke, a stream
+// without an end, an error in the middle. The stream that they get is bounded and has only whole
+// lines.
 
 const (
 	eventStream = "text/event-stream"
-	// maxStream is the maximum size of a stream in bytes. Around each piece of an answer are some
-	// hundred bytes.
+	// maxStream is the maximum size of a stream in bytes. Each piece of an answer has some hundred
+	// bytes around it.
 	maxStream = 4 * maxAnswer
-	// longestSilence limits the time that a stream may send nothing, not even a sign that it is
-	// still there.
+	// longestSilence is the longest time for which a stream may send nothing, not even a comment.
 	longestSilence = 10 * time.Minute
-	// statusOverloaded is no standard one.
+	// statusOverloaded is not a standard status.
 	statusOverloaded = 529
 )
 
-// mediaType returns what an answer is, without parameters.
+// mediaType returns the media type of an answer, without parameters.
 func mediaType(resp *http.Response) string {
 	header := resp.Header.Get("Content-Type")
 	if kind, _, err := mime.ParseMediaType(header); err == nil {
@@ -53,8 +52,8 @@ type events struct {
 
 	size  int64
 	event string // the kind of the event that is read
-	line  []byte // what of a line is not read yet
-	err   error  // what comes after it
+	line  []byte // the part of the line that is not read yet
+	err   error  // the error after the line
 }
 
 // newEvents returns the body of an answer to a request of this context.
@@ -65,7 +64,7 @@ func newEvents(ctx context.Context, t *transport, body io.ReadCloser) *events {
 	}
 }
 
-// Read returns io.Reader's. Its errors but for io.EOF are *tool.Errors.
+// Read implements io.Reader. Its errors other than io.EOF are *tool.Errors.
 func (e *events) Read(p []byte) (int, error) {
 	if len(e.line) == 0 && e.err == nil {
 		e.line, e.err = e.next()
@@ -84,7 +83,7 @@ func (e *events) Close() error {
 	return e.body.Close()
 }
 
-// next returns the next line. One that has no end is none.
+// next returns the next line. It drops a last line without a line end.
 func (e *events) next() ([]byte, error) {
 	var line []byte
 	for {
@@ -121,7 +120,7 @@ func (e *events) fault(line []byte) error {
 	value = bytes.TrimSpace(value)
 	switch string(name) {
 	case "":
-		if len(value) == 0 { // the event ends; else it is a comment
+		if len(value) == 0 { // an empty line ends the event; other lines here are comments
 			e.event = ""
 		}
 	case "event":
@@ -135,8 +134,8 @@ func (e *events) fault(line []byte) error {
 	return nil
 }
 
-// statusOf returns the status that an error would have had before the answer began. Providers
-// give it as a number, or a name.
+// statusOf returns the HTTP status that an error in a stream would have had before the answer
+// began. Providers send it as a number or a name.
 func statusOf(data []byte) int {
 	code := gjson.GetBytes(data, "error.code")
 	if status := code.Int(); status >= 400 && status <= 599 {
@@ -150,7 +149,7 @@ func statusOf(data []byte) int {
 	return http.StatusInternalServerError
 }
 
-// statusNamed returns the status that providers call so; 0 when they don't.
+// statusNamed returns the status for a name that providers use; 0 if the name is unknown.
 func statusNamed(name string) int {
 	switch name {
 	case "invalid_request_error":

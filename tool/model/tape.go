@@ -19,23 +19,22 @@ import (
 // maxTape is the maximum size of a tape in bytes.
 const maxTape = 1 << 30
 
-// Tape keeps the answers that models and people gave. It is used by several goroutines and models
-// at once.
+// Tape keeps the answers of models and people. Several goroutines and models may use it at once.
 //
 // It is a file of JSON lines {"key", "model", "place", "request", "answer"}. A request is a Request
-// or a Turn and its answer an Answer or a Reply; those of Answer and Record are any JSON. The key
-// is the digest of model and request (SHA-256 over canonical JSON). What does not change an answer,
-// such as the address of the model and its key, is not part of it.
+// or a Turn and its answer an Answer or a Reply; the requests and answers of the methods Answer and
+// Record may be any JSON. The key is the digest of model and request (SHA-256 over canonical JSON),
+// without settings that do not change an answer, such as the address of the model and its API key.
 //
 // Equal requests get an answer each, in the order of the lines: the second request with a key gets
-// the second line with it. The place says which part of a program asks, so that parts that ask at
-// the same time get their own answers. A line without a place, as older tapes have them, answers
-// any.
+// the second line with it. The place says which part of a program makes the request, so that parts
+// that make requests at the same time get their own answers. A line without a place, from an older
+// tape, is for any place.
 type Tape struct {
-	// Name is the name of the file, for errors; "" names none. Set it before the tape is used.
+	// Name is the name of the file, for errors; it may be "". Set it before the tape is used.
 	Name string
 
-	out io.Writer // nil: nothing is added
+	out io.Writer // nil if nothing is recorded
 
 	mu      sync.Mutex
 	answers map[string][]*taped // by key, in the order of the lines
@@ -48,7 +47,7 @@ type taped struct {
 	used   bool // since the tape was read
 }
 
-// identity holds what a model's answers depend on.
+// identity has the settings that a model's answers depend on.
 type identity struct {
 	Model       string   `json:"model"`
 	Person      bool     `json:"person,omitempty"` // no model: a person or a callback of this name
@@ -65,9 +64,9 @@ type line struct {
 	Answer  json.RawMessage `json:"answer"`
 }
 
-// ReadTape reads recorded answers; in may be nil when there are none yet. New ones are written to
-// out, a line at a time; when it is nil there are none, and a request that has no recorded
-// answer fails. The error says which line is none.
+// ReadTape reads recorded answers; in may be nil if there are none yet. New answers are written to
+// out, a line at a time. If out is nil, nothing is recorded, and a request without a recorded
+// answer fails. The error says which line is invalid.
 func ReadTape(in io.Reader, out io.Writer) (*Tape, error) {
 	t := &Tape{out: out, answers: map[string][]*taped{}}
 	if in == nil {
@@ -92,7 +91,7 @@ func ReadTape(in io.Reader, out io.Writer) (*Tape, error) {
 	}
 }
 
-// add takes a line.
+// add adds a line to the answers.
 func (t *Tape) add(text []byte) error {
 	if err := jsonscan.Check(text, jsonscan.Limits{}); err != nil {
 		return err
@@ -112,7 +111,7 @@ func (t *Tape) add(text []byte) error {
 	return nil
 }
 
-// sound reports whether a line has an answer that its request can have.
+// sound reports whether the answer of a line has the form that its request requires.
 func (l *line) sound() bool {
 	if l.Model.Person {
 		return len(l.Answer) > 0
@@ -131,9 +130,9 @@ func (l *line) key() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Client returns next with this tape: what the tape has an answer for is not asked, and what next
-// answers is recorded. A nil next is never asked: a request then gets the last answer to one like
-// it when there are fewer answers than requests.
+// Client returns a client that takes answers from the tape, and otherwise asks next and records its
+// answer. If next is nil and there are fewer answers than equal requests, the last answer is
+// repeated.
 func (t *Tape) Client(c Config, next Client) Client {
 	return &tapedClient{t, identityOf(c), next}
 }
@@ -162,7 +161,8 @@ func (t *tapedClient) Complete(ctx context.Context, req *Request) (*Answer, erro
 	return said, t.tape.record(l, jsonscan.Encode(said))
 }
 
-// Converser returns next with this tape, as Client is. A recorded reply is told to OnText whole.
+// Converser returns a converser that uses the tape like Client does. It passes a recorded reply to
+// OnText in one piece.
 func (t *Tape) Converser(c Config, next Converser) Converser {
 	return &tapedConverser{t, identityOf(c), next}
 }
@@ -201,7 +201,7 @@ func (t *tapedConverser) Converse(ctx context.Context, turn *Turn) (*Reply, erro
 }
 
 // Recorded reports whether c is a converser of a Tape that has the reply to a turn, so that no
-// model is asked for it.
+// model is asked.
 func Recorded(c Converser, turn *Turn) bool {
 	t, ok := c.(*tapedConverser)
 	if !ok {
@@ -216,21 +216,21 @@ func Recorded(c Converser, turn *Turn) bool {
 	return Recorded(t.next, turn)
 }
 
-// Answer returns the next recorded answer to a request, which somebody asks at a place. Who is the
-// name of a model, or of a person or a callback.
+// Answer returns the next recorded answer to a request that was made at a place. who is the model,
+// person or callback that was asked.
 func (t *Tape) Answer(who Asked, place string, request json.RawMessage) (answer json.RawMessage, ok bool) {
 	return t.take(newLine(who.identity(), place, request), false)
 }
 
-// Record adds an answer that Answer did not have.
+// Record adds an answer that Answer did not find.
 func (t *Tape) Record(who Asked, place string, request, answer json.RawMessage) error {
 	return t.record(newLine(who.identity(), place, request), answer)
 }
 
-// Asked names who is asked: a model, or somebody else.
+// Asked identifies who was asked: a model, a person or a callback.
 type Asked struct {
 	Name   string
-	Person bool // no model: a person, or a callback of the program
+	Person bool // a person or a callback of the program, not a model
 }
 
 func (a Asked) identity() identity { return identity{Model: a.Name, Person: a.Person} }
@@ -257,7 +257,7 @@ func (t *Tape) missing(l *line) error {
 	}
 }
 
-// take returns the answer that find finds, which is used up.
+// take returns the answer that find returns, and marks it as used.
 func (t *Tape) take(l *line, last bool) (json.RawMessage, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -269,9 +269,10 @@ func (t *Tape) take(l *line, last bool) (json.RawMessage, bool) {
 	return a.answer, true
 }
 
-// find returns the next answer to a line: the first that is not used of its place, else of no
-// place. With last, for tapes to which nothing is added, it is else one of another place, and in
-// the end the last one, used or not. The caller holds mu.
+// find returns the next answer to a line: the first unused one with its place, else the first
+// unused one without a place. With last, which is for tapes that record nothing, it then tries
+// unused answers of other places, and finally returns the last answer, used or not. The caller
+// holds mu.
 func (t *Tape) find(l *line, last bool) (found *taped) {
 	rank := 0
 	for _, a := range t.answers[l.Key] {
@@ -294,7 +295,7 @@ func (t *Tape) find(l *line, last bool) (found *taped) {
 	return found
 }
 
-// record writes a line with its answer.
+// record writes a line with an answer.
 func (t *Tape) record(l *line, answer json.RawMessage) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

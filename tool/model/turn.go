@@ -11,32 +11,33 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Converser holds conversations with a model: what package loop asks for plans.
-// Converse is called by several goroutines at once, and ends soon after ctx is done. Its
-// errors are *tool.Errors that never hold the key.
+// Converser holds conversations with a model; package loop uses it to get plans. Converse is called
+// by several goroutines at once, and ends soon after ctx is done. Its errors are *tool.Errors that
+// never contain the key.
 type Converser interface {
 	Converse(ctx context.Context, turn *Turn) (*Reply, error)
 }
 
-// Turn is the next request of a conversation. All of the conversation is in it: a Converser
-// remembers nothing. Its JSON is what a Tape knows a reply by.
+// Turn is the next request of a conversation. It contains the whole conversation, since a Converser
+// remembers nothing. A Tape finds a reply by the JSON of its turn.
 type Turn struct {
 	System    string     `json:"system,omitempty"` // what the model is to do
 	Messages  []Message  `json:"messages"`         // so far, the oldest first
 	Functions []Function `json:"functions,omitempty"`
-	// Schema is that of the reply's text, an object's, without references to other documents;
-	// nil is prose. A model that does not keep to it is no error: its text is what it said.
+	// Schema is the schema of the reply's text, which is an object; it has no references to other
+	// documents. nil means prose. It is no error if the model does not follow it: the reply has the
+	// text of the model.
 	Schema  json.RawMessage `json:"schema,omitempty"`
 	Strict  bool            `json:"strict,omitempty"` // Schema keeps within what providers can enforce to the letter
 	Attempt int             `json:"attempt"`          // from 1: another attempt may be answered otherwise
-	// Temperature is that of this reply; nil is that of the Config.
+	// Temperature is the temperature of this reply; nil is that of the Config.
 	Temperature *float64 `json:"temperature,omitempty"`
-	// Place says which part of a program asks, for a Tape; "" is the program itself.
+	// Place says which part of a program makes the request, for a Tape; "" is the program itself.
 	Place string `json:"-"`
 	// OnText is called with the pieces of the reply's text as they come, one at a time, in the
-	// goroutine of Converse; nil takes the reply whole. Together the pieces are Reply.Text, and
-	// are never told twice, even if Converse fails. An error of it ends the reply, and is
-	// Converse's.
+	// goroutine of Converse; nil means that the reply is not streamed. Together the pieces are
+	// Reply.Text, and none is passed twice, even if Converse fails. If OnText returns an error, the
+	// reply ends and Converse returns that error.
 	OnText func(piece string) error `json:"-"`
 }
 
@@ -87,13 +88,13 @@ type Reply struct {
 	Cached int64          `json:"cached,omitempty"` // tokens of Input that the provider had kept from before
 }
 
-// hottest is the highest temperature that any provider takes.
+// hottest is the highest temperature that any provider accepts.
 const hottest = 2
 
 // BadTurn is the code of the failure of a turn that can't be sent.
 const BadTurn = "turn"
 
-// Check reports a turn that no provider takes, as a permanent *tool.Error.
+// Check returns a permanent *tool.Error if no provider would accept the turn.
 func (t *Turn) Check() error {
 	if err := schemaOfObject(t.Schema); err != nil {
 		return badTurn("its schema %v", err)
@@ -126,7 +127,7 @@ func badTurn(format string, args ...any) error {
 	return &tool.Error{Code: BadTurn, Message: "the turn can't be sent: " + fmt.Sprintf(format, args...), Permanent: true}
 }
 
-// schemaOfObject reports what is wrong with the schema of an object; none is fine.
+// schemaOfObject returns an error if a schema is not the schema of an object; an empty one is fine.
 func schemaOfObject(schema json.RawMessage) error {
 	if len(schema) == 0 {
 		return nil

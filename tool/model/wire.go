@@ -22,13 +22,12 @@ import (
 // maxAnswer is the maximum size of an answer in bytes, decompressed.
 const maxAnswer = 16 << 20
 
-// HTTPClient returns what a Client sends its requests with. It follows no redirects, knows no
-// proxy, and reads an answer to its end, at most 16 MiB; a stream of events, for requests that
-// accept no other, is read as it comes, at most 64 MiB. All that is no answer is a
-// *tool.Error: "http-N" for a status, which is permanent unless it is 408, 409, 425, 429 or 5xx and
-// says when to come back; "connect", "connection-lost", "timeout", "cancelled",
-// "output-too-large". None of them holds the key, nor does an answer. No failure is uncertain: a
-// model may always be asked again.
+// HTTPClient returns the HTTP client with which a Client sends its requests. It follows no
+// redirects, uses no proxy, and reads an answer to its end, at most 16 MiB. For requests that
+// accept only a stream of events, it reads the stream as it comes, at most 64 MiB. Failures are
+// *tool.Errors: "http-N" for a status, which is permanent unless it is 408, 409, 425, 429 or 5xx;
+// "connect", "connection-lost", "timeout", "cancelled", "output-too-large". Neither errors nor
+// answers contain the key. No failure is uncertain: a model may always be asked again.
 func HTTPClient(key string) *http.Client {
 	next := &http.Transport{
 		DialContext:         (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
@@ -38,8 +37,8 @@ func HTTPClient(key string) *http.Client {
 	return &http.Client{Transport: &transport{next: next, known: secret.New(key)}}
 }
 
-// ErrWhole is in the error of a server that does not stream: it answers whole whatever it is
-// asked for.
+// ErrWhole says that a server does not stream: it sends whole answers even if the request asks for
+// a stream.
 var ErrWhole = errors.New("the server answers whole")
 
 type transport struct {
@@ -47,7 +46,7 @@ type transport struct {
 	known *secret.Redactor // the key
 }
 
-// RoundTrip returns http.RoundTripper's, but for statuses that are no success, which are errors.
+// RoundTrip implements http.RoundTripper, but returns an error for a status that is not a success.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := t.next.RoundTrip(req)
 	if err != nil {
@@ -93,7 +92,7 @@ func (t *transport) unsent(ctx context.Context, err error) error {
 	return &tool.Error{Code: "connection-lost", Message: t.known.Message(err.Error()), Err: err}
 }
 
-// status returns the error of an answer whose status is not a success.
+// status returns the error for an answer whose status is not a success.
 func (t *transport) status(resp *http.Response, body []byte) error {
 	e := t.refusal(resp.StatusCode, t.known.Text(resp.Status), body)
 	if !e.Permanent {
@@ -102,7 +101,7 @@ func (t *transport) status(resp *http.Response, body []byte) error {
 	return e
 }
 
-// refusal returns the error of a status, with what the body says about it.
+// refusal returns the error for a status, with the message in the body.
 func (t *transport) refusal(status int, message string, body []byte) *tool.Error {
 	clean := string(t.known.Value(body))
 	if said := gjson.Get(clean, "error.message"); said.Type == gjson.String {
@@ -135,7 +134,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// Failure returns the error of a library that used an HTTPClient as an error of plc.
+// Failure converts the error of a library that used an HTTPClient to an error of plc.
 func Failure(ctx context.Context, err error) error {
 	var te *tool.Error
 	switch {

@@ -10,7 +10,8 @@ import (
 	"github.com/plc-lang/plc/tool/http"
 )
 
-// Encoded returns what HTTP's basic scheme makes of a name and a password: as secret as they are.
+// Encoded returns the name and the password as HTTP's basic scheme encodes them. The result is as
+// secret as they are.
 func (c Credential) Encoded() string {
 	return base64.StdEncoding.EncodeToString([]byte(c.Username + ":" + c.Password))
 }
@@ -18,8 +19,8 @@ func (c Credential) Encoded() string {
 // Scheme is a security scheme of a document.
 type Scheme struct {
 	Name  string
-	Basic bool // it wants a name and a password, else a token
-	Used  bool // the first alternative of an operation asks for it
+	Basic bool // it requires a name and a password, else a token
+	Used  bool // the first alternative of an operation requires it
 }
 
 // Schemes returns the security schemes, in the order of the document.
@@ -48,13 +49,13 @@ func (op *operation) alternatives() gjson.Result {
 	return op.doc.top["security"]
 }
 
-// credential is where a secret goes in a request.
+// credential is a secret and its place in a request.
 type credential struct {
 	in, name, value string
 }
 
-// credentials returns those of the first of an operation's alternatives that can be met; missing
-// names the schemes of the first when none can.
+// credentials returns the credentials for the first of the operation's alternatives that can be
+// satisfied. If there is none, missing has the schemes of the first alternative.
 func (op *operation) credentials(given map[string]Credential) (all []credential, missing string) {
 	alternatives := op.alternatives()
 	met := !alternatives.IsArray() || len(alternatives.Array()) == 0
@@ -75,7 +76,7 @@ func (op *operation) credentials(given map[string]Credential) (all []credential,
 			}
 			return true
 		}
-		// With {} it works without; but who gives a credential wants it used.
+		// The alternative {} needs no credentials; but a credential that is given should be used.
 		if met = true; len(found) > len(all) {
 			all = found
 		}
@@ -87,7 +88,7 @@ func (op *operation) credentials(given map[string]Credential) (all []credential,
 	return all, missing
 }
 
-// credential returns how a credential of a scheme is sent.
+// credential returns the secret of a scheme and its place in requests.
 func (d *Document) credential(name string, c Credential) credential {
 	scheme := d.follow(member(d.schemes, name))
 	switch {
@@ -99,7 +100,7 @@ func (d *Document) credential(name string, c Credential) credential {
 	return credential{"header", "Authorization", "Bearer " + c.Token}
 }
 
-// add puts a secret into a request.
+// add adds the secret to a request.
 func (c credential) add(m *http.Message) {
 	switch c.in {
 	case "query":
@@ -107,7 +108,7 @@ func (c credential) add(m *http.Message) {
 	case "cookie":
 		addCookie(m, url.QueryEscape(c.name)+"="+url.QueryEscape(c.value))
 	default:
-		for name := range m.Header { // a param of the name, however it is written, does not count
+		for name := range m.Header { // replaces a param of the same name, in any case
 			if strings.EqualFold(name, c.name) {
 				delete(m.Header, name)
 			}

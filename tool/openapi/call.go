@@ -27,7 +27,7 @@ type activity struct {
 	auth []credential
 }
 
-// Call makes the request once. What it gives and how it fails is as with http.Activity.Call.
+// Call makes the request once. Its result and its errors are like those of http.Activity.Call.
 func (a *activity) Call(ctx context.Context, req *tool.Request) (tool.Result, error) {
 	m, err := a.op.message(gjson.ParseBytes(req.Params))
 	if err != nil {
@@ -44,7 +44,7 @@ func (a *activity) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 func (op *operation) message(params gjson.Result) (*http.Message, error) {
 	m := &http.Message{Method: op.method, Path: op.path, Header: map[string]string{}}
 	var query []string
-	fill := map[string]string{} // placeholder → what stands for it
+	fill := map[string]string{} // placeholder → value
 	for _, p := range op.parameters {
 		v := member(params, p.param)
 		given := v.Exists() && v.Type != gjson.Null
@@ -81,7 +81,8 @@ func (op *operation) message(params gjson.Result) (*http.Message, error) {
 	return m, op.body.write(m, v)
 }
 
-// fillPath replaces the placeholders of a path, all at once: a value may look like one.
+// fillPath replaces the placeholders of a path, all at once, since a value may look like a
+// placeholder.
 func fillPath(path string, fill map[string]string) string {
 	var pairs []string
 	for name, text := range fill {
@@ -90,8 +91,8 @@ func fillPath(path string, fill map[string]string) string {
 	return strings.NewReplacer(pairs...).Replace(path)
 }
 
-// written reports whether the body is a value that is written in some form, not a text
-// as it is.
+// written reports whether the body is a value that has to be encoded, rather than a text that is
+// sent as it is.
 func (b *body) written() bool {
 	base, _, _ := mime.ParseMediaType(b.kind)
 	return isJSON(b.kind) || base == formType || base == multipartType
@@ -123,7 +124,8 @@ func (b *body) write(m *http.Message, v gjson.Result) error {
 	return nil
 }
 
-// parts writes a body of parts, one for each member, of a list one for each element.
+// parts writes a multipart body with a part for each member; a member that is a list has a part for
+// each element.
 func (b *body) parts(m *http.Message, v gjson.Result) error {
 	var out bytes.Buffer
 	w := multipart.NewWriter(&out)

@@ -19,13 +19,13 @@ import (
 const (
 	maxBytes   = 32 << 20
 	maxFollow  = 16      // references to references
-	maxSchemas = 500     // written of what one operation takes, and of what it gives: the nearest
-	maxWritten = 300_000 // of all operations that are asked for: of those of a service in which everything leads to everything there are fewer
+	maxSchemas = 500     // of the params of one operation, and of its result: the nearest
+	maxWritten = 300_000 // of all selected operations together: if each refers to everything, each gets fewer schemas
 )
 
 // Document is an OpenAPI document.
 type Document struct {
-	top        map[string]gjson.Result // the members of the document, which is too large to search it often
+	top        map[string]gjson.Result // the members of the document; searching the document each time would be slow
 	schemes    gjson.Result            // the security schemes
 	components map[string]gjson.Result // by their references
 	operations []*operation
@@ -33,8 +33,8 @@ type Document struct {
 	doubt      error
 }
 
-// Read reads a document, JSON or YAML. It is an error when it is no OpenAPI document of version 3,
-// or refers to other documents for its paths. It costs a few passes over the text.
+// Read reads a document, JSON or YAML. It returns an error if the text is not an OpenAPI document
+// of version 3, or refers to other documents for its paths. It costs a few passes over the text.
 func Read(text []byte) (*Document, error) {
 	if len(text) > maxBytes {
 		return nil, fmt.Errorf("the document has more than %d bytes", maxBytes)
@@ -67,7 +67,7 @@ func Read(text []byte) (*Document, error) {
 	return d, nil
 }
 
-// readComponents notes where the components are: most references lead to them.
+// readComponents indexes the components, since most references lead to them.
 func (d *Document) readComponents() {
 	d.components = map[string]gjson.Result{}
 	d.top["components"].ForEach(func(kind, all gjson.Result) bool {
@@ -81,7 +81,7 @@ func (d *Document) readComponents() {
 	})
 }
 
-// Doubt returns what does not conform to OpenAPI although the document could be read, or nil.
+// Doubt returns an error if the document could be read but does not conform to OpenAPI, else nil.
 func (d *Document) Doubt() error { return d.doubt }
 
 // Operations returns the names of the operations, in the order of the document.
@@ -130,7 +130,7 @@ func member(v gjson.Result, name string) (found gjson.Result) {
 	return found
 }
 
-// follow returns a value, or what it refers to.
+// follow returns a value, or the value that it refers to.
 func (d *Document) follow(v gjson.Result) gjson.Result {
 	for range maxFollow {
 		ref := v.Get("$ref")
@@ -142,7 +142,7 @@ func (d *Document) follow(v gjson.Result) gjson.Result {
 	return gjson.Result{}
 }
 
-// lost returns the reference in a value, or in what that refers to, that leads nowhere; "" when
+// lost returns a reference that leads nowhere, in a value or in a value that it refers to; "" if
 // there is none.
 func (d *Document) lost(v gjson.Result) string {
 	ref := ""
@@ -155,7 +155,7 @@ func (d *Document) lost(v gjson.Result) string {
 			return ref
 		}
 	}
-	if v.Get("$ref").Type == gjson.String { // without end
+	if v.Get("$ref").Type == gjson.String { // too many references to references
 		return ref
 	}
 	return ""

@@ -14,8 +14,7 @@ import (
 
 // The schemas of documents that the OpenAPI Initiative publishes, without their descriptions:
 // https://spec.openapis.org/oas/3.0/schema/2021-09-28 and
-// https://spec.openapis.org/oas/3.1/schema/2025-11-23. They leave the schemas inside of a document
-// open.
+// https://spec.openapis.org/oas/3.1/schema/2025-11-23. They do not check the schemas in a document.
 var (
 	//go:embed openapi-3.0.json
 	text30 []byte
@@ -26,11 +25,11 @@ var (
 	schema31 = sync.OnceValues(func() (*schemas.Schema, error) { return schemas.Compile(text31, nil) })
 )
 
-// maxExamined is the size of the largest document that is examined.
+// maxExamined is the maximum size of a document that is validated.
 const maxExamined = 4 << 20
 
-// examine returns what is not as OpenAPI wants it, unless the document is large: that is taken as
-// it is. What is wrong with an operation is an error only where it is used.
+// examine returns an error if the document does not conform to OpenAPI. It does not check a large
+// document. Errors in an operation are reported only where the operation is used.
 func (d *Document) examine(text []byte) error {
 	if len(text) > maxExamined {
 		return nil
@@ -60,8 +59,8 @@ func (d *Document) examine(text []byte) error {
 	return d.sameIDs()
 }
 
-// references yields the references in a value, except for those in examples and in what the
-// standard leaves open. It reports false when it was stopped.
+// references yields the references in a value, except those in examples and in parts that the
+// standard leaves open. It returns false if it was stopped.
 func references(v gjson.Result, yield func(string) bool) bool {
 	goesOn := true
 	v.ForEach(func(name, value gjson.Result) bool {
@@ -77,7 +76,7 @@ func references(v gjson.Result, yield func(string) bool) bool {
 	return goesOn
 }
 
-// sameIDs returns an error when two operations have one id.
+// sameIDs returns an error if two operations have the same id.
 func (d *Document) sameIDs() error {
 	at := map[string]*operation{}
 	for _, op := range d.operations {

@@ -59,7 +59,7 @@ func (d *Document) readOperations() (err error) {
 		item.ForEach(func(method, raw gjson.Result) bool {
 			if slices.Contains([]string{"get", "put", "post", "delete", "options", "head", "patch"}, method.Str) && raw.IsObject() {
 				op := d.operation(strings.ToUpper(method.Str), path.Str, item, raw)
-				if names[op.name] { // a second one of a name
+				if names[op.name] { // a second operation of this name
 					op.name = op.line()
 				}
 				if !names[op.name] {
@@ -74,8 +74,8 @@ func (d *Document) readOperations() (err error) {
 	return err
 }
 
-// IsOperation reports whether a name is a method and a path, such as "GET /orders": operations
-// without an id of another form have such names.
+// IsOperation reports whether a name is a method and a path, such as "GET /orders". Operations that
+// have no other id are named so.
 func IsOperation(name string) bool {
 	method, path, ok := strings.Cut(name, " ")
 	return ok && method != "" && strings.Trim(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" && strings.HasPrefix(path, "/")
@@ -83,13 +83,13 @@ func IsOperation(name string) bool {
 
 func (d *Document) operation(method, path string, item, raw gjson.Result) *operation {
 	name := raw.Get("operationId").Str
-	if name == "" || IsOperation(name) { // which would be the name of another one
+	if name == "" || IsOperation(name) { // the id must not look like the name of another operation
 		name = method + " " + path
 	}
 	op := &operation{doc: d, name: name, method: method, path: path, item: item, raw: raw}
 	taken := map[string]bool{}
 	seen := map[string]bool{}
-	for _, list := range []gjson.Result{raw.Get("parameters"), item.Get("parameters")} { // those of the path count where the operation has none
+	for _, list := range []gjson.Result{raw.Get("parameters"), item.Get("parameters")} { // parameters of the path count if the operation does not redefine them
 		list.ForEach(func(_, v gjson.Result) bool {
 			p := d.parameter(d.follow(v))
 			if key := p.in + " " + p.name; p.name != "" && !seen[key] && !p.ignored() {
@@ -100,7 +100,7 @@ func (d *Document) operation(method, path string, item, raw gjson.Result) *opera
 			return true
 		})
 	}
-	for _, name := range placeholders(path) { // that nothing is said of
+	for _, name := range placeholders(path) { // that are not declared
 		if key := "path " + name; !seen[key] {
 			seen[key] = true
 			op.parameters = append(op.parameters, parameter{param: free(name, "path_"+name, taken), name: name, in: "path", style: "simple", required: true, schema: anyText})
@@ -113,7 +113,7 @@ func (d *Document) operation(method, path string, item, raw gjson.Result) *opera
 	return op
 }
 
-// anyText is the schema of a placeholder that nothing is said of.
+// anyText is the schema of a placeholder that is not declared.
 var anyText = gjson.Parse(`{"type":["string","number","boolean"]}`)
 
 // placeholders returns the names in braces in a path.
@@ -126,8 +126,8 @@ func placeholders(path string) (names []string) {
 	return names
 }
 
-// free returns a name that is not taken yet; params do not begin with an underscore, which the
-// language keeps for itself.
+// free returns a name that is not used yet. Names of params must not begin with an underscore,
+// which the language reserves.
 func free(name, other string, taken map[string]bool) string {
 	if taken[name] || strings.HasPrefix(name, "_") {
 		name = other
@@ -166,8 +166,8 @@ func (p parameter) ignored() bool {
 	return !slices.Contains([]string{"path", "query", "cookie"}, p.in)
 }
 
-// content returns the media type of a body and its schema: that of JSON, else of a form, else the
-// first.
+// content returns the media type of a body and its schema: JSON if possible, else a form, else the
+// first one.
 func content(v gjson.Result) (kind string, schema gjson.Result) {
 	rank := 4
 	v.Get("content").ForEach(func(name, media gjson.Result) bool {
@@ -196,7 +196,8 @@ func isJSON(kind string) bool {
 	return base == jsonType || strings.HasSuffix(base, "+json")
 }
 
-// definition returns the tool's definition, with room for so many schemas in each direction.
+// definition returns the tool's definition, with room for this many schemas for the params and for
+// the result.
 func (op *operation) definition(name string, effects json.RawMessage, room int) json.RawMessage {
 	text := "{" + op.head(name, effects) + `,"inputSchema":` + whole(op.doc, "readOnly", room, op.input)
 	if out := whole(op.doc, "writeOnly", room, op.output); out != "" {
@@ -205,8 +206,8 @@ func (op *operation) definition(name string, effects json.RawMessage, room int) 
 	return json.RawMessage(text + `}`)
 }
 
-// lost returns a reference of the operation, outside of its schemas, that leads nowhere; "" when
-// there is none. Responses that are not good are not read.
+// lost returns a reference of the operation, outside its schemas, that leads nowhere; "" if there
+// is none. It ignores responses that are errors.
 func (op *operation) lost() (ref string) {
 	look := func(v gjson.Result) bool {
 		ref = op.doc.lost(v)
@@ -228,8 +229,8 @@ func (op *operation) lost() (ref string) {
 // line returns the method and the path of the operation.
 func (op *operation) line() string { return op.method + " " + op.path }
 
-// names returns the names that the document has for the operation. That of its operationId may be
-// that of others, too.
+// names returns the names that the document has for the operation. Other operations may have the
+// same operationId.
 func (op *operation) names() []string {
 	names := []string{op.line()}
 	if id := op.raw.Get("operationId").Str; id != "" && id != names[0] {
@@ -238,7 +239,7 @@ func (op *operation) names() []string {
 	return names
 }
 
-// head returns the members of the definition that say nothing of params and results.
+// head returns the members of the definition other than the schemas of params and results.
 func (op *operation) head(name string, effects json.RawMessage) string {
 	about := strings.TrimSpace(cmp.Or(op.raw.Get("summary").Str, op.raw.Get("description").Str))
 	text := `"name":` + quote(name) + `,"description":` + quote(about) + `,"effects":` + string(effects)
@@ -270,9 +271,9 @@ func (op *operation) input(w *schemaWriter) string {
 	return `{"type":"object","properties":{` + strings.Join(props, ",") + `},"required":[` + strings.Join(required, ",") + `],"additionalProperties":false,"$defs":{` + w.defs() + `}}`
 }
 
-// onWire returns the schema of the parameter, which is marked when a number or a truth value is
-// sent as text: then a string that says one is sent as the same. What the schema refers to has the
-// type.
+// onWire returns the schema of the parameter. If a number or a boolean is sent as text, it adds a
+// mark, so that a string that spells one is accepted too. followed is the schema that schema refers
+// to, which has the type.
 func (p parameter) onWire(schema string, followed gjson.Result) string {
 	if p.asJSON || !strings.HasPrefix(schema, "{") || !slices.Contains([]string{"integer", "number", "boolean"}, followed.Get("type").Str) {
 		return schema
@@ -280,7 +281,7 @@ func (p parameter) onWire(schema string, followed gjson.Result) string {
 	return `{"` + tool.WireMember + `":"text",` + schema[1:]
 }
 
-// described returns a schema with what a parameter says of itself.
+// described returns a schema with the description of a parameter.
 func described(schema, about string) string {
 	if about == "" || !strings.HasPrefix(schema, "{") || gjson.Get(schema, "description").Exists() {
 		return schema
@@ -291,7 +292,8 @@ func described(schema, about string) string {
 	return `{"description":` + quote(about) + "," + schema[1:]
 }
 
-// output returns the schema of the result: of all good responses together; "" is not said.
+// output returns the schema of the result, which covers all successful responses; "" if there is
+// none.
 func (op *operation) output(w *schemaWriter) string {
 	var all []string
 	said := true
@@ -305,7 +307,7 @@ func (op *operation) output(w *schemaWriter) string {
 		case op.method == "HEAD", status.Str == "204", status.Str == "205":
 			all = append(all, `{"type":"null"}`)
 		case !v.Get("content").IsObject() || len(v.Get("content").Map()) != 1:
-			said = false // nothing, or the server chooses
+			said = false // no content, or the server chooses its type
 		case isJSON(kind):
 			all = append(all, w.schema(schema))
 		default:
@@ -323,8 +325,8 @@ func (op *operation) output(w *schemaWriter) string {
 	return `{"anyOf":[` + strings.Join(all, ",") + `],"$defs":{` + w.defs() + `}}`
 }
 
-// effects returns what the method says, the document (x-effects) and who uses it, the last
-// word counting.
+// effects returns the effects of the method, of the document (x-effects) and of more; later ones
+// take precedence.
 func (op *operation) effects(more json.RawMessage) (json.RawMessage, error) {
 	e := map[string]any{"openWorld": true}
 	said := map[string]any{}

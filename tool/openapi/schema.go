@@ -7,26 +7,27 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// schemaWriter writes a schema that stands by itself: what it refers to in the document comes
-// along, under $defs, as far as there is room: what is furthest away may be anything.
+// schemaWriter writes a self-contained schema: the schemas that it refers to in the document are
+// copied to $defs, as far as there is room. The furthest ones are replaced by a schema that allows
+// anything.
 type schemaWriter struct {
 	doc     *Document
-	only    string            // "readOnly" or "writeOnly": members that are that are not asked for
+	only    string            // "readOnly" or "writeOnly": members marked so are left out
 	names   map[string]string // reference → name in $defs
-	taken   map[string]bool   // the names
+	taken   map[string]bool   // names in use
 	refs    []string          // references, in the order of their names
-	room    int               // for schemas
-	written int               // of them
-	loose   bool              // only keywords that take more values when a schema below takes more
+	room    int               // the maximum number of schemas
+	written int               // the number of schemas so far
+	loose   bool              // write only keywords that allow more values if a schema below allows more
 }
 
-// newWriter returns a writer with room for so many schemas.
+// newWriter returns a writer with room for this many schemas.
 func newWriter(d *Document, only string, room int) *schemaWriter {
 	return &schemaWriter{doc: d, only: only, names: map[string]string{}, taken: map[string]bool{}, room: room}
 }
 
-// whole returns what write writes, with all it refers to; written again and loosely when not all of
-// it has room.
+// whole returns the schema that write writes, with everything that it refers to. If there is not
+// enough room, it calls write again with a loose writer.
 func whole(d *Document, only string, room int, write func(w *schemaWriter) string) string {
 	w := newWriter(d, only, room)
 	text := write(w)
@@ -38,9 +39,9 @@ func whole(d *Document, only string, room int, write func(w *schemaWriter) strin
 	return write(w)
 }
 
-// roomFor returns how many schemas may be written for what one of these operations takes, and
-// for what it gives: maxSchemas, or less if all of them together would be more than most,
-// judging by some twenty of them.
+// roomFor returns how many schemas the params of each of these operations may have, and its result:
+// maxSchemas, or fewer if all operations together would have more than most. It estimates that from
+// about twenty of them.
 func roomFor(ops []*operation, most int) int {
 	if len(ops)*2*maxSchemas <= most {
 		return maxSchemas
@@ -59,16 +60,16 @@ func roomFor(ops []*operation, most int) int {
 	return max(maxSchemas*most/all, 1)
 }
 
-// defs writes what the schemas written so far refer to, as the members of $defs.
+// defs writes the schemas that those written so far refer to, as the members of $defs.
 func (w *schemaWriter) defs() string {
 	var all []string
-	for i := 0; i < len(w.refs); i++ { // more come while they are written
+	for i := 0; i < len(w.refs); i++ { // the loop adds more references
 		all = append(all, quote(w.names[w.refs[i]])+":"+w.schema(w.doc.at(w.refs[i])))
 	}
 	return strings.Join(all, ",")
 }
 
-// ref returns the name in $defs of what a reference leads to.
+// ref returns the name in $defs of the schema that a reference leads to.
 func (w *schemaWriter) ref(ref string) string {
 	if name, ok := w.names[ref]; ok {
 		return name
@@ -82,7 +83,7 @@ func (w *schemaWriter) ref(ref string) string {
 	return name
 }
 
-// schema returns a schema as JSON Schema has it.
+// schema returns a schema of the document as JSON Schema.
 func (w *schemaWriter) schema(v gjson.Result) string {
 	if !v.Exists() {
 		return "true"
@@ -103,11 +104,11 @@ func (w *schemaWriter) schema(v gjson.Result) string {
 	return text
 }
 
-// referring are the keywords beside which nullable is meant, though OpenAPI has it count beside a
-// type alone.
+// referring lists keywords beside which authors mean nullable to count, although in OpenAPI it
+// counts only beside a type.
 var referring = [...]string{"$ref", "allOf", "anyOf", "oneOf"}
 
-// strict are the keywords with which a value may fail because a schema below takes more.
+// strict lists keywords that may reject a value because a schema below allows more.
 var strict = [...]string{"oneOf", "not", "if", "then", "else", "contains", "minContains", "maxContains", "unevaluatedProperties", "unevaluatedItems"}
 
 // keyword returns a member of a schema; "" leaves it out.
@@ -134,7 +135,7 @@ func (w *schemaWriter) keyword(schema gjson.Result, name string, v gjson.Result)
 	case "required":
 		return w.required(schema, v)
 	case "exclusiveMinimum", "exclusiveMaximum":
-		if v.IsBool() { // of 3.0: the bound that stands beside it
+		if v.IsBool() { // in 3.0 it applies to the bound beside it
 			bound := schema.Get(map[string]string{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}[name])
 			if !v.Bool() {
 				return ""
@@ -163,7 +164,7 @@ func (w *schemaWriter) required(schema, v gjson.Result) string {
 	return "[" + strings.Join(names, ",") + "]"
 }
 
-// object returns an object with its values written again; those that are "" are left out.
+// object returns an object whose values are the results of write; those that are "" are left out.
 func object(v gjson.Result, write func(key, value gjson.Result) string) string {
 	var members []string
 	v.ForEach(func(key, value gjson.Result) bool {

@@ -9,7 +9,7 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// escape writes a text so that it can not be taken for more than one value.
+// escape escapes a text so that it is always read as one value.
 type escape func(string) string
 
 // scalar returns a value as text: a string as it is, anything else as compact JSON.
@@ -20,8 +20,8 @@ func scalar(v gjson.Result) string {
 	return string(jsonscan.Compact(nil, []byte(v.Raw)))
 }
 
-// pairs returns the members of an object, and of a list its elements without names. Null is left
-// out.
+// pairs returns the members of an object, or the elements of a list without names. It leaves out
+// null.
 func pairs(v gjson.Result) (all [][2]string) {
 	v.ForEach(func(key, value gjson.Result) bool {
 		if value.Type != gjson.Null {
@@ -32,8 +32,8 @@ func pairs(v gjson.Result) (all [][2]string) {
 	return all
 }
 
-// joined returns a value in one piece: elements, and names and values, with a separator between;
-// with assign instead of it between a name and its value.
+// joined returns a value as one text: elements, or names and values, are separated by separator,
+// and a name is separated from its value by assign.
 func joined(v gjson.Result, esc escape, separator, assign string) string {
 	if !v.IsObject() && !v.IsArray() {
 		return esc(scalar(v))
@@ -60,7 +60,7 @@ func (p parameter) simple(v gjson.Result, esc escape) string {
 	return joined(v, esc, ",", ",")
 }
 
-// inPath returns a value as a part of a path: also in the styles "label" and "matrix".
+// inPath returns a value as a part of a path, in the styles "simple", "label" and "matrix".
 func (p parameter) inPath(v gjson.Result) string {
 	esc := escape(url.PathEscape)
 	switch {
@@ -104,7 +104,7 @@ func (p parameter) inQuery(v gjson.Result) []string {
 	return []string{name + "=" + joined(v, esc, separator, separator)}
 }
 
-// deep returns the pairs name[member]=value of an object, and of those in it.
+// deep returns the pairs name[member]=value of an object, and of objects in it.
 func deep(name string, v gjson.Result) (all []string) {
 	v.ForEach(func(key, value gjson.Result) bool {
 		inner := name + "[" + key.Str + "]"

@@ -20,29 +20,30 @@ import (
 // Driver is the Driver of the tools.
 const Driver = "openapi"
 
-// Config says how a service is used. The zero Config uses all of it, without credentials.
+// Config says how to use a service. The zero Config uses all of its operations, without
+// credentials.
 type Config struct {
-	Server       string                     // the URL that paths are added to; "" is the first that the document has
+	Server       string                     // the URL that paths are added to; "" is the first one of the document
 	Only         []string                   // the operations to make tools of, by operationId or METHOD /path; nil is all
 	Prefix       string                     // before the names of tools
-	Effects      map[string]json.RawMessage // by operation, over what the document and the method say
+	Effects      map[string]json.RawMessage // by operation; they take precedence over the document and the method
 	Auth         map[string]Credential      // by security scheme
-	AllowHosts   []string                   // as of http.Config; nil is the host of the server
+	AllowHosts   []string                   // see http.Config; nil is the host of the server
 	AllowPrivate bool
 	MaxBytes     int64         // of an answer; 0 is http.DefaultMaxBytes
-	Timeout      time.Duration // of an attempt; 0 is for the context to say
+	Timeout      time.Duration // of an attempt; with 0 only the context bounds it
 }
 
-// Credential holds the values that a security scheme asks for.
+// Credential holds the values that a security scheme requires.
 type Credential struct {
 	Token              string // of an API key, a bearer token, OAuth 2
 	Username, Password string // of HTTP's basic scheme
 }
 
 // Tools returns the tools of the operations, in the order of the document. Their definitions are
-// made when they are used: see tool.Later. What is wrong with an operation is among the Findings of
-// its tool, at no place: a warning when it wants credentials that are not there, an error for a
-// schema that is none. It is an error when the Config names what is not there.
+// made when they are used: see tool.Later. Faults of an operation are Findings of its tool, without
+// a place: a warning if its credentials are missing, an error for an invalid schema. Tools returns
+// an error if the Config names an operation or a scheme that does not exist.
 func (d *Document) Tools(cfg Config) ([]*tool.Tool, error) {
 	if err := d.check(cfg); err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func (d *Document) Tools(cfg Config) ([]*tool.Tool, error) {
 	return tools, nil
 }
 
-// check refuses names that mean nothing.
+// check returns an error if the Config names something that does not exist.
 func (d *Document) check(cfg Config) error {
 	names := d.Operations()
 	for _, op := range d.operations {

@@ -8,8 +8,8 @@ import (
 	"github.com/plc-lang/plc/internal/texttree"
 )
 
-// asJSON returns a document as JSON. YAML keeps the digits of its numbers; names are text,
-// whatever they look like (200), and dates are too.
+// asJSON returns a document as JSON. Numbers in YAML keep their digits; names are always text, even
+// if they look like numbers (200), and so are dates.
 func asJSON(text []byte) ([]byte, error) {
 	if body := text[texttree.BOM(text):]; bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
 		return body, nil

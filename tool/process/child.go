@@ -15,11 +15,10 @@ import (
 
 // child is a running program with the goroutines at its pipes.
 //
-// The life of a child: it is started; it exits by itself, or is told to (SIGTERM to
-// its group) when ctx is done or it prints too much. From then on a grace runs in
-// which whoever still holds its pipes may end. Then the whole group is killed, and
-// only then is the child reaped: until it is, its process id, which names the
-// group, can belong to nobody else.
+// The life of a child: it is started; it exits by itself, or its group gets SIGTERM when ctx is
+// done or it prints too much. Then there is a grace period for processes that still hold its pipes.
+// After that the whole group is killed, and only then is the child reaped: until then its process
+// id, which is the id of the group, can't be used again.
 type child struct {
 	cmd     *exec.Cmd
 	stdin   io.WriteCloser
@@ -36,13 +35,13 @@ type child struct {
 type ending struct {
 	state          *os.ProcessState
 	stdout, stderr []byte // stderr is the end
-	stopped        bool   // because ctx was done
+	stopped        bool   // it was stopped because ctx was done
 	tooMuch        bool
-	whole          bool // all let go of stdout by themselves
+	whole          bool // stdout was closed without killing anybody
 }
 
-// searched is the number of bytes of standard error before those that a message quotes which are
-// searched for secrets, so that one at the beginning of the quote is found as a whole.
+// searched is the number of bytes of standard error, before the part that a message quotes, that
+// are searched for secrets too, so that a secret at the beginning of the quote is found as a whole.
 const searched = 64 << 10
 
 // start starts the program.
@@ -64,7 +63,7 @@ func start(cmd *exec.Cmd, stdin []byte, maxOutput int64, maxStderr int) (*child,
 	}
 	if stdin != nil {
 		c.writing.Go(func() {
-			// A program that does not read what it is given is no failure.
+			// It is no failure if a program does not read its input.
 			_, _ = c.stdin.Write(stdin)
 			_ = c.stdin.Close()
 		})
@@ -80,8 +79,7 @@ func start(cmd *exec.Cmd, stdin []byte, maxOutput int64, maxStderr int) (*child,
 	return c, nil
 }
 
-// openPipes makes the pipes. If it fails, those that are open are for the garbage
-// collector to close, as is usual with files.
+// openPipes makes the pipes. If it fails, the garbage collector closes the open ones.
 func (c *child) openPipes(stdin bool) error {
 	stdout, err := c.cmd.StdoutPipe()
 	if err != nil {
@@ -101,8 +99,8 @@ func (c *child) openPipes(stdin bool) error {
 }
 
 // run starts the program and waits for it on one thread: on Linux the program gets
-// a signal when the thread that started it ends (see attributes), so the thread
-// must not end before. Waiting blocks a thread in any case.
+// a signal when the thread that started it ends (see attributes), so the thread must not end before
+// the program. Waiting blocks a thread in any case.
 func (c *child) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -131,14 +129,14 @@ func (c *child) wait(ctx context.Context, grace time.Duration) ending {
 	group.Kill(c.cmd.Process)
 	<-c.exited
 	if e.stopped = e.stopped || cancelled; !e.stopped {
-		// What is in the pipes is read to the end, which comes now unless somebody
-		// outside the group holds them too.
+		// Read the pipes to their end, which comes now unless a process outside the group holds
+		// them too.
 		_, e.stopped = c.linger(ctx, DefaultGrace)
 	}
 	c.closePipes()
 	<-c.done
 	c.writing.Wait()
-	_ = c.cmd.Wait() // what matters of its error is in the state
+	_ = c.cmd.Wait() // the state has the relevant part of its error
 	if c.state == nil {
 		c.state = c.cmd.ProcessState
 	}
@@ -146,8 +144,8 @@ func (c *child) wait(ctx context.Context, grace time.Duration) ending {
 	return e
 }
 
-// linger waits until the program has exited and nobody holds its outputs, but no
-// longer than the grace, and not when ctx is done.
+// linger waits until the program has exited and no process holds its outputs, but no longer than
+// the grace period, and only until ctx is done.
 func (c *child) linger(ctx context.Context, grace time.Duration) (done, cancelled bool) {
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
@@ -169,18 +167,18 @@ func (c *child) closePipes() {
 	}
 }
 
-// reader keeps what a program prints, as far as there is room.
+// reader keeps the output of a program, up to a limit.
 type reader struct {
 	pipe io.ReadCloser
 	text []byte
 	over bool // there was more than the limit
 }
 
-// head reads all. Past the limit it closes the pipe, so that whoever writes is
+// head reads the output up to the limit. If there is more, it closes the pipe, so that writers are
 // stopped, and closes tooMuch.
 func (r *reader) head(limit int64, tooMuch chan<- struct{}) {
 	var b bytes.Buffer
-	n, _ := b.ReadFrom(io.LimitReader(r.pipe, limit+1)) // an error is the end
+	n, _ := b.ReadFrom(io.LimitReader(r.pipe, limit+1)) // an error ends the output
 	if r.over = n > limit; r.over {
 		_ = r.pipe.Close()
 		close(tooMuch)

@@ -12,9 +12,9 @@ import (
 )
 
 // checkCode returns an error, and the index of its element, if the value of a placeholder would or
-// might be run. It knows only the programs in runners; for these it accepts only places that are
-// known to be plain arguments. open has the elements with placeholders; may reports whether those
-// of an element may be code all the same.
+// might be run as code. It knows only the programs in runners; for these it accepts only places
+// that are known to be plain arguments. open marks the elements with placeholders; may reports
+// whether the placeholders of an element are allowed to be code.
 func checkCode(command []string, open []bool, may func(int) bool) (int, error) {
 	for i := range command {
 		if !open[i] || may(i) {
@@ -26,7 +26,7 @@ func checkCode(command []string, open []bool, may func(int) bool) (int, error) {
 		if err := checkPlace(command, i); err != nil {
 			return i, err
 		}
-		// An argument is left out if its param is not given, and those after it move up.
+		// If a param is not given, its argument is left out and the next ones move up.
 		for k := 1; k < i; k++ {
 			if !open[k] {
 				continue
@@ -105,7 +105,7 @@ type runner struct {
 	flags  []string // that take no value
 	values []string // flags that take the next argument, which must not be a param
 	data   []string // flags that take the next argument, which may be a param
-	code   []string // flags that take code, or name it, as -m does
+	code   []string // flags that take code, or the name of code, like -m
 	file   []string // flags that take a file of code
 	attach []string // flags with an optional attached value
 	stuck  []string // flags with an attached value
@@ -127,7 +127,7 @@ type runner struct {
 }
 
 // programName returns the name of a program without its folder, .exe, .cmd and a version; "" if it
-// is probably a local program, as in ./script.
+// is probably a local program, such as ./script.
 func programName(element string) string {
 	file := strings.ReplaceAll(element, `\`, "/")
 	name := strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(path.Base(file)), ".exe"), ".cmd"), "0123456789.-")
@@ -157,8 +157,8 @@ func runnerOf(command []string) (*runner, []string) {
 // launches reports whether it starts another program that its arguments name.
 func (r *runner) launches() bool { return r.then == roleProgram }
 
-// roleOf returns the role of argument i of a command, and the name of the program that it has this
-// role for.
+// roleOf returns the role of argument i of a command, and the name of the program for which it has
+// this role.
 func roleOf(command []string, i int) (role, string) {
 	name := programName(command[0])
 	if name == "find" {
@@ -360,7 +360,7 @@ func (r *runner) known(name string) (of role, next bool) {
 	return roleUnclear, false
 }
 
-// isAssignment reports whether an argument begins as the assignment of a variable.
+// isAssignment reports whether an argument begins like the assignment of a variable.
 func isAssignment(a string) bool {
 	name, _, ok := strings.Cut(a, "=")
 	return ok && name != "" && !strings.ContainsAny(name, "{}$/ ")
@@ -414,7 +414,7 @@ func stdinIsCode(command []string) string {
 	return ""
 }
 
-// shellCommands returns what may be commands in code of a shell: whatever stands between its
+// shellCommands returns the possible commands in the code of a shell: the words between its
 // operators, without words before a program that only set variables or belong to the language.
 func shellCommands(code string) (all [][]string) {
 	for part := range strings.FieldsFuncSeq(code, func(c rune) bool { return strings.ContainsRune(";&|\n(){}`!", c) }) {
@@ -455,7 +455,7 @@ func isStdin(file string) bool {
 }
 
 // dashAt returns the index of the "--" after which arguments may begin with a dash, or the length
-// of the command. One before a known program is not for that program: env -- find {p}.
+// of the command. A "--" before a known program is not for that program: env -- find {p}.
 func dashAt(command []string) int {
 	known := func(a string) bool { return runners[programName(a)] != nil || programName(a) == "find" }
 	for i, a := range command {

@@ -30,24 +30,24 @@ type Config struct {
 	// the one argument. An argument with a param that is not given, or null, is left
 	// out. `{{` and `}}` are braces. The program itself has no placeholders.
 	Command []string `json:"command"`
-	// Dir is where it runs; "" is the current directory. A program with a slash in
-	// its name is looked for from there, any other in PATH.
+	// Dir is the folder that it runs in; "" is the current directory. A program with a slash in its
+	// name is relative to it, any other is looked up in PATH.
 	Dir string `json:"dir"`
 	// Env is added to the environment.
 	Env map[string]string `json:"env"`
-	// InheritEnv names more variables that the program inherits (`AWS_*` is all that
-	// begin so, `*` all), besides those without which little works: see BasicEnv.
+	// InheritEnv names variables that the program inherits in addition to those of BasicEnv:
+	// `AWS_*` is all variables that begin with AWS_, `*` is all.
 	InheritEnv []string `json:"inheritEnv"`
-	// Environ lists the variables that can be inherited, as KEY=value; nil is the process's own
-	// environment at the time that New is called: a child without PATH and HOME is of little use,
-	// and only the variables that are named here are read.
+	// Environ lists the variables that can be inherited, as KEY=value. nil is the environment of
+	// this process when New is called, from which only the inherited variables are read: a child
+	// without PATH and HOME is of little use.
 	Environ []string `json:"-"`
 
 	// Stdin selects what the program reads: "params" (the default: the params as a line of JSON),
 	// "request" (an object of run, call, tool, attempt, key, seed, params and scopes), "none", or a
 	// template with placeholders.
 	Stdin string `json:"stdin"`
-	// Output selects how to read what it prints: "json" (the default: one value; nothing is null),
+	// Output selects how to read its output: "json" (the default: one value; no output is null),
 	// "text" (a string, without the last line end) or "lines" (a list of strings).
 	Output string `json:"output"`
 	// AllowDash names the params that may begin an argument with "-". Others are
@@ -55,10 +55,10 @@ type Config struct {
 	// "--" all are allowed.
 	AllowDash []string `json:"allowDash"`
 	// AllowCode names the params that may stand where an interpreter might run them, as after
-	// sh -c. Whoever sets them can run anything.
+	// sh -c. Whoever chooses their values can run anything.
 	AllowCode []string `json:"allowCode"`
-	// OKExit are the exit statuses that are no failure besides 0: grep has 1 for
-	// "nothing found".
+	// OKExit lists exit statuses other than 0 that are no failure: for grep, 1 means "nothing
+	// found".
 	OKExit []int `json:"okExit"`
 
 	MaxOutput int64         `json:"maxOutput"` // bytes of standard output; 0 is DefaultMaxOutput
@@ -92,8 +92,8 @@ func (c *Config) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// BasicEnv returns the variables that every program inherits: where programs and files
-// are, who runs it, and how text and time are written. None of them is a secret.
+// BasicEnv returns the names of the variables that every program inherits: the places of programs
+// and files, the user, and the formats of text and time. None of them is a secret.
 func BasicEnv() []string {
 	names := []string{
 		"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TEMP", "TMP", "TZ", "LANG", "LANGUAGE", "LC_*",
@@ -119,7 +119,7 @@ func New(cfg Config) (*Activity, error) {
 		allowDash: slices.Clone(cfg.AllowDash),
 		allowCode: slices.Clone(cfg.AllowCode),
 		okExit:    slices.Clone(cfg.OKExit),
-		maxOutput: min(orDefault(cfg.MaxOutput, DefaultMaxOutput), math.MaxInt64-1), // one more is read, to see that there is more
+		maxOutput: min(orDefault(cfg.MaxOutput, DefaultMaxOutput), math.MaxInt64-1), // one more byte is read, to find out whether there is more
 		maxStderr: orDefault(cfg.MaxStderr, DefaultMaxStderr),
 		grace:     orDefault(cfg.Grace, DefaultGrace),
 	}
@@ -169,7 +169,7 @@ func (a *Activity) parseCommand(command []string) error {
 	return nil
 }
 
-// inCommand says where in a command an error is.
+// inCommand adds the place in the command to an error.
 func inCommand(command []string, i int, err error) error {
 	return driver.At(fmt.Errorf("command[%d] %q: %w", i, command[i], err), "command", strconv.Itoa(i))
 }
@@ -202,8 +202,8 @@ func (a *Activity) parseStdin(command []string, stdin string) error {
 	return nil
 }
 
-// checkAllowDash refuses a name that is nowhere: a typing error must not look like
-// a permission.
+// checkAllowDash refuses a name that is not a placeholder, since a misspelt permission has no
+// effect.
 func checkAllowDash(a *Activity) error {
 	for _, name := range a.allowDash {
 		if !slices.Contains(driver.SortedNames(a.command...), name) {
@@ -222,7 +222,7 @@ func checkEnv(env map[string]string) error {
 	return nil
 }
 
-// environment returns what every child gets: what it inherits, then what is added.
+// environment returns the environment of every child: the inherited variables, then the added ones.
 func environment(cfg Config) []string {
 	env := Inherited(environOf(cfg), append(BasicEnv(), cfg.InheritEnv...))
 	for name, value := range cfg.Env {
@@ -232,7 +232,7 @@ func environment(cfg Config) []string {
 	return env
 }
 
-// environOf returns what is inherited from.
+// environOf returns the environment to inherit from.
 func environOf(cfg Config) []string {
 	if cfg.Environ == nil {
 		return os.Environ()
@@ -240,8 +240,8 @@ func environOf(cfg Config) []string {
 	return cfg.Environ
 }
 
-// Inherited returns the variables of an environment that names allow: as they are, or `AWS_*`
-// for all that begin so.
+// Inherited returns the variables of an environment that have one of these names; `AWS_*` stands
+// for all names that begin with AWS_.
 func Inherited(environ, names []string) []string {
 	var env []string
 	for _, variable := range environ {

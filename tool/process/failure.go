@@ -20,7 +20,7 @@ import (
 	"github.com/plc-lang/plc/tool/internal/group"
 )
 
-// startError says why the program could not be started, and what to do.
+// startError returns an error that says why the program could not be started, and what to do.
 func startError(cmd *exec.Cmd, err error) error {
 	program := cmd.Args[0]
 	permanent := func(format string, args ...any) error {
@@ -57,11 +57,11 @@ func (a *Activity) exitError(ctx context.Context, e ending) error {
 			Message: "the program was killed" + because(driver.Printable(said)),
 		}
 	}
-	if told := toldError(ctx, e.stderr, a.maxStderr); told != nil {
+	if told := reportedError(ctx, e.stderr, a.maxStderr); told != nil {
 		return told
 	}
 	if len(bytes.TrimSpace(said)) == 0 {
-		said = driver.Tail(driver.Clean(ctx, e.stdout), DefaultMaxStderr) // many programs complain there
+		said = driver.Tail(driver.Clean(ctx, e.stdout), DefaultMaxStderr) // many programs write errors to standard output
 	}
 	status := strconv.Itoa(e.state.ExitCode())
 	message := driver.Printable(said)
@@ -78,9 +78,9 @@ func because(said string) string {
 	return "; it had said: " + said
 }
 
-// toldError returns the error object in the last line of standard error, if there is one of at most
-// longest bytes.
-func toldError(ctx context.Context, stderr []byte, longest int) error {
+// reportedError returns the error object in the last line of standard error, if there is one of at
+// most longest bytes.
+func reportedError(ctx context.Context, stderr []byte, longest int) error {
 	line := bytes.TrimSpace(stderr)
 	line = line[bytes.LastIndexByte(line, '\n')+1:]
 	if len(line) > longest {

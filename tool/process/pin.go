@@ -20,20 +20,20 @@ import (
 // unreadable is the digest of a file that exists and can't be read.
 const unreadable = "unreadable"
 
-// pinned is a file that the program is made of, and what it was.
+// pinned is a file that is part of the program, with its content at the time of Pin.
 type pinned struct {
 	file     string        // its absolute path; "" for a program that is not in PATH
-	find     func() string // finds it in PATH again; nil where it is found by its name alone
-	tool.Pin               // SHA256 is "" when there was no such file
+	find     func() string // finds it in PATH again; nil if it is not looked up in PATH
+	tool.Pin               // SHA256 is "" if there was no such file
 }
 
 // Pin notes the content of the program and of the files that its arguments name, also as a part of
 // an argument (--file=f, -ff, -xff, @f, a.jar:b.jar) and in folders that earlier arguments name, as
-// in env -C DIR ./file. Of a program that is known to start others, as env does, it notes those in
-// PATH that arguments name, and where they were found. After that, a call starts the file that was
-// found now, and fails with "changed-program" when one of the files has changed, has appeared, is
-// gone, or is no longer the one that PATH leads to. A file that can't be read is noted as that. Pin
-// must be called before the first call.
+// in env -C DIR ./file. If the program is known to start others, like env, Pin also notes the
+// programs in PATH that arguments name, and where they were found. From then on, a call starts the
+// file that was found now, and fails with "changed-program" if one of the files has changed,
+// appeared or disappeared, or if PATH leads to another file. A file that can't be read is noted as
+// unreadable. Pin must be called before the first call.
 func (a *Activity) Pin() {
 	p := a.Place()
 	file := in(p.Dir, p.Program[0])
@@ -69,9 +69,9 @@ func (a *Activity) Pin() {
 	}
 }
 
-// searchPaths returns the values of PATH by which a command finds the programs that it starts: that
-// of its environment, and those that its arguments set. There are none for a program that is not
-// known to start others.
+// searchPaths returns the values of PATH with which a command finds the programs that it starts:
+// the one of its environment, and those that its arguments set. It returns none for a program that
+// is not known to start others.
 func (a *Activity) searchPaths(command []string) (paths []string) {
 	if r, _ := runnerOf(command); programName(command[0]) != "find" && (r == nil || !r.launches()) {
 		return nil
@@ -89,7 +89,7 @@ func (a *Activity) searchPaths(command []string) (paths []string) {
 	return paths
 }
 
-// pinStarted pins the program that an argument names, if it is looked for in PATH.
+// pinStarted pins the program that an argument names, if it is looked up in PATH.
 func (a *Activity) pinStarted(dir, path, name string) {
 	if name == "" || strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, "-") || len(a.pins) == maxPinned {
 		return
@@ -99,8 +99,8 @@ func (a *Activity) pinStarted(dir, path, name string) {
 	a.pins = append(a.pins, pinned{file, find, tool.Pin{File: cmp.Or(file, name), SHA256: digestOf(file)}})
 }
 
-// findIn returns the file of a program in the folders of PATH, of which some may be relative to the
-// one it is started in; "" is none.
+// findIn returns the file of a program in the folders of PATH, which may be relative to dir; "" if
+// there is none.
 func findIn(dir, path, name string) string {
 	if runtime.GOOS == "windows" {
 		file, _ := exec.LookPath(name)
@@ -115,18 +115,18 @@ func findIn(dir, path, name string) string {
 	return ""
 }
 
-// Bounds of what is pinned.
+// Bounds for the files that are pinned.
 const (
-	maxFolders = 16 // in which the files of arguments are looked for
+	maxFolders = 16 // in which the files of arguments are looked up
 	maxPinned  = 4096
 	maxName    = 4096 // bytes of a name
 	maxNames   = 1024 // of one argument
-	maxFlags   = 32   // letters of flags before a name
+	maxFlags   = 32   // letters before a name in one argument
 )
 
-// namesIn returns the names of files that an argument may have: all of it, its parts between "=",
-// ":", ",", "@", "#" and "?", what follows one of these, and what follows letters that may be
-// flags.
+// namesIn returns the names of files that an argument may contain: the whole argument, its parts
+// between "=", ":", ",", "@", "#" and "?", the text after each of these, and the text after letters
+// that may be flags.
 func namesIn(arg string) (names []string) {
 	add := func(name string) {
 		if name != "" && len(name) <= maxName && !slices.Contains(names, name) {
@@ -149,7 +149,7 @@ func namesIn(arg string) (names []string) {
 	return names
 }
 
-// cutName cuts an argument at the first character that may stand beside the name of a file.
+// cutName cuts an argument at the first character that may separate the name of a file.
 func cutName(arg string) (before, after string, ok bool) {
 	if i := strings.IndexAny(arg, "=:,@#?"); i >= 0 {
 		return arg[:i], arg[i+1:], true
@@ -157,7 +157,7 @@ func cutName(arg string) (before, after string, ok bool) {
 	return arg, "", false
 }
 
-// unchanged returns an error if a file is not what it was when it was pinned.
+// unchanged returns an error if a file has changed since it was pinned.
 func (a *Activity) unchanged() error {
 	for _, p := range a.pins {
 		if digestOf(p.file) != p.SHA256 || p.find != nil && p.find() != p.file {
@@ -207,7 +207,7 @@ func digestOf(file string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// in returns the path of a file that is named in a folder.
+// in returns the path of a file whose name is relative to a folder.
 func in(dir, name string) string {
 	if filepath.IsAbs(name) {
 		return name

@@ -25,7 +25,7 @@ type Activity struct {
 	command       []driver.Template
 	dir           string
 	env           []string
-	basic, named  []string // what of it is inherited
+	basic, named  []string // the inherited variables
 	stdin         string   // params, request, none or template; "" is params
 	stdinTemplate driver.Template
 	output        string // json, text or lines; "" is json
@@ -42,12 +42,12 @@ type Activity struct {
 var _ tool.Activity = (*Activity)(nil)
 
 // Inherited returns the variables that the program inherits, as KEY=value: those that every program
-// does, and those that Config.InheritEnv names, which may be secrets. The caller must not change
-// them.
+// inherits, and those that Config.InheritEnv names, which may be secrets. The caller must not
+// change them.
 func (a *Activity) Inherited() (basic, named []string) { return a.basic, a.named }
 
-// Place returns where the program runs, which file it is, and what was pinned. The file is looked
-// up as for a call; its path is empty if it does not exist.
+// Place returns the folder that the program runs in, its file, and the pinned files. The file is
+// looked up as for a call; its path is empty if it does not exist.
 func (a *Activity) Place() tool.Place {
 	p := tool.Place{Dir: a.dir}
 	if dir, err := filepath.Abs(cmp.Or(a.dir, ".")); err == nil {
@@ -84,23 +84,21 @@ func (a *Activity) Params() []string {
 }
 
 // Call runs the program once and returns when it and its process group have ended. The variables
-// PLC_RUN, PLC_CALL, PLC_TOOL, PLC_ATTEMPT, PLC_SEED and PLC_IDEMPOTENCY_KEY tell it which attempt
-// it is; TRACEPARENT and TRACESTATE, when the context has a trace (tool.TraceOf), which span is its
-// own.
+// PLC_RUN, PLC_CALL, PLC_TOOL, PLC_ATTEMPT, PLC_SEED and PLC_IDEMPOTENCY_KEY identify the attempt;
+// if the context has a trace (tool.TraceOf), TRACEPARENT and TRACESTATE identify its span.
 //
 // Errors are *tool.Error. The codes:
 //
 //   - "exit-N": another exit status than 0 and those of OKExit; the message is the end
-//     of standard error. If its last line is a JSON object with a string code, that
-//     says it all: {"code", "message", "permanent", "uncertain", "retryAfter"}
-//     (retryAfter is in seconds).
-//   - "signal-NAME": it was killed, by other hands; uncertain.
+//     of standard error. If its last line is a JSON object with a string code, that is the error:
+//     {"code", "message", "permanent", "uncertain", "retryAfter"} (retryAfter is in seconds).
+//   - "signal-NAME": somebody else killed it; uncertain.
 //   - "bad-output", "output-too-large": it did its work, but there is no result;
 //     permanent and uncertain.
 //   - "timeout", "cancelled": ctx is done; uncertain, unless it had not begun.
 //   - "bad-params": a param that cannot be passed on; permanent.
 //   - "changed-program": a file that was pinned has changed; permanent.
-//   - "no-program", "no-start": it could not be started; permanent, or worth another try.
+//   - "no-program", "no-start": it could not be started; "no-program" is permanent.
 func (a *Activity) Call(ctx context.Context, req *tool.Request) (tool.Result, error) {
 	if ctx.Err() != nil {
 		return tool.Result{}, driver.Stopped(ctx, false)
@@ -153,8 +151,8 @@ func (a *Activity) arguments(params driver.Params) ([]string, error) {
 	return args, nil
 }
 
-// mayDash reports whether all params of the argument may begin with a dash: one
-// that is empty lets the next one begin.
+// mayDash reports whether all params of the argument may begin with a dash. It checks all of them,
+// since if the first is empty, the argument begins with the next.
 func (a *Activity) mayDash(t driver.Template) bool {
 	return !slices.ContainsFunc(t.Names(), func(name string) bool { return !slices.Contains(a.allowDash, name) })
 }
@@ -226,7 +224,7 @@ func (a *Activity) environ(ctx context.Context, req *tool.Request) ([]string, er
 	return env, nil
 }
 
-// result makes of what happened a result or an error.
+// result returns the result or the error of a program that has ended.
 func (a *Activity) result(ctx context.Context, e ending) (tool.Result, error) {
 	switch {
 	case e.stopped:
@@ -248,9 +246,9 @@ func (a *Activity) result(ctx context.Context, e ending) (tool.Result, error) {
 	return tool.Result{Value: value}, nil
 }
 
-// value returns the output as the result. One that may be cut off, because a process
-// that the program left behind held on to it, is taken only if it shows that it is
-// whole: a JSON value does.
+// value returns the output as the result. If the output may be cut off, because a process that the
+// program left behind held it open, it is accepted only if it is complete by itself, as a JSON
+// value is.
 func (a *Activity) value(ctx context.Context, e ending) (json.RawMessage, error) {
 	var value json.RawMessage
 	var err error

@@ -44,11 +44,12 @@ var (
 	npx           = &runner{flags: words("-q -y --no --no-install --quiet --yes"), values: words("-p --package -w --workspace"), then: roleProgram, stdin: true}
 	launcher      = &runner{then: roleProgram}
 	packageScript = &runner{flags: words("-s --silent"), then: roleScript, late: true}
-	// Any argument of these might be run; input runs its standard input as well.
+	// An opaque program may run any of its arguments; an input program runs its standard input as
+	// well.
 	opaque, input = &runner{}, &runner{stdin: true}
 )
 
-// runners are the programs that are known, without .exe and a version. A key may include the first
+// runners has the known programs, by name without .exe and a version. A key may include the first
 // argument, as in "deno run".
 var runners = map[string]*runner{
 	"sh": shell, "bash": shell, "rbash": shell, "dash": shell, "ash": shell, "zsh": shell, "ksh": shell, "mksh": shell,

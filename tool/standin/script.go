@@ -6,29 +6,29 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// A Script is what stands in for a tool in a test of a plan: a Config, and what only a test can
-// say. Its time is that of the test. The zero Script answers null at once.
+// A Script describes the stand-in for a tool in a test of a plan: a Config, and members that only
+// tests have. Its times are simulated. The zero Script returns null at once.
 type Script struct {
 	Config
 	Outcome string // that the result names; "" names none
-	// Lost says that the answer never comes, although the tool has done its work.
+	// Lost says that the result never arrives, although the tool has done its work.
 	Lost bool
-	// Sequence are the answers to the first attempts of the tool, in the order in which they
-	// begin; the last one answers all others. Nil is the Script itself.
+	// Sequence has a script for each attempt of the tool, in the order in which they begin; the
+	// last one is for all further attempts. If it is nil, the Script itself is for all.
 	Sequence []*Script
-	// Calls are those of calls that have one of their own, by their paths without items of loops:
-	// see exec.Event.
+	// Calls has the scripts of calls that have one of their own, by their paths without items of
+	// loops: see exec.Event.
 	Calls map[string]*Script
 }
 
-// An Answer is what comes of an attempt, some time after it began. One with an Err has done
-// nothing, unless it also has the value of a Result: then it has done its work, and the caller gets
-// the Err.
+// An Answer is the result of an attempt, and the time after which it comes. An attempt with an Err
+// has done nothing, unless the Answer also has the value of a Result: then it has done its work,
+// but the caller gets the Err.
 type Answer struct {
 	After  time.Duration
 	Result tool.Result
 	Err    error
-	Lost   bool // neither comes; the work was done
+	Lost   bool // neither arrives; the work was done
 }
 
 // Of returns the script for a call of this path.
@@ -42,7 +42,8 @@ func (s *Script) Of(path string) *Script {
 // Worked reports whether the tool has done its work.
 func (a *Answer) Worked() bool { return a.Err == nil || a.Result.Value != nil }
 
-// Answer returns what comes of an attempt, of which n, from 0, were begun of the script before.
+// Answer returns the answer to an attempt, given the number n of attempts that were begun with the
+// script before.
 func (s *Script) Answer(req *tool.Request, n int) Answer {
 	if len(s.Sequence) > 0 {
 		return s.Sequence[min(n, len(s.Sequence)-1)].Answer(req, 0)

@@ -1,5 +1,5 @@
-// Package standin is the activity that stands in for a real one, in tests and dry
-// runs of plans (cli, "The tool file"): it waits, fails and answers as it is told.
+// Package standin has an activity that stands in for a real one in tests and dry runs of plans
+// (cli, "The tool file"): it waits, fails and returns results as its Config says.
 //
 //	busy, err := standin.New(standin.Config{
 //		Return:    json.RawMessage(`{"ok": true}`),
@@ -7,8 +7,8 @@
 //		FailTimes: 1, // the first attempt of each call
 //	})
 //
-// It keeps nothing between calls: what it does follows from the request alone, so
-// that a run with the same seed goes the same way again.
+// It keeps no state between calls: its behaviour depends on the request alone, so a run with the
+// same seed is repeated exactly.
 package standin
 
 import (
@@ -34,11 +34,11 @@ type Config struct {
 	After  time.Duration // before it answers or fails
 	Jitter time.Duration // at most this much more, drawn from Request.Seed
 
-	Fail      *tool.Error // fails with this; nil with FailTimes is the code "stand-in"
-	FailTimes int         // only the first attempts of each call; 0 with Fail is every one
+	Fail      *tool.Error // the failure; nil with FailTimes is one with the code "stand-in"
+	FailTimes int         // how many attempts of each call fail; 0 with Fail is all of them
 }
 
-// Takes returns how long a call may take; nil when nothing is said of that.
+// Takes returns how long a call may take; nil if the config does not say.
 func (c *Config) Takes() []time.Duration {
 	switch {
 	case c.After <= 0:
@@ -76,7 +76,7 @@ func New(c Config) (*Activity, error) {
 	return &Activity{c}, nil
 }
 
-// Takes returns how long a call may take; nil when nothing is said of that.
+// Takes returns how long a call may take; nil if the config does not say.
 func (a *Activity) Takes() []time.Duration { return a.config.Takes() }
 
 // Call waits, then fails or answers. It returns at once when ctx is done.
@@ -88,11 +88,11 @@ func (a *Activity) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 	return res, err
 }
 
-// Answer returns what Call returns, and after how long, without waiting.
+// Answer returns the results of Call, and how long Call would wait, without waiting.
 func (a *Activity) Answer(req *tool.Request) (time.Duration, tool.Result, error) {
 	after := a.delay(req)
 	if a.fails(req.Attempt) {
-		err := *a.config.Fail // a copy: it is the caller's from here on
+		err := *a.config.Fail // a copy, which the caller may change
 		return after, tool.Result{}, &err
 	}
 	value, err := a.value(req)

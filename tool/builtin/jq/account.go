@@ -6,8 +6,8 @@ import (
 	"reflect"
 )
 
-// What a query may use up. A step costs more than it should take in memory (a recursion
-// keeps each of its steps).
+// The budget of a query. A step costs more than it usually takes in memory, since a recursion keeps
+// each of its steps.
 const (
 	budget    = 256 << 20 // bytes, of all steps together
 	stepCost  = 128
@@ -21,12 +21,12 @@ const (
 // account counts the work that a call may still do. It belongs to one goroutine.
 type account struct {
 	left int
-	// known are the lists and objects that were measured, so that each is paid once, and a value
-	// that holds another many times takes no longer to measure.
+	// known has the lists and objects that were measured, so that each is paid for only once, and a
+	// value that contains another many times takes no longer to measure.
 	known map[place]measure
 }
 
-// place tells lists and objects apart.
+// place identifies a list or object by its address.
 type place struct {
 	at  uintptr
 	len int
@@ -39,7 +39,7 @@ type measure struct {
 	value       any
 }
 
-// overdrawn is the error of a query that asks for too much.
+// overdrawn is the error of a query that exceeds its budget.
 type overdrawn struct{ why string }
 
 func (e *overdrawn) Error() string { return e.why }
@@ -47,7 +47,7 @@ func (e *overdrawn) Error() string { return e.why }
 // pay pays for a step with a value.
 func (a *account) pay(v any) error {
 	m := a.measure(v, 0)
-	if a.left -= stepCost; m.value == nil { // it will be paid each time
+	if a.left -= stepCost; m.value == nil { // it is paid for each time
 		a.left -= m.size
 	}
 	switch {
@@ -61,8 +61,8 @@ func (a *account) pay(v any) error {
 	return nil
 }
 
-// measure measures a value, which is depth values deep. What is too deep or too large is not
-// followed.
+// measure measures a value that is nested depth levels deep. It does not descend into values that
+// are too deep or too large.
 func (a *account) measure(v any, depth int) measure {
 	switch v := v.(type) {
 	case string:
@@ -88,7 +88,7 @@ func (a *account) measure(v any, depth int) measure {
 	return measure{}
 }
 
-// number returns the measure of a number: too large where it is too long.
+// number returns the measure of a number of n bytes, which is too large if the number is too long.
 func number(n int) measure {
 	if n > longest {
 		n = largest + 1

@@ -3,9 +3,9 @@
 //	catalogue := tool.NewCatalogue(jq.Tool())
 //
 // Queries may come from a model, and the library that runs them (itchyny/gojq) bounds neither their
-// memory nor the time of a single step: forty times `. + .` is a terabyte. So a query is changed
-// before it is compiled: what goes into each of its parts is measured on the way, and paid from an
-// account that every call has. What grows by more than it was given (`*`, join, transpose) is
-// measured before it is done. A query sees no environment, no modules, no files and no clock: it is
-// pure.
+// memory nor the time of a single step: forty times `. + .` is a terabyte. So a query is rewritten
+// before it is compiled: the input of each of its parts is measured and paid for from the account
+// of the call. Operations whose result can be larger than their input (`*`, join, transpose) are
+// measured before they are done. A query has no environment, no modules, no files and no clock: it
+// is pure.
 package jq

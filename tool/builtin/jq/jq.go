@@ -40,8 +40,8 @@ func Tool() *tool.Tool {
 }
 
 // call runs a query once. Errors are *tool.Error, all permanent but those of ctx: "bad-params" for
-// a query that is none, "query" when it fails or gives not exactly one value, and
-// "output-too-large" when it asks for too much.
+// an invalid query, "query" if it fails or does not give exactly one value, and "output-too-large"
+// if it exceeds its budget.
 func call(ctx context.Context, req *tool.Request) (tool.Result, error) {
 	p := driver.ReadParams(req.Params)
 	text, _ := p.Text("query")
@@ -74,7 +74,7 @@ func variables(p driver.Params) (names []string, values []any, err error) {
 	return names, values, err
 }
 
-// decode returns a value as the library has it, in which numbers keep their digits.
+// decode returns a value in the form that the library uses, in which numbers keep their digits.
 func decode(raw string) (any, error) {
 	if raw == "" {
 		return nil, nil

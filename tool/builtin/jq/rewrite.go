@@ -9,7 +9,8 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// The functions that a query is given. No query can name them: see refuse.
+// The names of the functions that this package adds to queries. Queries can't use them themselves:
+// see refuse.
 const (
 	payName       = "_plc_pay"
 	timesName     = "_plc_times"
@@ -34,7 +35,7 @@ func (a *account) compile(text string, variables []string) (*gojq.Code, error) {
 			if err := a.pay(v); err != nil {
 				return err
 			}
-			return v // itself, so that a path through it stays one
+			return v // v itself, so that a path expression through it still works
 		}),
 		gojq.WithFunction(timesName, 2, 2, func(_ any, args []any) any { return a.times(args[0], args[1]) }),
 		gojq.WithFunction(joinName, 1, 1, func(v any, args []any) any { return a.join(v, args[0]) }),
@@ -103,8 +104,8 @@ func change(part any) error {
 
 func ref(q gojq.Query) *gojq.Query { return &q }
 
-// plain reports whether a term can't make more of what it is given.
-// text in an interpolation as they are.
+// plain reports whether a term can't make a value larger than its input, so that it need not be
+// changed.
 func plain(t *gojq.Term) bool {
 	switch t.Type {
 	case gojq.TermTypeIdentity, gojq.TermTypeNumber, gojq.TermTypeNull, gojq.TermTypeTrue, gojq.TermTypeFalse, gojq.TermTypeIndex:
@@ -151,7 +152,7 @@ func refuse(name string) error {
 	return nil
 }
 
-// multiply changes l * r and l *= r into calls of ours.
+// multiply changes l * r and l *= r into calls of our function.
 func multiply(q *gojq.Query) {
 	switch q.Op {
 	case gojq.OpMul:
@@ -163,7 +164,7 @@ func multiply(q *gojq.Query) {
 	}
 }
 
-// entered returns a query that pays for what it is given before it begins.
+// entered returns a query that pays for its input before it begins.
 func entered(q *gojq.Query) *gojq.Query { return pipe(function(payName), q) }
 
 func pipe(l, r *gojq.Query) *gojq.Query {
@@ -217,7 +218,7 @@ func (a *account) transpose(v any) any {
 	return operate("transpose", v)
 }
 
-// operate runs a query of ours.
+// operate runs a query that is written in this package.
 func operate(text string, v any) any {
 	q, err := gojq.Parse(text)
 	if err != nil {

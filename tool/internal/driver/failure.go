@@ -8,7 +8,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Codes of errors that every driver gives.
+// Codes of errors that every driver may return.
 const (
 	BadParams = "bad-params"       // the params cannot be passed on; nothing was done
 	BadOutput = "bad-output"       // the tool gave something that is no result
@@ -22,8 +22,8 @@ func Refuse(format string, args ...any) error {
 	return &tool.Error{Code: BadParams, Message: fmt.Sprintf(format, args...), Permanent: true}
 }
 
-// Stopped returns the error of an attempt that ended because ctx did; errors.Is finds
-// the error of ctx in it, and its cause.
+// Stopped returns the error of an attempt that ended because ctx is done; it wraps the error of ctx
+// and its cause.
 func Stopped(ctx context.Context, uncertain bool) error {
 	e := &tool.Error{Code: Cancelled, Message: "the call was cancelled", Uncertain: uncertain, Err: ctx.Err()}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {

@@ -4,7 +4,7 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// Fault is an error in a config, with its place. Its text is that of Err. It reads as Err does.
+// Fault is an error in a config, with its place. Its text is that of Err.
 type Fault struct {
 	Pointer string // JSON Pointer
 	Err     error

@@ -17,9 +17,9 @@ import (
 // shown is the maximum number of bytes of an unusable output that its error quotes.
 const shown = 200
 
-// JSON returns an output as a value: it must be one JSON text and nothing else; none is
-// null. The value holds no secret that the redactor of ctx knows, nor does the error, which says
-// what is wrong and quotes the beginning.
+// JSON returns an output as a value: it must be exactly one JSON text; an empty output is null.
+// Neither the value nor the error, which quotes the beginning of the output, contains a secret that
+// the redactor of ctx knows.
 func JSON(ctx context.Context, output []byte) (json.RawMessage, error) {
 	output = bytes.TrimPrefix(output, []byte("\ufeff"))
 	output = bytes.Trim(output, " \t\r\n")
@@ -33,8 +33,8 @@ func JSON(ctx context.Context, output []byte) (json.RawMessage, error) {
 	return output, nil
 }
 
-// Text returns an output as a JSON string. What is not UTF-8 is an error: it is never
-// mended silently.
+// Text returns an output as a JSON string. It returns an error if the output is not UTF-8, and
+// never repairs it silently.
 func Text(output []byte) (json.RawMessage, error) {
 	if err := CheckText(output); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func Text(output []byte) (json.RawMessage, error) {
 	return gjson.AppendJSONString(nil, string(output)), nil
 }
 
-// CheckText reports an output that is not UTF-8.
+// CheckText returns an error if an output is not UTF-8.
 func CheckText(output []byte) error {
 	if utf8.Valid(output) {
 		return nil
@@ -58,11 +58,11 @@ func CheckText(output []byte) error {
 	return fmt.Errorf("the output is not UTF-8 text (byte %d is 0x%02x)", at, output[at])
 }
 
-// bullet is the character that stands, three times, for a secret.
+// bullet is the character that replaces, three times, a secret.
 const bullet = "•"
 
-// Head returns the beginning of an output, fit to be shown: at most n bytes of it, or a little more
-// to complete the bullets of a secret.
+// Head returns the beginning of an output, safe to show: at most n bytes, or a little more to
+// complete the bullets of a secret.
 func Head(output []byte, n int) string {
 	if len(output) <= n {
 		return Printable(output)
@@ -80,8 +80,8 @@ func Head(output []byte, n int) string {
 	return Printable(output[:n]) + " …"
 }
 
-// Tail returns the last n bytes of an output, and as many more as belong to its first character or
-// to what stands there for a secret.
+// Tail returns the last n bytes of an output, or a little more to complete its first character or
+// the bullets of a secret.
 func Tail(output []byte, n int) []byte {
 	start := max(0, len(output)-n)
 	for start > 0 && start < len(output) && !utf8.RuneStart(output[start]) && len(output)-start < n+utf8.UTFMax {
@@ -95,9 +95,8 @@ func Tail(output []byte, n int) []byte {
 	return output[start:]
 }
 
-// Printable returns text that is safe on a terminal and in a log: UTF-8, and neither
-// control characters nor those that turn the direction of writing, but for line
-// ends and tabs.
+// Printable returns text that is safe on a terminal and in a log: UTF-8 without characters that
+// change the direction of text, and without control characters other than line ends and tabs.
 func Printable(output []byte) string {
 	clean := strings.Map(func(r rune) rune {
 		switch {

@@ -39,8 +39,8 @@ func (p Params) Raw(name string) (string, bool) {
 	return "", false
 }
 
-// Text returns the value of a param as text: a string as it is, anything else as compact
-// JSON. A param that is null is as one that is not given.
+// Text returns the value of a param as text: a string as it is, anything else as compact JSON. A
+// param that is null counts as not given.
 func (p Params) Text(name string) (string, bool) {
 	for _, m := range p.members {
 		if m.name == name {

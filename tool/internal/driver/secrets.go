@@ -6,17 +6,17 @@ import (
 	"encoding/json"
 )
 
-// Redactor takes secrets out of what programs and servers say.
+// Redactor removes secrets from the output of programs and servers.
 type Redactor interface {
-	Text(s string) string                        // of a text
-	Folded(s string) string                      // of a text in which letters may have changed their case
-	Value(value json.RawMessage) json.RawMessage // of a JSON value, or of what was to be one
+	Text(s string) string                        // for any text
+	Folded(s string) string                      // for a text in which letters may have changed their case
+	Value(value json.RawMessage) json.RawMessage // for a JSON value, or a text that should be one
 }
 
 type redactorKey struct{}
 
-// WithRedactor returns a context for a call. Drivers have r remove the secrets from an answer
-// before they quote or cut it, since a part of a secret can't be found any more.
+// WithRedactor returns a context for a call. Drivers use r to remove the secrets from an answer
+// before they quote or cut it, since a part of a secret can't be found afterwards.
 func WithRedactor(ctx context.Context, r Redactor) context.Context {
 	return context.WithValue(ctx, redactorKey{}, r)
 }
@@ -31,8 +31,8 @@ func Clean(ctx context.Context, output []byte) []byte {
 	return output
 }
 
-// CleanFolded does what Clean does for the name of a header, in which the case of letters changes
-// on the way.
+// CleanFolded does what Clean does for the name of a header, in which the case of letters may have
+// changed.
 func CleanFolded(ctx context.Context, name string) string {
 	if r, ok := ctx.Value(redactorKey{}).(Redactor); ok {
 		return r.Folded(name)

@@ -21,8 +21,7 @@ type part struct {
 }
 
 // ParseTemplate reads a template. A name is letters, digits, `_`, `-`, `.` and `$`;
-// any other brace is an error that says where, so that no placeholder is ever taken
-// for text because of a typing error.
+// any other brace is an error with its place, so that a misspelt placeholder never becomes text.
 func ParseTemplate(text string) (Template, error) {
 	var t Template
 	for i := 0; i < len(text); {
@@ -51,8 +50,9 @@ func ParseTemplate(text string) (Template, error) {
 	return t, nil
 }
 
-// asText returns how to write a text whose braces mean themselves. With a placeholder or a
-// doubled brace in it, which of them do is not for us to say.
+// asText returns the end of an error message that says how to write literal braces. It shows the
+// whole corrected text only if the text has no placeholder and no doubled brace, since otherwise it
+// is unclear which braces are literal.
 func asText(text, doubled string) string {
 	for i := range len(text) {
 		if text[i] == '{' && placeholder(text[i+1:]) != "" {
@@ -68,7 +68,7 @@ func asText(text, doubled string) string {
 // longText is the maximum length, in bytes, of a text that an error repeats.
 const longText = 80
 
-// placeholder returns the name before the closing brace, "" if there is none.
+// placeholder returns the name up to the closing brace, "" if there is none.
 func placeholder(text string) string {
 	name, _, closed := strings.Cut(text, "}")
 	if !closed || strings.ContainsFunc(name, func(r rune) bool { return !nameRune(r) }) {
@@ -81,7 +81,7 @@ func nameRune(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_-.$", r))
 }
 
-// addText appends text, to the text before it if there is any.
+// addText appends text, joining it with text before it.
 func (t *Template) addText(text string) {
 	if n := len(t.parts); n > 0 && !t.parts[n-1].slot {
 		t.parts[n-1].text += text
@@ -136,8 +136,8 @@ func (t Template) Only() string {
 // StartsOpen reports whether the first byte comes from a param.
 func (t Template) StartsOpen() bool { return len(t.parts) > 0 && t.parts[0].slot }
 
-// Fill returns the text with each placeholder replaced by its value; missing is the
-// first one that has none, and then there is no text.
+// Fill returns the text with each placeholder replaced by its value. If a placeholder has no value,
+// it returns no text, and missing is the first such placeholder.
 func (t Template) Fill(value func(name string) (text string, ok bool)) (text, missing string) {
 	if len(t.parts) == 1 && !t.parts[0].slot {
 		return t.parts[0].text, ""

@@ -7,12 +7,12 @@ import (
 	"syscall"
 )
 
-// Attributes make the program the head of a process group of its own.
+// Attributes returns attributes that make the program the head of a process group of its own.
 func Attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// AwaitExit reaps the process: waiting without that has no portable call. The group
-// is signalled right after; its id could only name another group if all of it had
-// ended and the id had come round again in that moment.
+// AwaitExit reaps the process, since there is no portable call that waits without reaping. The
+// group is signalled right afterwards; its id could only be that of another group if the whole
+// group had ended and the id had been reused in that moment.
 func AwaitExit(p *os.Process) *os.ProcessState {
 	state, _ := p.Wait()
 	return state

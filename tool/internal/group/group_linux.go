@@ -7,11 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Attributes make the program the head of a process group of its own, and have it
-// told to end should this process die: a plan that is resumed must not find the
-// program of the lost attempt still at work. The signal comes when the *thread*
-// that started it ends, so who starts it has to keep
-// that thread.
+// Attributes returns attributes that make the program the head of a process group of its own and
+// send it a signal if this process dies, so that the program of a lost attempt is not still running
+// when the plan is resumed. The signal comes when the *thread* that started the program ends, so
+// the caller has to keep that thread.
 func Attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }

@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// There are no process groups here: only the program itself is ended, at once, and
-// what it started goes on.
+// There are no process groups here: only the program itself is ended, at once, and the processes
+// that it started go on.
 
-// Attributes returns none here.
+// Attributes returns nil here.
 func Attributes() *syscall.SysProcAttr { return nil }
 
 // AwaitExit reaps the process.
@@ -25,5 +25,5 @@ func Terminate(p *os.Process) { _ = p.Kill() }
 // Kill ends the process.
 func Kill(p *os.Process) { _ = p.Kill() }
 
-// SignalName knows none here.
+// SignalName always returns false here.
 func SignalName(*os.ProcessState) (string, bool) { return "", false }

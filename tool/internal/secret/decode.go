@@ -11,7 +11,8 @@ import (
 // depth is the maximum number of nested encodings that are undone.
 const depth = 3
 
-// A text is searched in pieces of this size, and grown is how much longer encodings make a secret.
+// A text is searched in pieces of this size. grown is the factor by which encodings may lengthen a
+// secret.
 const (
 	piece = 1 << 20
 	grown = 64
@@ -20,8 +21,9 @@ const (
 // longestEntity is the length of the longest character reference of HTML that is read.
 const longestEntity = 40
 
-// A view is a text, or what one says when an encoding of it is undone. from and to hold the place
-// in the text that each byte comes from; they are nil for the text itself, and where nobody asks.
+// A view is a text, or the text after an encoding of it was undone. from and to hold the place in
+// the original text that each byte comes from; they are nil for the text itself, and if places are
+// not needed.
 type view struct {
 	text     string
 	from, to []int32
@@ -38,7 +40,7 @@ func (v *view) source(start, end int) span {
 // A writer makes a view of another.
 type writer struct {
 	in       *view
-	placed   bool // places are wanted
+	placed   bool // places are needed
 	out      strings.Builder
 	from, to []int32
 }
@@ -74,7 +76,8 @@ func (w *writer) copy(start, end int) {
 func (w *writer) view() *view { return &view{w.out.String(), w.from, w.to} }
 
 // search calls report with the places of secrets in a text, some of them more than once, until
-// report returns false, as search does then. A long text is searched in pieces that overlap.
+// report returns false. It returns false if it was stopped. A long text is searched in pieces that
+// overlap.
 func (r *Redactor) search(s string, placed bool, report func(span) bool) bool {
 	if len(r.plain) == 0 {
 		return true
@@ -92,8 +95,8 @@ func (r *Redactor) search(s string, placed bool, report func(span) bool) bool {
 	}
 }
 
-// each calls report with every place of a secret in a view, and in what it says when up to deep
-// encodings are undone, until report returns false; each then returns false too.
+// each calls report with every place of a secret in a view, and in the view after up to deep nested
+// encodings are undone, until report returns false. It returns false if it was stopped.
 func (r *Redactor) each(v *view, deep int, placed bool, report func(span) bool) bool {
 	if !r.finder.each(v.text, func(start, end int) bool { return report(v.source(start, end)) }) {
 		return false
@@ -110,9 +113,9 @@ func (r *Redactor) each(v *view, deep int, placed bool, report func(span) bool) 
 	return true
 }
 
-// units undoes the escapes that begin with mark. read appends what the escape at the beginning of a
-// text stands for, and returns its length; 0 is that it is none. units reports whether there was
-// one.
+// units undoes the escapes that begin with mark. read appends the value of the escape at the
+// beginning of a text, and returns the length of the escape, or 0 if there is none. units reports
+// whether there was an escape.
 func units(w *writer, mark byte, read func(to []byte, s string) ([]byte, int)) bool {
 	text, done, found := w.in.text, 0, false
 	var scratch [longestEntity]byte
@@ -182,7 +185,7 @@ func backslash(to []byte, s string) ([]byte, int) {
 	return nil, 0
 }
 
-// number returns the one that stands from start to end in a text, in digits alone.
+// number returns the number between start and end in a text, which must be only digits.
 func number(s string, start, end, base int) (n int64, ok bool) {
 	if len(s) < end {
 		return 0, false
@@ -208,7 +211,7 @@ func entities(_ *Redactor, w *writer) bool {
 			return nil, 0
 		}
 		said := html.UnescapeString(s[:end])
-		if strings.HasSuffix(said, ";") && said != ";" { // it was none, or only the beginning was one
+		if strings.HasSuffix(said, ";") && said != ";" { // not a character reference, or only its beginning is one
 			return nil, 0
 		}
 		return append(to, said...), end
@@ -280,7 +283,7 @@ func hexadecimal(r *Redactor, w *writer) bool {
 // White space may stand there, and a few other characters of ASCII, but no letters or digits other
 // than those that mark a number as hexadecimal.
 func groups(r *Redactor, w *writer) bool {
-	const longest = 8 // characters between two groups, but for white space
+	const longest = 8 // characters between two groups, not counting white space
 	text, found := w.in.text, false
 	var decoded []byte
 	var at []int32 // where the pairs of digits begin
@@ -316,7 +319,7 @@ func groups(r *Redactor, w *writer) bool {
 		if whole && i < len(text) && hexDigits[text[i]] >= 0 && between <= longest {
 			continue
 		}
-		if parts > 1 && len(decoded) >= max(r.shortest, 2) { // one group by itself is for hexadecimal
+		if parts > 1 && len(decoded) >= max(r.shortest, 2) { // hexadecimal handles a single group
 			w.keep(r, decoded, func(i int) (from, to int32) { return at[i], at[i] + 1 })
 			found = true
 		}
@@ -398,7 +401,8 @@ func addressed(line string, start int) (bytes int, column string) {
 	return 0, ""
 }
 
-// base64s undoes base64, standard and of URLs, wherever in a run of its characters it begins.
+// base64s undoes base64, the standard one and the one for URLs, wherever in a run of its characters
+// it begins.
 func base64s(r *Redactor, w *writer) bool {
 	return runs(w, &sextets, (r.shortest*8+5)/6, func(digits []byte, at []int32) {
 		for first := range 4 {
@@ -408,7 +412,7 @@ func base64s(r *Redactor, w *writer) bool {
 				a, b, c, d := digits[i], digits[i+1], digits[i+2], digits[i+3]
 				decoded = append(decoded, a<<2|b>>4, b<<4|c>>2, c<<6|d)
 			}
-			switch len(digits) - i { // what is left over
+			switch len(digits) - i { // digits after the last group of four
 			case 3:
 				decoded = append(decoded, digits[i]<<2|digits[i+1]>>4, digits[i+1]<<4|digits[i+2]>>2)
 			case 2:
@@ -422,10 +426,10 @@ func base64s(r *Redactor, w *writer) bool {
 	})
 }
 
-// keep writes what of some decoded bytes may be a text, and a zero byte after each part: most of
-// what is decoded from the wrong place, or was no encoding, is none. Secrets that are none keep it
-// whole. places returns the places in the input of the first and the last character that a byte
-// comes from; it is asked when places are wanted.
+// keep writes the parts of decoded bytes that may be text, and a zero byte after each part: bytes
+// that were decoded from the wrong place, or from text that was no encoding, are mostly not text.
+// If a secret is not text, keep writes all bytes. places returns the places in the input of the
+// first and the last character that a byte comes from; keep calls it only if places are needed.
 func (w *writer) keep(r *Redactor, decoded []byte, places func(i int) (from, to int32)) {
 	start := 0
 	end := func(end int) {
@@ -462,14 +466,13 @@ func (w *writer) keep(r *Redactor, decoded []byte, places func(i int) (from, to 
 	end(len(decoded))
 }
 
-// isText reports whether a character, or a byte that is none, stands in texts.
+// isText reports whether a character may be part of a text.
 func isText(c []byte) bool {
 	return len(c) > 1 || ' ' <= c[0] && c[0] < 0x7f || c[0] == '\n' || c[0] == '\r' || c[0] == '\t'
 }
 
-// runs calls decode with the digits of each run that has at least so many of them, by what they
-// stand for, and with their places if these are wanted. A run goes on in the next line, also where
-// that is indented.
+// runs calls decode with the values of the digits of each run that has at least this many, and with
+// their places if these are needed. A run continues in the next line, even if that is indented.
 func runs(w *writer, digits *[256]int8, least int, decode func(digits []byte, at []int32)) bool {
 	text, found := w.in.text, false
 	var said []byte
@@ -499,7 +502,7 @@ func runs(w *writer, digits *[256]int8, least int, decode func(digits []byte, at
 	return found
 }
 
-// What the characters of base64 and hexadecimal digits stand for; -1 for others.
+// The values of the characters of base64 and of hexadecimal digits; -1 for other characters.
 var (
 	sextets   = valuesOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", "-_", 62)
 	hexDigits = valuesOf("0123456789abcdef", "ABCDEF", 10)
@@ -519,7 +522,7 @@ var separators = func() (kinds [256]byte) {
 	return kinds
 }()
 
-// valuesOf returns the values of digits: their places among some, and from a value on among others.
+// valuesOf returns the values of digits: the index in digits, or from plus the index in others.
 func valuesOf(digits, others string, from int8) (values [256]int8) {
 	for i := range values {
 		values[i] = -1

@@ -2,8 +2,8 @@ package secret
 
 import "encoding/binary"
 
-// A finder finds which of some texts stand in another one. Each of them has at least four bytes, by
-// which it is known: next to nothing but these is looked at of a text in which there are none.
+// A finder finds occurrences of several texts in another text. Each text has at least four bytes,
+// and is found by them: in a text that contains none of them, the finder looks at little else.
 type finder struct {
 	begins [1 << 10]uint64 // a bit for each hash of the first four bytes
 	by     map[uint32][]string
@@ -20,11 +20,11 @@ func newFinder(texts []string) *finder {
 	return f
 }
 
-// hash returns 16 bits.
+// hash returns a hash of 16 bits.
 func hash(first uint32) uint32 { return first * 2654435761 >> 16 }
 
-// each calls report with where one of the texts begins and ends in s, in the order in which they
-// begin, until report returns false; each then returns false too.
+// each calls report with the start and the end of each occurrence of one of the texts in s, ordered
+// by the start, until report returns false. It returns false if it was stopped.
 func (f *finder) each(s string, report func(start, end int) bool) bool {
 	if len(s) < least {
 		return true
@@ -45,7 +45,7 @@ func (f *finder) each(s string, report func(start, end int) bool) bool {
 	return true
 }
 
-// any reports whether one of the texts stands in s.
+// any reports whether s contains one of the texts.
 func (f *finder) any(s string) bool {
 	return !f.each(s, func(int, int) bool { return false })
 }

@@ -1,13 +1,12 @@
-// Package secret takes secrets out of what programs and servers say: they quote what they
-// were given, and what they say goes into records, to models and to people.
+// Package secret removes secrets from the output of programs and servers: they may quote the
+// secrets that they got, and their output goes into records, to models and to people.
 //
 //	r := secret.New(token)
 //	message = r.Message(message)
 //
-// A secret is found as it is and in the ways in which it is usually written: in JSON, in a
-// URL, in HTML, in hexadecimal and in base64, there also over several lines and as a part of
-// something longer, such as a name and a password; and in up to three of these around each other.
-// It is not found when it was changed on purpose.
+// A secret is found as it is and in the usual encodings: in JSON, in a URL, in HTML, in hexadecimal
+// and in base64, also over several lines and as a part of something longer, such as a name and a
+// password; and in up to three nested encodings. It is not found if it was changed on purpose.
 package secret
 
 import (
@@ -28,9 +27,9 @@ import (
 )
 
 const (
-	least        = 4               // bytes: what is shorter is in every other text, and no secret
-	leastEncoded = 6               // the same of what it is encoded as
-	leastLine    = 8               // the same of a line of a secret that has several
+	least        = 4               // bytes; shorter texts occur everywhere and are not treated as secrets
+	leastEncoded = 6               // the same for its encoded forms
+	leastLine    = 8               // the same for a line of a secret with several lines
 	redacted     = "•••"           // what stands for a secret
 	quotation    = "it had said: " // where a quotation begins that does not begin the message
 )
@@ -41,15 +40,15 @@ type Redactor struct {
 	forms    []string // of the secrets, the longest first
 	folded   []string // the same in lower case
 	written  *finder  // of forms
-	plain    []string // the secrets, as they are when no encoding is left
+	plain    []string // the secrets without any encoding
 	finder   *finder  // of plain
 	shortest int      // the length of the shortest of plain
-	overlap  int      // of the pieces of a long text
+	overlap  int      // of neighbouring pieces of a long text
 	spaces   bool     // one of plain has a space
-	binary   bool     // one of plain is no text
+	binary   bool     // one of plain is not text
 }
 
-// New returns a redactor of these secrets; nil when none of them is long enough to be one.
+// New returns a redactor of these secrets; nil if none of them is long enough.
 func New(secrets ...string) *Redactor {
 	var forms, plain []string
 	for _, s := range secrets {
@@ -63,7 +62,7 @@ func New(secrets ...string) *Redactor {
 	plain = slices.DeleteFunc(plain, func(s string) bool { return len(s) < least || strings.TrimSpace(s) == "" })
 	slices.Sort(plain)
 	plain = slices.Compact(plain)
-	forms = slices.DeleteFunc(forms, func(form string) bool { return len(form) < least }) // what can't be printed is left out of some
+	forms = slices.DeleteFunc(forms, func(form string) bool { return len(form) < least }) // some forms leave out unprintable bytes
 	if len(forms) == 0 {
 		return nil
 	}
@@ -86,8 +85,8 @@ func New(secrets ...string) *Redactor {
 	return r
 }
 
-// partsOf returns a secret and what of it is secret by itself: the credential of a header, the
-// password in it, the lines of a key.
+// partsOf returns a secret and the parts of it that are secret by themselves: the credential of a
+// header, the password in it, the lines of a key.
 func partsOf(s string) []string {
 	parts := []string{s}
 	scheme, credential, _ := strings.Cut(s, " ")
@@ -128,7 +127,7 @@ func formsOf(s string) []string {
 	return forms
 }
 
-// quote returns a text as JSON, in which <, > and & stay what they are.
+// quote returns a text as JSON without escaping <, > and &.
 func quote(s string) string { return string(jsonscan.Encode(s)) }
 
 // unquoted returns a text without its first and last byte.
@@ -139,8 +138,8 @@ func lowerEscapes(s string) string {
 	return regexp.MustCompile(`%[0-9A-F]{2}`).ReplaceAllStringFunc(s, strings.ToLower)
 }
 
-// encodings returns a text in hexadecimal, and in base64 wherever in a longer text it begins:
-// without the characters that what stands beside it has a part in.
+// encodings returns a text in hexadecimal, and in base64 for each offset at which it may begin in a
+// longer text, without the characters that also encode bytes before or after it.
 func encodings(s string) []string {
 	all := []string{hex.EncodeToString([]byte(s)), strings.ToUpper(hex.EncodeToString([]byte(s)))}
 	for _, e := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
@@ -156,7 +155,7 @@ func encodings(s string) []string {
 	return all
 }
 
-// Text returns a text without secrets. Of those that overlap nothing is left.
+// Text returns a text without secrets. Overlapping secrets are removed completely.
 func (r *Redactor) Text(s string) string {
 	if r == nil || !r.written.any(s) && !r.hides(s) {
 		return s
@@ -164,8 +163,8 @@ func (r *Redactor) Text(s string) string {
 	return without(s, r.spans(s))
 }
 
-// Folded returns a text without secrets where letters may have changed their case, as they do in
-// the names of headers.
+// Folded returns a text without secrets, even if letters have changed their case, as in names of
+// headers.
 func (r *Redactor) Folded(s string) string {
 	if r == nil {
 		return s
@@ -195,15 +194,15 @@ func without(s string, parts []span) string {
 	return clean.String()
 }
 
-// hides reports whether a text says a secret when its encodings are undone.
+// hides reports whether a text contains a secret after its encodings are undone.
 func (r *Redactor) hides(s string) bool {
 	return !r.search(s, false, func(span) bool { return false })
 }
 
-// span is where in a text something secret stands.
+// span is the place of a secret in a text.
 type span struct{ start, end int }
 
-// spans returns those of a text, in order, the ones that overlap as one.
+// spans returns the places of secrets in a text, in order; overlapping ones are joined.
 func (r *Redactor) spans(s string) []span {
 	var all []span
 	for _, form := range r.forms {
@@ -220,7 +219,7 @@ func (r *Redactor) spans(s string) []span {
 	return merged(all)
 }
 
-// merged returns spans in order, the ones that overlap as one.
+// merged returns spans in order; overlapping ones are joined.
 func merged(all []span) []span {
 	slices.SortFunc(all, func(a, b span) int { return cmp.Or(a.start-b.start, a.end-b.end) })
 	merged := all[:0]
@@ -234,7 +233,7 @@ func merged(all []span) []span {
 	return merged
 }
 
-// appendSpans adds where a form stands in a text, also where it overlaps itself.
+// appendSpans appends the places of a form in a text, including places that overlap.
 func appendSpans(all []span, s, form string) []span {
 	first := len(all)
 	for from := 0; ; {
@@ -252,10 +251,10 @@ func appendSpans(all []span, s, form string) []span {
 	}
 }
 
-// Value returns a JSON value without secrets, in whatever way its strings are escaped; a number
-// that is a secret, or says one, becomes a string, and names of one object that come out the same
-// are numbered. What is not JSON is taken for a text. The value itself is not changed. It costs one
-// pass, and one more where names were changed.
+// Value returns a JSON value without secrets, however its strings are escaped. A number that is or
+// contains a secret becomes a string, and names of an object that become equal are numbered. If the
+// value is not JSON, it is treated as a text. Value does not modify its argument. It costs one
+// pass, and one more if names were changed.
 func (r *Redactor) Value(value json.RawMessage) json.RawMessage {
 	if r == nil || len(value) == 0 {
 		return value
@@ -265,7 +264,7 @@ func (r *Redactor) Value(value json.RawMessage) json.RawMessage {
 		return clean
 	}
 	if jsonscan.Check(value, jsonscan.Limits{MaxBytes: len(value)}) != nil {
-		return clean // names that were the same stay the same
+		return clean // names that were equal before stay equal
 	}
 	if clean, _ = r.value(value, true); jsonscan.Check(clean, jsonscan.Limits{MaxBytes: len(clean)}) != nil {
 		return json.RawMessage(`"` + redacted + `"`)
@@ -273,11 +272,11 @@ func (r *Redactor) Value(value json.RawMessage) json.RawMessage {
 	return clean
 }
 
-// value does what Value does, with names that were changed numbered if asked for; names is how many
-// were changed.
+// value does what Value does, and numbers changed names if number is true; names is the number of
+// changed names.
 func (r *Redactor) value(value json.RawMessage, number bool) (_ json.RawMessage, names int) {
 	text := string(value)
-	var clean []byte // what of value is done; nil while nothing has changed
+	var clean []byte // the redacted beginning of value; nil while nothing has changed
 	done := 0
 	lexer := jsonscan.Lexer{Text: value}
 	for kind := lexer.Next(); kind != jsonscan.EOF; kind = lexer.Next() {
@@ -326,16 +325,16 @@ func (r *Redactor) token(token string, escaped bool) string {
 	return token
 }
 
-// saysNumber reports whether a number is a secret, or says one that is not so short that many
-// numbers do.
+// saysNumber reports whether a number is a secret, or contains one that is too long to occur in
+// numbers by chance.
 func (r *Redactor) saysNumber(number string) bool {
 	return r.written.any(number) && slices.ContainsFunc(r.forms, func(form string) bool {
 		return number == form || len(form) >= leastEncoded && strings.Contains(number, form)
 	})
 }
 
-// Message returns a message without secrets. What a message quotes may be cut, so that it
-// begins or ends within one.
+// Message returns a message without secrets. It also finds a secret that is cut off at the
+// beginning or the end of a quotation.
 func (r *Redactor) Message(s string) string {
 	if r == nil {
 		return s
@@ -343,7 +342,7 @@ func (r *Redactor) Message(s string) string {
 	return r.cutEnd(r.cutStart(r.Text(s)))
 }
 
-// cutStart redacts the end of a secret where a quotation begins.
+// cutStart redacts the end of a secret at the beginning of a quotation.
 func (r *Redactor) cutStart(message string) string {
 	start := 0
 	if i := strings.Index(message, quotation); i >= 0 {
@@ -363,7 +362,7 @@ func (r *Redactor) cutStart(message string) string {
 	return message[:start] + redacted + said[n:]
 }
 
-// cutEnd redacts the beginning of a secret where a quotation ends.
+// cutEnd redacts the beginning of a secret at the end of a quotation.
 func (r *Redactor) cutEnd(message string) string {
 	said, n := strings.TrimRight(message, ` …"`), 0
 	for _, form := range r.forms {

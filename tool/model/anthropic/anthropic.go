@@ -1,4 +1,4 @@
-// Package anthropic speaks to models behind the Messages interface of Anthropic.
+// Package anthropic is a client for models with the Messages interface of Anthropic.
 package anthropic
 
 import (
@@ -11,8 +11,8 @@ import (
 
 const (
 	answer       = "answer" // the tool by which the model answers
-	maxTokens    = 4096     // of an answer when nobody says; the interface wants a number
-	maxReply     = 8192     // the same of a reply, which may be a plan
+	maxTokens    = 4096     // default for an answer; the interface requires a number
+	maxReply     = 8192     // default for a reply, which may be a plan
 	defaultBase  = "https://api.anthropic.com"
 	answerWithIt = "Takes the answer."
 )
@@ -26,7 +26,8 @@ type Client struct {
 	answersWhole atomic.Bool // the server does not stream
 }
 
-// New returns a client of a model. It reports a config that can't be used, and asks nobody.
+// New returns a client of a model. It returns an error if the config can't be used, and sends
+// nothing.
 func New(c model.Config) (*Client, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func New(c model.Config) (*Client, error) {
 	return &Client{config: c, http: model.HTTPClient(c.APIKey)}, nil
 }
 
-// Complete asks for a call of one tool, whose input is the answer.
+// Complete requests a call of one tool, whose input is the answer.
 func (c *Client) Complete(ctx context.Context, req *model.Request) (*model.Answer, error) {
 	r := c.request(maxTokens, nil)
 	r.MaxTokens *= int64(max(1, req.Answers))
@@ -66,7 +67,7 @@ func (c *Client) Complete(ctx context.Context, req *model.Request) (*model.Answe
 	case stopRefusal:
 		a.Stop = model.Refusal
 	default:
-		if a.Text == "" { // it has said something, and called nothing
+		if a.Text == "" { // the model wrote text and did not call the tool
 			a.Stop = model.Refusal
 		}
 	}

@@ -17,9 +17,10 @@ import (
 // longestName is the maximum length of the names of tools and the ids of calls.
 const longestName = 64
 
-// Converse asks for the next reply of a conversation; model.Turn says how. A reply that has
-// a schema is the input of one more tool, which the model calls when it calls no function. Prose
-// that it says besides is not its text; when it says nothing but prose, that is.
+// Converse requests the next reply of a conversation, as described by model.Turn. If the turn has a
+// schema, the reply is the input of an additional tool, which the model calls when it calls no
+// function. Prose beside such a call is dropped; if there is only prose, it is the text of the
+// reply.
 func (c *Client) Converse(ctx context.Context, turn *model.Turn) (*model.Reply, error) {
 	if err := turn.Check(); err != nil {
 		return nil, err
@@ -35,7 +36,7 @@ func (c *Client) Converse(ctx context.Context, turn *model.Turn) (*model.Reply, 
 		ask = c.stream
 	}
 	err := ask(ctx, c.turn(turn, s), s)
-	if errors.Is(err, model.ErrWhole) { // nothing was said yet
+	if errors.Is(err, model.ErrWhole) { // no piece of the reply was passed on yet
 		c.answersWhole.Store(true)
 		err = c.whole(ctx, c.turn(turn, s), s)
 	}
@@ -45,7 +46,7 @@ func (c *Client) Converse(ctx context.Context, turn *model.Turn) (*model.Reply, 
 	return s.reply(turn)
 }
 
-// turn returns a turn as it is sent.
+// turn returns the request for a turn.
 func (c *Client) turn(t *model.Turn, s *said) *messagesRequest {
 	r := c.request(maxReply, t.Temperature)
 	if !blank(t.System) {
@@ -67,15 +68,15 @@ func (c *Client) turn(t *model.Turn, s *said) *messagesRequest {
 	return r
 }
 
-// messages returns messages as they are sent. What functions gave is said by the user, in
-// one message; two messages of one side are one.
+// messages returns messages in the form of the interface. Results of functions are part of a user's
+// message; consecutive messages of the same side are joined.
 func messages(list []model.Message, names *wire.Names) []sentMessage {
 	ids := wire.NewNames(longestName)
 	sent := []sentMessage{}
 	for _, m := range list {
 		role, parts := parts(m, names, ids)
 		if len(parts) == 0 {
-			continue // which says nothing
+			continue // an empty message
 		}
 		if n := len(sent); n > 0 && sent[n-1].Role == role {
 			sent[n-1].Content = append(sent[n-1].Content, parts...)
@@ -86,7 +87,7 @@ func messages(list []model.Message, names *wire.Names) []sentMessage {
 	return sent
 }
 
-// parts returns who says a message, and its parts as they are sent.
+// parts returns the role of a message, and its parts in the form of the interface.
 func parts(m model.Message, names, ids *wire.Names) (role string, list []any) {
 	if m.Role == model.Returned {
 		result := resultPart{Type: "tool_result", ID: ids.Wire(m.ID), IsError: m.Error}
@@ -95,7 +96,7 @@ func parts(m model.Message, names, ids *wire.Names) (role string, list []any) {
 		}
 		return "user", []any{result}
 	}
-	if !blank(m.Text) { // which is refused
+	if !blank(m.Text) { // the interface refuses blank text
 		list = append(list, newText(m.Text))
 	}
 	for _, call := range m.Calls {
@@ -107,8 +108,8 @@ func parts(m model.Message, names, ids *wire.Names) (role string, list []any) {
 	return "user", list
 }
 
-// input returns a call's params as they are sent, which is always an object: text that is none
-// stands in one.
+// input returns the params of a call in the form of the interface, which is always an object: a
+// text that is not one is put into an object.
 func input(params string) json.RawMessage {
 	if blank(params) {
 		return json.RawMessage("{}")
@@ -125,26 +126,26 @@ func blank(text string) bool { return strings.TrimSpace(text) == "" }
 // said collects a model's answer as it arrives.
 type said struct {
 	names  *wire.Names
-	answer string // the tool by which it answers; "" when it just says so
+	answer string // the tool for its answer; "" if it answers with text
 	text   *wire.Text
-	prose  *wire.Text // what it says besides, when it answers by a tool
+	prose  *wire.Text // its text, if it answers with the tool
 
 	isAnswered bool
 	calls      []*wire.Call
 	at         map[int64]*block
 	isDone     bool
 	stop       string
-	reason     string // of a refusal
+	reason     string // the reason of a refusal
 	usage      usage
 }
 
-// block is a part of a message: text, or a call, or something that nobody reads.
+// block is a part of a message: text, a call, or something that is ignored.
 type block struct {
 	text *wire.Text
 	call *wire.Call
 }
 
-// add takes a piece. The error is that of who is told of it.
+// add adds a piece. The error is that of OnText.
 func (b *block) add(piece string) error {
 	switch {
 	case b.call != nil:
@@ -155,7 +156,7 @@ func (b *block) add(piece string) error {
 	return nil
 }
 
-// whole asks for all at once.
+// whole requests the reply as a whole.
 func (c *Client) whole(ctx context.Context, r *messagesRequest, s *said) error {
 	msg, err := c.ask(ctx, r)
 	if err != nil {
@@ -171,7 +172,7 @@ func (c *Client) whole(ctx context.Context, r *messagesRequest, s *said) error {
 	return nil
 }
 
-// stream asks for piece after piece.
+// stream requests the reply as a stream.
 func (c *Client) stream(ctx context.Context, r *messagesRequest, s *said) error {
 	r.Stream = true
 	err := c.events(ctx, r, func(e *streamEvent) (bool, error) {
@@ -184,7 +185,7 @@ func (c *Client) stream(ctx context.Context, r *messagesRequest, s *said) error 
 	return err
 }
 
-// take takes an event.
+// take processes an event.
 func (s *said) take(ctx context.Context, e *streamEvent) error {
 	switch e.Type {
 	case "message_start":
@@ -194,7 +195,7 @@ func (s *said) take(ctx context.Context, e *streamEvent) error {
 		s.at[e.Index] = b
 		begun := e.Block.Text
 		if input := string(e.Block.Input); input != "{}" {
-			begun += input // of servers that give it whole
+			begun += input // for servers that send it whole
 		}
 		return b.add(begun)
 	case "content_block_delta":
@@ -230,7 +231,7 @@ func (s *said) open(kind, id, name string) *block {
 	return &block{call: call}
 }
 
-// reply returns all that was said. The error is that of who is told the rest of it.
+// reply returns the complete reply. The error is that of OnText, which gets the rest of the text.
 func (s *said) reply(turn *model.Turn) (*model.Reply, error) {
 	rest := ""
 	switch {
@@ -260,13 +261,13 @@ func (s *said) reply(turn *model.Turn) (*model.Reply, error) {
 	return r, nil
 }
 
-// usage counts the tokens of a message. What was read is counted in three parts.
+// usage counts the tokens of a message. The tokens that the model read are counted in three parts.
 type usage struct{ fresh, created, cached, output int64 }
 
-// read returns what was read.
+// read returns the number of tokens that the model read.
 func (u *usage) read() int64 { return u.fresh + u.created + u.cached }
 
-// update takes counts, which are of all that was used so far. One that is not given stays as it is.
+// update sets the counts, which are totals so far. A missing count does not change.
 func (u *usage) update(c counts) {
 	for _, count := range []struct {
 		of    *int64

@@ -21,7 +21,7 @@ import (
 // The part of the Messages interface that this package uses, as
 // https://docs.anthropic.com/en/api/messages describes it.
 
-// version is that of the interface.
+// version is the version of the interface.
 const version = "2023-06-01"
 
 type messagesRequest struct {
@@ -65,7 +65,7 @@ type toolPart struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	InputSchema json.RawMessage `json:"input_schema"`
-	// Eager has the input streamed as it is written, and not a member at a time.
+	// Eager requests that the input is streamed as it is written, and not member by member.
 	Eager bool `json:"eager_input_streaming,omitempty"`
 }
 
@@ -75,7 +75,8 @@ type toolChoice struct {
 	NoParallel bool   `json:"disable_parallel_tool_use,omitempty"`
 }
 
-// newTool returns a tool whose input meets schema, which is an object's; nil is any object.
+// newTool returns a tool whose input has this schema, which must be the schema of an object; nil is
+// any object.
 func newTool(name, description string, schema json.RawMessage) toolPart {
 	s := []byte(`{"type":"object"`)
 	gjson.ParseBytes(schema).ForEach(func(k, v gjson.Result) bool {
@@ -114,7 +115,7 @@ const (
 	stopRefusal   = "refusal"
 )
 
-// counts are of tokens. A nil count was not given.
+// counts are numbers of tokens; nil if missing.
 type counts struct {
 	Input   *int64 `json:"input_tokens"`
 	Created *int64 `json:"cache_creation_input_tokens"`
@@ -160,7 +161,7 @@ func (c *Client) post(ctx context.Context, r *messagesRequest) (io.ReadCloser, e
 	return resp.Body, nil
 }
 
-// ask sends a request and returns the message that answers it.
+// ask sends a request and returns the message in the answer.
 func (c *Client) ask(ctx context.Context, r *messagesRequest) (*message, error) {
 	body, err := c.post(ctx, r)
 	if err != nil {
@@ -195,7 +196,7 @@ func (c *Client) events(ctx context.Context, r *messagesRequest, take func(*stre
 		line, err := lines.ReadBytes('\n')
 		switch {
 		case errors.Is(err, io.EOF):
-			return nil // an event without an end is none
+			return nil // an event without an end is dropped
 		case err != nil:
 			return model.Failure(ctx, err)
 		}
@@ -222,7 +223,7 @@ func (c *Client) events(ctx context.Context, r *messagesRequest, take func(*stre
 }
 
 // request returns a request with the settings of the config. tokens is the limit if the config has
-// none; temperature, unless it is nil, goes before that of the config.
+// none; temperature, if not nil, replaces that of the config.
 func (c *Client) request(tokens int, temperature *float64) *messagesRequest {
 	return &messagesRequest{
 		Model: c.config.Model, MaxTokens: int64(cmp.Or(c.config.MaxTokens, tokens)),

@@ -1,12 +1,12 @@
-// Package modeltest is a server for tests that says what it is told to, as the models of both
-// providers would, whole and streamed:
+// Package modeltest has a server for tests that sends given replies in the formats of both
+// providers, whole and streamed:
 //
 //	server := modeltest.New(t, modeltest.Say("hello"), modeltest.Reply{Status: 429, RetryAfter: "1"})
 //	client, err := openai.New(server.OpenAI())
 //	…
 //	if got := server.Requests(); gjson.GetBytes(got[0].Body, "stream").Bool() { … }
 //
-// A Reply is given in the format of whoever asks, at /v1/chat/completions and at /v1/messages.
+// The format of a Reply depends on the path of the request: /v1/chat/completions or /v1/messages.
 package modeltest
 
 import (
@@ -24,23 +24,24 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Key is the key that the server wants.
+// Key is the API key that the server requires.
 const Key = "sk-test-0123456789"
 
-// Reply is an answer of the server. A zero one is a model that says nothing.
+// Reply is an answer of the server. The zero Reply is the empty reply of a model.
 type Reply struct {
 	model.Reply
-	// Piece is into how many bytes long pieces the text and the params of calls are cut in a
-	// stream, at the end of a character; 0 gives each whole.
+	// Piece is the number of bytes of each piece into which a stream cuts the text and the params
+	// of calls, at ends of characters; 0 does not cut them.
 	Piece int
-	// Status is that of a refusal, whose message is the text; 0 and 200 are none.
+	// Status is the status of a refusal, whose message is the text; 0 and 200 are a normal answer.
 	Status     int
 	RetryAfter string // the header; "" sends none
-	// Cut is after how many bytes of the body the connection is closed; 0 is at its end.
+	// Cut is the number of bytes of the body after which the connection is closed; 0 sends the
+	// whole body.
 	Cut int
-	// Raw is the body as it is, instead of all of the above but Status and Cut; "" is none.
+	// Raw, if not "", is the whole body, which replaces everything above except Status and Cut.
 	Raw string
-	// Type is the content type; "" is the right one.
+	// Type is the content type; "" is the one that fits the body.
 	Type string
 }
 
@@ -71,7 +72,7 @@ type Server struct {
 	asked  []*Request
 }
 
-// New returns a server that gives these replies, in order, and then the status 500. It ends with
+// New returns a server that sends these replies, in order, and then the status 500. It ends with
 // the test.
 func New(t testing.TB, replies ...Reply) *Server {
 	return Func(t, func(n int, _ *Request) Reply {
@@ -83,8 +84,8 @@ func New(t testing.TB, replies ...Reply) *Server {
 	})
 }
 
-// Func returns a server that gives the reply that answer says, to the request of this number, from
-// 0.
+// Func returns a server that sends the replies of answer, which is called with the number of the
+// request, from 0.
 func Func(t testing.TB, answer func(n int, r *Request) Reply) *Server {
 	s := &Server{answer: answer}
 	server := httptest.NewServer(s)
@@ -93,17 +94,17 @@ func Func(t testing.TB, answer func(n int, r *Request) Reply) *Server {
 	return s
 }
 
-// OpenAI returns the config of a client that asks this server.
+// OpenAI returns the config of an OpenAI client for this server.
 func (s *Server) OpenAI() model.Config {
 	return model.Config{Model: "some-model", BaseURL: s.URL + "/v1", APIKey: Key}
 }
 
-// Anthropic returns the config of a client that asks this server.
+// Anthropic returns the config of an Anthropic client for this server.
 func (s *Server) Anthropic() model.Config {
 	return model.Config{Model: "some-model", BaseURL: s.URL, APIKey: Key}
 }
 
-// Requests returns those that were asked so far.
+// Requests returns the requests so far.
 func (s *Server) Requests() []*Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +115,7 @@ func (s *Server) Requests() []*Request {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // who asked is gone
+		return // the client is gone
 	}
 	req := &Request{r.URL.Path, r.Header.Clone(), body}
 	s.mu.Lock()
@@ -144,7 +145,7 @@ func refuse(w http.ResponseWriter, status int, message string) {
 	fmt.Fprintf(w, `{"type":"error","error":{"type":"error","message":%s}}`, quote(message))
 }
 
-// write answers with these parts of a body, each of which is sent at once.
+// write sends these parts of a body one by one.
 func (r *Reply) write(w http.ResponseWriter, req *Request, parts []string) {
 	if r.RetryAfter != "" {
 		w.Header().Set("Retry-After", r.RetryAfter)
@@ -213,7 +214,7 @@ func quote(text string) string {
 	return b.String()
 }
 
-// Stream asks for a reply in pieces, and checks that together they are its text.
+// Stream requests a reply in pieces, and checks that together they are its text.
 func Stream(t testing.TB, c model.Converser, turn model.Turn) (*model.Reply, error) {
 	t.Helper()
 	told := ""
@@ -225,7 +226,7 @@ func Stream(t testing.TB, c model.Converser, turn model.Turn) (*model.Reply, err
 	return reply, err
 }
 
-// BenchmarkStream streams a long text in small pieces, to a client of the server.
+// BenchmarkStream streams a long text in small pieces to a client of the server.
 func BenchmarkStream(b *testing.B, open func(*Server) model.Converser) {
 	reply := Say(strings.Repeat("four", 10000))
 	reply.Piece = 4

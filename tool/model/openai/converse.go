@@ -16,13 +16,14 @@ import (
 
 const (
 	longestName = 64 // of a function
-	// emptyText replaces the empty text, which the library leaves out and servers then miss.
+	// emptyText replaces the empty text, which the library would leave out although servers require
+	// it.
 	emptyText = `""`
 	noParams  = `{"type":"object","properties":{}}`
 )
 
-// Converse asks for the next reply of a conversation; model.Turn says how. Servers other than
-// OpenAI's find the schema in the system message as well.
+// Converse requests the next reply of a conversation, as described by model.Turn. For servers other
+// than OpenAI's it adds the schema to the system message.
 func (c *Client) Converse(ctx context.Context, turn *model.Turn) (*model.Reply, error) {
 	if err := turn.Check(); err != nil {
 		return nil, err
@@ -38,7 +39,7 @@ func (c *Client) Converse(ctx context.Context, turn *model.Turn) (*model.Reply, 
 		ask = c.stream
 	}
 	err := ask(ctx, req, s)
-	if errors.Is(err, model.ErrWhole) { // nothing was said yet
+	if errors.Is(err, model.ErrWhole) { // no piece of the reply was passed on yet
 		c.answersWhole.Store(true)
 		err = c.whole(ctx, req, s)
 	}
@@ -48,7 +49,7 @@ func (c *Client) Converse(ctx context.Context, turn *model.Turn) (*model.Reply, 
 	return s.reply(turn, names), nil
 }
 
-// turn returns a turn as it is sent.
+// turn returns the request for a turn.
 func (c *Client) turn(t *model.Turn, names *wire.Names) sdk.ChatCompletionRequest {
 	r := c.settings(t.Temperature)
 	system := t.System
@@ -82,7 +83,7 @@ func function(f model.Function, names *wire.Names) sdk.Tool {
 	}}
 }
 
-// message returns a message as it is sent; one that says nothing is not.
+// message returns a message in the form of the interface; false if it is empty and not sent.
 func message(m model.Message, names *wire.Names) (sdk.ChatCompletionMessage, bool) {
 	s := sdk.ChatCompletionMessage{Role: string(m.Role), Content: m.Text}
 	if m.Role == model.Returned {
@@ -100,7 +101,7 @@ func message(m model.Message, names *wire.Names) (sdk.ChatCompletionMessage, boo
 	return s, s.Content != "" || s.ToolCalls != nil
 }
 
-// params returns a call's params as they are sent, never empty.
+// params returns the params of a call in the form of the interface, never empty.
 func params(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return "{}"
@@ -118,7 +119,7 @@ type said struct {
 	usage   sdk.Usage
 }
 
-// whole asks for all at once.
+// whole requests the reply as a whole.
 func (c *Client) whole(ctx context.Context, req sdk.ChatCompletionRequest, s *said) error {
 	resp, err := c.sdk.CreateChatCompletion(ctx, req)
 	if err != nil {
@@ -138,7 +139,7 @@ func (c *Client) whole(ctx context.Context, req sdk.ChatCompletionRequest, s *sa
 	return s.text.Add(choice.Message.Content)
 }
 
-// stream asks for piece after piece.
+// stream requests the reply as a stream.
 func (c *Client) stream(ctx context.Context, req sdk.ChatCompletionRequest, s *said) error {
 	req.StreamOptions = &sdk.StreamOptions{IncludeUsage: true}
 	stream, err := c.sdk.CreateChatCompletionStream(ctx, req)
@@ -161,7 +162,7 @@ func (c *Client) stream(ctx context.Context, req sdk.ChatCompletionRequest, s *s
 		}
 		for _, choice := range chunk.Choices {
 			if choice.Index != 0 {
-				continue // nobody asked for more than one
+				continue // only one choice was requested
 			}
 			if err := s.add(&choice); err != nil {
 				return err
@@ -170,7 +171,7 @@ func (c *Client) stream(ctx context.Context, req sdk.ChatCompletionRequest, s *s
 	}
 }
 
-// add takes a piece. The error is that of who is told of it.
+// add adds a piece. The error is that of OnText.
 func (s *said) add(c *sdk.ChatCompletionStreamChoice) error {
 	if c.FinishReason != "" {
 		s.finish = c.FinishReason
@@ -186,8 +187,8 @@ func (s *said) add(c *sdk.ChatCompletionStreamChoice) error {
 	return s.text.Add(c.Delta.Content)
 }
 
-// call returns the call that a piece belongs to. The index says so; servers that give none, or the
-// same for all, begin a call with its id.
+// call returns the call that a piece belongs to, by its index. Servers that send no index, or the
+// same for all calls, begin each call with its id.
 func (s *said) call(piece sdk.ToolCall) *wire.Call {
 	place, known := len(s.calls)-1, len(s.calls) > 0
 	if piece.Index != nil {
@@ -206,7 +207,7 @@ func (s *said) call(piece sdk.ToolCall) *wire.Call {
 	return made
 }
 
-// reply returns all that was said.
+// reply returns the complete reply.
 func (s *said) reply(turn *model.Turn, names *wire.Names) *model.Reply {
 	r := &model.Reply{
 		Text: s.text.String(), Calls: wire.Calls(turn, names, s.calls),

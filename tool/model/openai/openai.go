@@ -1,5 +1,5 @@
-// Package openai speaks to models behind the interface of OpenAI, which many servers have,
-// also those on one's own machine.
+// Package openai is a client for models with the interface of OpenAI, which many servers have,
+// including servers on your own machine.
 package openai
 
 import (
@@ -24,7 +24,8 @@ type Client struct {
 	answersWhole atomic.Bool // the server does not stream
 }
 
-// New returns a client of a model. It reports a config that can't be used, and asks nobody.
+// New returns a client of a model. It returns an error if the config can't be used, and sends
+// nothing.
 func New(c model.Config) (*Client, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -38,8 +39,8 @@ func New(c model.Config) (*Client, error) {
 	return &Client{config: c, sdk: sdk.NewClientWithConfig(cfg), hosted: c.BaseURL == ""}, nil
 }
 
-// Complete asks with structured output. Servers that do not know it find the schema in the
-// system message.
+// Complete requests structured output. For servers without structured output it adds the schema to
+// the system message.
 func (c *Client) Complete(ctx context.Context, req *model.Request) (*model.Answer, error) {
 	resp, err := c.sdk.CreateChatCompletion(ctx, c.request(req))
 	if err != nil {
@@ -47,7 +48,7 @@ func (c *Client) Complete(ctx context.Context, req *model.Request) (*model.Answe
 	}
 	a := &model.Answer{Input: int64(max(0, resp.Usage.PromptTokens)), Output: int64(max(0, resp.Usage.CompletionTokens))}
 	if len(resp.Choices) == 0 {
-		return a, nil // which is no JSON
+		return a, nil // not JSON
 	}
 	choice := resp.Choices[0]
 	a.Text = choice.Message.Content
@@ -73,7 +74,7 @@ func (c *Client) request(req *model.Request) sdk.ChatCompletionRequest {
 	return r
 }
 
-// format asks for structured output.
+// format returns the request for structured output.
 func format(schema json.RawMessage, strict bool) *sdk.ChatCompletionResponseFormat {
 	return &sdk.ChatCompletionResponseFormat{
 		Type: sdk.ChatCompletionResponseFormatTypeJSONSchema,
@@ -83,11 +84,12 @@ func format(schema json.RawMessage, strict bool) *sdk.ChatCompletionResponseForm
 	}
 }
 
-// settings returns a request with what the config says, where this temperature is nil.
+// settings returns a request with the settings of the config. temperature, if not nil, replaces
+// that of the config.
 func (c *Client) settings(temperature *float64) sdk.ChatCompletionRequest {
 	r := sdk.ChatCompletionRequest{Model: c.config.Model}
 	if t := cmp.Or(temperature, c.config.Temperature); t != nil {
-		// The library takes 0 for not given.
+		// The library treats 0 as not given.
 		r.Temperature = max(float32(*t), math.SmallestNonzeroFloat32)
 	}
 	if c.hosted {

@@ -1,5 +1,5 @@
-// Package wire is what the clients of all providers share about conversations: names that
-// providers take, the text of a reply as it comes, and how a reply ends.
+// Package wire has code that the clients of all providers share: names that providers accept, the
+// text of a reply as it is streamed, and the end of a reply.
 package wire
 
 import (
@@ -10,17 +10,17 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Names gives names of any form others that providers take: letters, digits, _ and -. A
-// name that they take already is its own; two names are never one.
+// Names maps names of any form to names that providers accept: letters, digits, _ and -. A name
+// that they accept stays the same; two names are never mapped to one.
 type Names struct {
 	most  int
 	wire  map[string]string
-	given map[string]string // the other way round
-	alike map[string]int    // of a name that several are like, how many are
+	given map[string]string // from wire names to names
+	alike map[string]int    // the number of names that have the same legal form
 }
 
-// NewNames returns names of at most so many bytes. These come first, so that the others do not take
-// theirs.
+// NewNames returns a mapping to names of at most so many bytes. The names first are mapped first,
+// so that they keep their form.
 func NewNames(most int, first ...string) *Names {
 	n := &Names{most, map[string]string{}, map[string]string{}, map[string]int{}}
 	for _, name := range first {
@@ -50,7 +50,7 @@ func (n *Names) Wire(name string) string {
 	return w
 }
 
-// Unused returns a name like this one that stands for no other. It is taken then.
+// Unused returns a similar name that is not used yet, and marks it as used.
 func (n *Names) Unused(name string) string {
 	legal := n.legal(name)
 	for w := legal; ; {
@@ -64,7 +64,7 @@ func (n *Names) Unused(name string) string {
 	}
 }
 
-// Name returns what a name that was sent stands for. One that was not sent stands for itself.
+// Name returns the original of a name that was sent. A name that was not sent is returned as it is.
 func (n *Names) Name(wire string) string {
 	if name, ok := n.given[wire]; ok {
 		return name
@@ -72,7 +72,7 @@ func (n *Names) Name(wire string) string {
 	return wire
 }
 
-// legal returns a name with _ for what is not taken.
+// legal returns a name with _ for characters that are not accepted.
 func (n *Names) legal(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
@@ -86,16 +86,16 @@ func (n *Names) legal(name string) string {
 	return name[:min(len(name), n.most)]
 }
 
-// Text is the text of a reply as it comes.
+// Text is the text of a reply as it is streamed.
 type Text struct {
-	tell func(piece string) error // nil: nobody is told
+	tell func(piece string) error // may be nil
 	all  strings.Builder
 }
 
-// NewText returns no text yet. What is added is told.
+// NewText returns an empty text. tell is called with each piece that is added.
 func NewText(tell func(piece string) error) *Text { return &Text{tell: tell} }
 
-// Add adds a piece. The error is that of who was told.
+// Add adds a piece. It returns the error of tell.
 func (t *Text) Add(piece string) error {
 	t.all.WriteString(piece)
 	if piece == "" || t.tell == nil {
@@ -104,17 +104,17 @@ func (t *Text) Add(piece string) error {
 	return t.tell(piece)
 }
 
-// String returns all of it.
+// String returns the whole text so far.
 func (t *Text) String() string { return t.all.String() }
 
-// Call is a call as it comes.
+// Call is a call as it is streamed.
 type Call struct {
 	ID, Name string
 	Params   strings.Builder
 }
 
-// Calls returns those of a reply to a turn, with the names of their functions. Ids that are
-// missing, or there twice, are made: the same for the same reply.
+// Calls returns the calls of a reply to a turn, with the original names of their functions. It
+// replaces missing and duplicate ids; the same reply always gets the same ids.
 func Calls(t *model.Turn, names *Names, calls []*Call) []model.FunctionCall {
 	n := 0
 	for _, m := range t.Messages {
@@ -138,7 +138,7 @@ func Calls(t *model.Turn, names *Names, calls []*Call) []model.FunctionCall {
 	return list
 }
 
-// Cut returns the failure of a stream that ended before the reply did.
+// Cut returns the failure of a stream that ended before the reply was complete.
 func Cut() error {
 	return &tool.Error{Code: "connection-lost", Message: "the answer broke off: the stream ended before the model had finished"}
 }
