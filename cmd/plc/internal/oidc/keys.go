@@ -16,36 +16,36 @@ import (
 )
 
 const (
-	freshTime = time.Hour        // after which keys are asked for again, so that those that were withdrawn stop to count
-	staleTime = 24 * time.Hour   // after which they don't count, when the issuer can't be asked
-	askEvery  = 10 * time.Second // at most, for a key that is not known
+	freshTime = time.Hour        // after which keys are requested again, so that withdrawn keys stop to count
+	staleTime = 24 * time.Hour   // after which they don't count if the issuer can't be reached
+	askEvery  = 10 * time.Second // shortest interval of requests for an unknown key
 	leastRSA  = 2048             // bits
 )
 
-// keys are those of an issuer.
+// keys caches the keys of an issuer.
 type keys struct {
 	all   []key
-	asked time.Time     // when the issuer was asked for them last
-	got   time.Time     // when it answered
-	err   error         // why it did not, the last time
-	under chan struct{} // closed when the answer is there; nil when it is not being asked
+	asked time.Time     // the time of the last request
+	got   time.Time     // the time of the last answer
+	err   error         // why the last request failed
+	under chan struct{} // closed when the request under way has ended; nil if there is none
 }
 
 // A key verifies signatures.
 type key struct {
-	id, alg string // "" is not said
+	id, alg string // "" if not given
 	public  crypto.PublicKey
 }
 
-// key returns the key with an id, for a way of signing. The error wraps ErrToken when the issuer
-// has no such key. Nobody waits for the issuer whose key is known.
+// key returns the key with an id, for a signing method. The error wraps ErrToken if the issuer has
+// no such key. If the key is known, key does not wait for the issuer.
 func (p *Provider) key(ctx context.Context, id, alg string) (crypto.PublicKey, error) {
 	p.mu.Lock()
 	k, ok := p.keys.find(id, alg)
 	age := p.now().Sub(p.keys.got)
 	if (!ok || age > freshTime) && p.keys.under == nil && p.now().Sub(p.keys.asked) >= askEvery {
 		p.keys.asked, p.keys.under = p.now(), make(chan struct{})
-		go p.fetchKeys(context.WithoutCancel(ctx), p.keys.under) // others wait for it as well
+		go p.fetchKeys(context.WithoutCancel(ctx), p.keys.under) // other callers wait for it as well
 	}
 	under := p.keys.under
 	p.mu.Unlock()
@@ -85,7 +85,7 @@ func (k *keys) find(id, alg string) (crypto.PublicKey, bool) {
 	return found[0].public, true
 }
 
-// fits reports whether a key is for a way of signing.
+// fits reports whether a key is for a signing method.
 func (k *key) fits(alg string) bool {
 	if k.alg != "" && k.alg != alg {
 		return false
@@ -124,7 +124,7 @@ func (p *Provider) theirKeys(ctx context.Context) ([]key, error) {
 	}
 	var all []key
 	for _, text := range set.Keys {
-		if k, ok := readKey(text); ok { // others are for other uses
+		if k, ok := readKey(text); ok { // other keys have other uses
 			all = append(all, k)
 		}
 	}

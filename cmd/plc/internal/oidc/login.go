@@ -13,17 +13,17 @@ import (
 	"strings"
 )
 
-// A Login is a login that has begun. The browser keeps it until the person comes back.
+// A Login is the state of a login under way. The browser keeps it until the person comes back.
 type Login struct {
 	State    string `json:"state"`
 	Nonce    string `json:"nonce"`
 	Verifier string `json:"verifier"`
 }
 
-// CanLogIn reports whether people log in at the issuer.
+// CanLogIn reports whether people can log in at the issuer.
 func (p *Provider) CanLogIn() bool { return p.config.ClientID != "" }
 
-// Begin begins a login, and returns the address at which the person goes on.
+// Begin begins a login, and returns the address to which the person is sent.
 func (p *Provider) Begin(ctx context.Context) (*Login, string, error) {
 	m, err := p.discover(ctx)
 	if err != nil {
@@ -46,7 +46,8 @@ func (p *Provider) Begin(ctx context.Context) (*Login, string, error) {
 	return l, m.Login + sep + q.Encode(), nil
 }
 
-// End returns who has logged in, by what the issuer has sent the browser back with.
+// End returns the caller who has logged in; back is the query with which the issuer has sent the
+// browser back.
 func (p *Provider) End(ctx context.Context, l *Login, back url.Values) (*Caller, error) {
 	switch {
 	case l.State == "" || subtle.ConstantTimeCompare([]byte(l.State), []byte(back.Get("state"))) != 1:

@@ -1,7 +1,7 @@
-// Package oidc knows the callers of a server by the tokens of an OpenID Connect issuer: JWTs that
-// it signs, which say who has them and in which groups they are. It finds the keys of the issuer by
-// discovery (OpenID Connect Discovery 1.0), and follows as they change (keys.go). People log in by
-// the authorization code flow with PKCE (login.go).
+// Package oidc identifies the callers of a server by the tokens of an OpenID Connect issuer: signed
+// JWTs with the name and the groups of a caller. It finds the keys of the issuer by discovery
+// (OpenID Connect Discovery 1.0), and updates them (keys.go). People log in by the authorization
+// code flow with PKCE (login.go).
 package oidc
 
 import (
@@ -23,20 +23,20 @@ import (
 	"github.com/plc-lang/plc/lang/yaml"
 )
 
-// Config says which issuer is trusted, and with what.
+// Config says which issuer is trusted, and how its tokens are read.
 type Config struct {
 	Issuer   string `json:"issuer"`
 	Audience string `json:"audience"` // that the tokens of programs have to name
-	// Name is the claim by which callers are known, "sub" by default. It has to be one that the
-	// issuer gives to nobody else.
+	// Name is the claim with the name of a caller, "sub" by default. The issuer must not give the
+	// same value to anybody else.
 	Name string `json:"name"`
-	// Claim is the claim with the groups or roles of a caller, by the names of its members with
-	// dots between: groups, realm_access.roles. Roles says what each of its values allows.
+	// Claim is the path of the claim with the groups or roles of a caller: groups,
+	// realm_access.roles. Roles says what each of its values allows.
 	Claim string              `json:"claim"`
 	Roles map[string][]string `json:"roles"`
 
-	// ClientID is the name of this server for logging people in; "" doesn't. SecretFrom is the
-	// environment variable with its secret, if it has one.
+	// ClientID is the client id of this server for logging people in; "" disables that. SecretFrom
+	// is the environment variable with its secret, if it has one.
 	ClientID   string   `json:"clientId"`
 	SecretFrom string   `json:"clientSecretFrom"`
 	Scopes     []string `json:"scopes"` // besides openid
@@ -74,7 +74,7 @@ func Read(file string, text []byte, lookup func(string) (string, bool)) (*Config
 	return &c, nil
 }
 
-// safe reports whether nobody between can read or change what an address says: it has TLS, or is of
+// safe reports whether nobody can read or change the traffic to an address: it uses TLS, or is on
 // this machine.
 func safe(address string) bool {
 	u, err := url.Parse(address)
@@ -85,26 +85,26 @@ func safe(address string) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && ip != nil && ip.IsLoopback()
 }
 
-// A Caller is who has a token.
+// A Caller is the holder of a token.
 type Caller struct {
 	Name    string
 	Roles   []string // as Config.Roles says
 	Expires time.Time
 }
 
-// A Provider knows the callers that an issuer vouches for. Its methods may be called by several
-// goroutines at once.
+// A Provider verifies the tokens of an issuer. Its methods may be called by several goroutines at
+// once.
 type Provider struct {
 	config Config
 	client *http.Client
 	now    func() time.Time
 
 	mu   sync.Mutex
-	meta *metadata // nil until it was found
+	meta *metadata // nil until it is known
 	keys keys
 }
 
-// New returns a provider, which asks the issuer when it is needed first.
+// New returns a provider, which contacts the issuer only when it first needs to.
 func New(c Config) *Provider {
 	return &Provider{config: c, now: time.Now, client: &http.Client{
 		Timeout:       fetchTime,
@@ -114,18 +114,18 @@ func New(c Config) *Provider {
 
 const (
 	fetchTime = 10 * time.Second
-	maxAnswer = 1 << 20 // bytes of an answer of the issuer
+	maxAnswer = 1 << 20 // size of an answer of the issuer, in bytes
 	skew      = time.Minute
 )
 
-// ErrToken is wrapped by the errors about a token that doesn't count. Others are those of the
-// issuer, which could not be asked.
+// ErrToken is wrapped by errors about an invalid token. Other errors mean that the issuer could not
+// be reached.
 var ErrToken = errors.New("the token does not count")
 
-// methods are the ways of signing that count. None of them has a key that both sides know.
+// methods are the accepted signing methods, all of which use public keys.
 var methods = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 
-// Verify returns who has a token that a program has sent.
+// Verify returns the holder of a token that a program has sent.
 func (p *Provider) Verify(ctx context.Context, token string) (*Caller, error) {
 	if p.config.Audience == "" {
 		return nil, fmt.Errorf("%w: tokens of programs are not taken here", ErrToken)
@@ -162,7 +162,7 @@ func (p *Provider) verify(ctx context.Context, token, audience string) (jwt.MapC
 	return claims, nil
 }
 
-// caller returns who claims are about.
+// caller returns the caller that claims describe.
 func (p *Provider) caller(claims jwt.MapClaims) (*Caller, error) {
 	c := &Caller{}
 	c.Name, _ = claims[p.config.Name].(string)
@@ -187,10 +187,10 @@ func (p *Provider) caller(claims jwt.MapClaims) (*Caller, error) {
 	return c, nil
 }
 
-// valuesAt returns the texts of a claim: of a list, or of one text with spaces between, as scopes
-// are.
+// valuesAt returns the values of a claim, which is a list of strings, or one string with spaces
+// between the values, like scope.
 func valuesAt(claims map[string]any, path string) (all []string) {
-	if v, ok := claims[path]; ok { // a name may have dots, as in https://example/groups
+	if v, ok := claims[path]; ok { // a name may contain dots, as in https://example/groups
 		return texts(v)
 	}
 	name, rest, more := strings.Cut(path, ".")
@@ -222,7 +222,7 @@ type metadata struct {
 	Token  string `json:"token_endpoint"`
 }
 
-// discover returns what the issuer says of itself.
+// discover returns the metadata of the issuer.
 func (p *Provider) discover(ctx context.Context) (*metadata, error) {
 	p.mu.Lock()
 	known := p.meta
@@ -254,7 +254,7 @@ func (p *Provider) get(ctx context.Context, address string, into any) error {
 	return p.do(req, into)
 }
 
-// do sends a request to the issuer and reads the JSON that it answers.
+// do sends a request to the issuer and reads the JSON of its answer.
 func (p *Provider) do(req *http.Request, into any) error {
 	res, err := p.client.Do(req)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package runner executes the runs of a server: some at a time, while others wait in a queue with
-// a bound. A run is in the store before it waits, so that none is lost with the process: the next
-// runner over the same store resumes those that were under way or waited, and continues those
-// whose questions were answered.
+// Package runner executes the runs of a server: a bounded number at a time, while others wait in a
+// bounded queue. A run is in the store before it waits, so none is lost with the process: the next
+// runner with the same store resumes runs that were under way or waited, and continues runs whose
+// questions were answered.
 package runner
 
 import (
@@ -22,36 +22,36 @@ import (
 // Label is the label of a run that names the front end which began it.
 const Label = "frontend"
 
-// Options configure a Runner.
+// Options configures a Runner.
 type Options struct {
 	Engine *plc.Engine
 	// Frontend is the value of the label Label of the runs that the runner continues.
 	Frontend string
-	// Labels are others that they have to have.
+	// Labels are other labels that these runs must have.
 	Labels map[string]string
 	// Running limits the runs that execute at once, and Queued those that wait for their turn.
 	// PerOwner bounds both for one owner; 0 is no bound.
 	Running, Queued, PerOwner int
-	// Stopped, if it is not nil, is called when a run of this process has ended or paused. A run
-	// that paused goes on as another job.
+	// Stopped, if not nil, is called when a run of this process has ended or paused. A paused run
+	// continues as another job.
 	Stopped func(j *Job)
 }
 
-// pollEvery is the interval at which the store is asked for answers that other processes have put
-// there.
+// pollEvery is the interval at which the runner looks in the store for answers from other
+// processes.
 const pollEvery = 500 * time.Millisecond
 
 // ended is the reason of runs that were under way when their runner was closed.
 const ended = "the server ended"
 
-// interrupted is the error of those runs. A run that somebody cancelled has another one, whatever
-// reason was given.
+// interrupted is the error of these runs. A run that somebody cancelled has another error, even if
+// the reason is the same.
 var interrupted = &exec.CancelError{Reason: ended, Later: true}
 
-// A FullError says that a run can't be accepted now.
+// A FullError says that the queue is full.
 type FullError struct {
 	Most  int
-	Owner bool // the bound is that of one owner
+	Owner bool // the bound of one owner was reached
 }
 
 func (e *FullError) Error() string {
@@ -74,12 +74,12 @@ type Runner struct {
 	mu       sync.Mutex
 	closed   bool
 	jobs     map[string]*Job
-	reserved map[string]int    // jobs, and runs that are about to be, by owner
+	reserved map[string]int    // by owner, jobs and runs that are about to become jobs
 	total    int               // the sum of reserved
 	looks    map[string]bool   // runs that Look was called with
-	asked    map[string]int    // how many questions were open when a run was looked at last
+	asked    map[string]int    // the number of open questions when a run was looked at last
 	problems map[string]string // why a run can't be continued
-	retries  map[string]retry  // of the runs that have a problem
+	retries  map[string]retry  // for runs with a problem
 }
 
 // A retry says when a run that could not be continued is tried again.
@@ -91,7 +91,7 @@ type retry struct {
 // maxDelay is the longest pause before a run that could not be continued is tried again.
 const maxDelay = 10 * time.Minute
 
-// New returns a runner, which resumes the runs that the one before it left in the store.
+// New returns a runner, which resumes the runs that an earlier runner left in the store.
 func New(ctx context.Context, o Options) *Runner {
 	r := &Runner{
 		opts: o, slots: make(chan struct{}, o.Running), nudges: make(chan struct{}, 1), watch: make(chan struct{}),
@@ -114,8 +114,8 @@ func (r *Runner) Close() {
 	}
 }
 
-// Begin executes a run for an owner once there is room. The function begin makes it, or
-// continues one. The error is a *FullError when the queue is full.
+// Begin executes a run for an owner once there is room. The function begin makes or continues the
+// run. The error is a *FullError if the queue is full.
 func (r *Runner) Begin(owner string, begin func(context.Context) (*plc.Run, error)) (*Job, error) {
 	if err := r.reserve(owner, r.opts.Running+r.opts.Queued, r.opts.PerOwner); err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func (r *Runner) release(owner string) {
 	}
 }
 
-// start executes what was begun or is continued, when there is room.
+// start executes a run when there is room.
 func (r *Runner) start(begun *plc.Run, owner string) *Job {
 	ctx, cancel := context.WithCancelCause(r.context)
 	j := &Job{ID: begun.ID(), Done: make(chan struct{}), cancel: cancel, events: make(chan struct{})}
@@ -190,7 +190,7 @@ func (r *Runner) start(begun *plc.Run, owner string) *Job {
 	return j
 }
 
-// execute runs what was begun. One that is cancelled while it waits for room executes as well: it
+// execute executes a run. A run that is cancelled while it waits for room is executed as well: it
 // ends at once, and its record says why.
 func (r *Runner) execute(ctx context.Context, begun *plc.Run) (*exec.Result, error) {
 	select {
@@ -213,7 +213,7 @@ func (r *Runner) Jobs() []*Job {
 	return all
 }
 
-// Job returns the job of a run; nil when this process does not execute it.
+// Job returns the job of a run; nil if this process does not execute it.
 func (r *Runner) Job(run string) *Job {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -227,7 +227,7 @@ func (r *Runner) Problem(run string) string {
 	return r.problems[run]
 }
 
-// Look makes the runner look at a run now: somebody has answered.
+// Look makes the runner look at a run now, since somebody has answered a question.
 func (r *Runner) Look(run string) {
 	r.mu.Lock()
 	r.looks[run] = true
@@ -235,7 +235,8 @@ func (r *Runner) Look(run string) {
 	r.wake()
 }
 
-// wake makes the runner look at the runs of Look now, and at all if some had no room.
+// wake makes the runner look at the runs of Look now, and at all runs if there was no room for
+// some.
 func (r *Runner) wake() {
 	select {
 	case r.nudges <- struct{}{}:
@@ -248,14 +249,14 @@ func Left(sum *journal.Summary) bool {
 	return sum.Status == journal.Interrupted || sum.Status == exec.Cancelled && sum.Reason == interrupted.Error()
 }
 
-// watchStore continues runs as people answer, and those that another process left.
+// watchStore continues runs when people answer, and runs that another process left.
 func (r *Runner) watchStore() {
 	defer close(r.watch)
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
-	short := false // some runs had no room
+	short := false // there was no room for some runs
 	for all := true; ; {
-		// A store that can't be read now is asked again; requests tell its error.
+		// If the store can't be read now, try again; requests report its error.
 		if all || short {
 			short, _ = r.continueRuns(r.context)
 		} else {
@@ -272,15 +273,15 @@ func (r *Runner) watchStore() {
 	}
 }
 
-// filter admits the runs that may have to be continued. It reads a row of each run of the store, so
-// it is not for each answer.
+// filter returns a filter for the runs that may have to be continued. It reads a row for each run
+// of the store, so it is not used for every answer.
 func (r *Runner) filter() journal.Filter {
 	labels := map[string]string{Label: r.opts.Frontend}
 	maps.Copy(labels, r.opts.Labels)
 	return journal.Filter{Labels: labels, Status: []exec.Status{exec.Paused, journal.Interrupted, exec.Cancelled, exec.Undoing}}
 }
 
-// continueThose continues the runs of Look. It reports whether some had no room.
+// continueThose continues the runs of Look. It reports whether there was no room for some.
 func (r *Runner) continueThose(ctx context.Context) (short bool) {
 	r.mu.Lock()
 	looks := r.looks
@@ -304,14 +305,15 @@ func (r *Runner) continueRuns(ctx context.Context) (short bool, err error) {
 	return r.continueSome(ctx, all), nil
 }
 
-// continueSome continues those runs that may go on. It reports whether some had no room.
+// continueSome continues the runs of a list that can be continued. It reports whether there was no
+// room for some.
 func (r *Runner) continueSome(ctx context.Context, some []*journal.Summary) (short bool) {
 	for _, sum := range some {
 		if !goesOn(sum) || r.Job(sum.Run) != nil || !r.changed(ctx, sum) {
 			continue
 		}
 		if r.reserve("", r.opts.Running+r.opts.Queued, 0) != nil {
-			return true // the end of a job looks again
+			return true // when a job ends, the runner looks again
 		}
 		_, err := r.begin("", func(ctx context.Context) (*plc.Run, error) {
 			return r.opts.Engine.Continue(ctx, sum.Run, plc.Change{When: goesOn})
@@ -326,14 +328,15 @@ func (r *Runner) continueSome(ctx context.Context, some []*journal.Summary) (sho
 	return false
 }
 
-// goesOn reports whether a run may have to be continued: it has not ended, or was left. Since it
-// was listed, it may have ended, or somebody may have cancelled it.
+// goesOn reports whether a run may have to be continued: it has not ended, or its process left it.
+// After it was listed, it may have ended or been cancelled.
 func goesOn(sum *journal.Summary) bool {
 	return sum.Finished.IsZero() || sum.Status == exec.Undoing || Left(sum)
 }
 
-// changed reports whether a run may go on since it was looked at last: its process is gone, some
-// of its questions were answered, or its lazy plan was approved.
+// changed reports whether something has happened since the last look after which a run may
+// continue: its process is gone, some of its questions were answered, or its lazy plan was
+// approved.
 func (r *Runner) changed(ctx context.Context, sum *journal.Summary) bool {
 	r.mu.Lock()
 	asked, seen := r.asked[sum.Run]
@@ -357,8 +360,8 @@ func (r *Runner) changed(ctx context.Context, sum *journal.Summary) bool {
 	return sum.Questions < asked
 }
 
-// undoes reports whether there is something to do for a run that is being undone: the run that
-// undoes it has not begun, or has ended before its process could say so. Otherwise that run is
+// undoes reports whether a run that is being undone needs to be continued: the run that undoes it
+// has not begun, or has ended before its process could record that. Otherwise the other run is
 // continued by itself.
 func (r *Runner) undoes(ctx context.Context, run string) bool {
 	u, err := r.opts.Engine.Undone(ctx, run)
@@ -369,20 +372,20 @@ func (r *Runner) undoes(ctx context.Context, run string) bool {
 	return err == nil && !by.Finished.IsZero() && by.Status != exec.Cancelled
 }
 
-// fail notes that a run could not be continued, perhaps for now only. The caller holds r.mu.
+// fail notes that a run could not be continued, perhaps only temporarily. The caller holds r.mu.
 func (r *Runner) fail(run string, err error) {
 	delay := min(max(2*r.retries[run].delay, pollEvery), maxDelay)
 	r.problems[run], r.retries[run] = err.Error(), retry{time.Now().Add(delay), delay}
 }
 
-// note notes how many questions of a run are open.
+// note notes the number of open questions of a run.
 func (r *Runner) note(sum *journal.Summary) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asked[sum.Run] = sum.Questions
 }
 
-// Cancel ends a run. One that this process executes has ended when Cancel returns.
+// Cancel cancels a run. If this process executes it, it has ended when Cancel returns.
 func (r *Runner) Cancel(ctx context.Context, run, reason string) error {
 	if j := r.Job(run); j != nil {
 		j.cancel(&exec.CancelError{Reason: cmp.Or(reason, "somebody cancelled it")})
@@ -391,7 +394,7 @@ func (r *Runner) Cancel(ctx context.Context, run, reason string) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		// It may have paused just before, and would go on.
+		// It may have paused just before, and would otherwise be continued.
 		err := r.opts.Engine.Cancel(ctx, run, reason)
 		if errors.As(err, new(*plc.EndedError)) {
 			return nil
@@ -408,13 +411,13 @@ type Job struct {
 
 	cancel  context.CancelCauseFunc
 	mu      sync.Mutex
-	started int           // how many calls have been
-	ended   int           // how many calls have
-	usage   tool.Usage    // of the calls
-	events  chan struct{} // closed and replaced at each event that counts
+	started int           // calls that have started
+	ended   int           // calls that have ended
+	usage   tool.Usage    // of its calls
+	events  chan struct{} // closed and replaced at each event that changes these numbers
 }
 
-// note counts the calls that start and end, and what they use.
+// note counts the calls that start and end, and adds up their usage.
 func (j *Job) note(e *exec.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -433,15 +436,15 @@ func (j *Job) note(e *exec.Event) {
 	}
 }
 
-// Used returns how many calls the job has started, and what its calls have used. Those of the run's
-// earlier jobs do not count.
+// Used returns how many calls the job has started, and their usage, without those of earlier jobs
+// of the run.
 func (j *Job) Used() (calls int, usage tool.Usage) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.started, j.usage
 }
 
-// Progress returns how many calls have ended, and what is closed when another does.
+// Progress returns how many calls have ended, and a channel that is closed when another ends.
 func (j *Job) Progress() (ended int, more <-chan struct{}) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// This file serves runs to other agents as tasks of A2A 1.0, over JSON-RPC. A task is a run and has
-// its id.
+// This file serves runs to other agents as tasks of A2A 1.0, over JSON-RPC. A task is a run, and
+// has the same id.
 
 const (
 	a2aPath    = "/v1/a2a"
@@ -23,7 +23,7 @@ const (
 	a2aVersion = "1.0"
 )
 
-// card answers with the agent card, by which clients find out how to speak with the server.
+// card responds with the agent card, which tells clients how to talk to the server.
 func (s *Server) card(w http.ResponseWriter, r *http.Request) {
 	scheme := "http"
 	if r.TLS != nil {
@@ -51,7 +51,7 @@ type a2aError struct {
 
 func (e *a2aError) Error() string { return e.Message }
 
-// a2aParams are those of all methods.
+// a2aParams has the params of all methods.
 type a2aParams struct {
 	ID      string `json:"id"` // of a task
 	Message struct {
@@ -134,7 +134,7 @@ func (s *Server) a2a(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// a2aErrorOf returns an error as A2A has it.
+// a2aErrorOf converts an error to one of A2A.
 func a2aErrorOf(err error) *a2aError {
 	if own, ok := errors.AsType[*a2aError](err); ok {
 		return own
@@ -148,8 +148,8 @@ func a2aErrorOf(err error) *a2aError {
 	return &a2aError{-32603, err.Error()}
 }
 
-// a2aSend starts the run that a message has the plan of, or gives the answer that it has to a run.
-// after is the number of the last event before.
+// a2aSend starts a run with the plan of a message, or passes the answer in a message to a run.
+// after is the number of the last event before that.
 func (s *Server) a2aSend(r *http.Request, p *a2aParams) (task string, after int64, err error) {
 	m := &p.Message
 	if len(m.Parts) != 1 || m.Parts[0].Text == nil && m.Parts[0].Data == nil {
@@ -188,7 +188,7 @@ func (s *Server) a2aSend(r *http.Request, p *a2aParams) (task string, after int6
 	return sum.Run, sum.Events, s.decideEither(r, &d)
 }
 
-// a2aWait waits until a run waits or has ended, after an event.
+// a2aWait returns when a run waits or has ended, after an event.
 func (s *Server) a2aWait(ctx context.Context, run string, after int64) error {
 	for entry, err := range s.opts.Engine.Events(ctx, run, after) {
 		if err != nil {
@@ -223,7 +223,7 @@ func (s *Server) a2aTask(ctx context.Context, run string) (members, error) {
 	return task, nil
 }
 
-// a2aStatus returns the status of a run as one of a task. What it waits for is in its message.
+// a2aStatus returns the status of a run as that of a task. Its message has the open questions.
 func (s *Server) a2aStatus(ctx context.Context, sum *journal.Summary) (members, error) {
 	state := map[exec.Status]string{
 		exec.Pending: "SUBMITTED", exec.Paused: "INPUT_REQUIRED", exec.Completed: "COMPLETED", exec.Failed: "FAILED", exec.Cancelled: "CANCELED", exec.Rejected: "REJECTED",
@@ -253,8 +253,9 @@ func (s *Server) a2aStatus(ctx context.Context, sum *journal.Summary) (members, 
 	return status, nil
 }
 
-// a2aStream streams a task: as it is, then as its status changes, until it waits or has ended. When
-// it was just answered, it does not wait any more.
+// a2aStream streams a task: first its current state, then changes of its status, until it waits or
+// has ended. If a question of the run was just answered, the state of waiting before that does not
+// end the stream.
 func (s *Server) a2aStream(w http.ResponseWriter, r *http.Request, run string, after int64, answered bool, wrapped func(any) members) {
 	var lines bytes.Buffer
 	last := ""
@@ -279,7 +280,7 @@ func (s *Server) a2aStream(w http.ResponseWriter, r *http.Request, run string, a
 		}
 		last = status["state"].(string)
 		for _, one := range all {
-			text, _ := json.Marshal(wrapped(one)) // our own
+			text, _ := json.Marshal(wrapped(one)) // our own type
 			fmt.Fprintf(&lines, "data: %s\n\n", text)
 		}
 	}

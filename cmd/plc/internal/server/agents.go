@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// agentsPath is where agents are served over MCP.
+// agentsPath is the path at which agents are served over MCP.
 const agentsPath = "/mcp"
 
-// agents passes on the requests of agents. An agent has a token, which does not allow approvals:
-// else it could approve its own runs with requests of another kind.
+// agents passes on the requests of agents. The token of an agent must not allow approvals, since
+// otherwise it could approve its own runs with other requests.
 func (s *Server) agents(w http.ResponseWriter, r *http.Request) {
 	switch c := callerOf(r); {
 	case c.channel != "http":
@@ -18,7 +18,7 @@ func (s *Server) agents(w http.ResponseWriter, r *http.Request) {
 	case c.may(Approve):
 		problem(w, r, http.StatusForbidden, "the token of an agent must not have the role approve; plc token create makes another one")
 	default:
-		// Answers of MCP may take longer than a request may.
+		// Responses of MCP may take longer than the deadline of other requests.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
@@ -27,7 +27,8 @@ func (s *Server) agents(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// checkAgents is the interval at which the token of a request that is being answered is looked at.
+// checkAgents is the interval at which the token of a request is checked while it is being
+// answered.
 const checkAgents = time.Second
 
 // whileKnown calls end when the token of a request is revoked, and returns when ctx is done.
@@ -46,7 +47,7 @@ func (s *Server) whileKnown(ctx context.Context, r *http.Request, end func()) {
 	}
 }
 
-// AgentOf returns the name of the token of a request that came to Options.Agents, and the role of
+// AgentOf returns, for a request to Options.Agents, the name of its token and the role of the
 // agents that have it.
 func AgentOf(r *http.Request) (name, role string) {
 	c := callerOf(r)

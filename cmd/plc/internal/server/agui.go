@@ -14,12 +14,12 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// This file serves runs to the pages of agents by AG-UI 1.0: it translates between its events and
-// ours. A run of AG-UI is what a run of ours does until it waits or ends; the next one on the
-// thread has the answers.
+// This file serves runs to pages of agents over AG-UI 1.0, by translating our events. A run of
+// AG-UI is the part of one of our runs until it waits or ends; the next run on the thread has the
+// answers.
 
-// aguiInput is a RunAgentInput of AG-UI. Its plan is forwardedProps, as POST /v1/runs takes it, or
-// the text of the last message of a user. Other members say nothing to us.
+// aguiInput is a RunAgentInput of AG-UI. Its plan is forwardedProps, in the form of POST /v1/runs,
+// or the text of the last message of a user. Other members are ignored.
 type aguiInput struct {
 	Thread   string `json:"threadId"`
 	Run      string `json:"runId"`
@@ -39,7 +39,7 @@ type aguiAnswer struct {
 	Payload   json.RawMessage `json:"payload"` // a Decision; none refuses
 }
 
-// agui starts a run, or answers what one waits for, and streams what happens until it waits or
+// agui starts a run, or answers the questions of a run, and streams its events until it waits or
 // ends.
 func (s *Server) agui(w http.ResponseWriter, r *http.Request) {
 	var in aguiInput
@@ -66,12 +66,12 @@ func (s *Server) agui(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, err)
 		return
 	}
-	t := &aguiTelling{s: s, r: r, run: run, in: &in}
+	t := &aguiTranslator{s: s, r: r, run: run, in: &in}
 	s.stream(w, r, run, after, nil, t.take)
 }
 
-// aguiStart starts the run of a thread. It follows from the ids of the thread and the run, so that
-// it is started once.
+// aguiStart starts the run of a thread. The id of our run is derived from the ids of the thread and
+// the run, so that it is started only once.
 func (s *Server) aguiStart(r *http.Request, in *aguiInput, body []byte) (string, error) {
 	if err := callerOf(r).needs(Run); err != nil {
 		return "", err
@@ -93,8 +93,7 @@ func (s *Server) aguiStart(r *http.Request, in *aguiInput, body []byte) (string,
 	return run, err
 }
 
-// aguiResume gives the answers to what a run waits for. after is the number of its last event
-// before.
+// aguiResume answers the questions of a run. after is the number of its last event before that.
 func (s *Server) aguiResume(r *http.Request, answers []aguiAnswer) (run string, after int64, err error) {
 	if err := callerOf(r).needs(Approve); err != nil {
 		return "", 0, err
@@ -125,7 +124,7 @@ func (s *Server) aguiResume(r *http.Request, answers []aguiAnswer) (run string, 
 	return run, after, nil
 }
 
-// decision returns what a person has decided. Only an explicit "approve" approves.
+// decision returns the decision in an answer. Only an explicit "approve" approves.
 func (a *aguiAnswer) decision() (*Decision, error) {
 	switch {
 	case a.Status != "resolved" && a.Status != "cancelled":
@@ -143,8 +142,8 @@ func (a *aguiAnswer) decision() (*Decision, error) {
 	return d, nil
 }
 
-// An interrupt is the id of something that a run waits for: the run, the digest of what was shown,
-// and the instance and the call; these are "" for the plan as a whole.
+// An interrupt is the id of a question of a run: the run, the digest of the question, the instance
+// and the call. Instance and call are "" for the plan as a whole.
 type interrupt [4]string
 
 func (i interrupt) run() string { return i[0] }
@@ -162,21 +161,21 @@ func readInterrupt(id string) (i interrupt, err error) {
 	return i, err
 }
 
-// aguiTelling makes events of AG-UI of those of a run.
-type aguiTelling struct {
+// aguiTranslator translates the events of a run to events of AG-UI.
+type aguiTranslator struct {
 	s     *Server
 	r     *http.Request
 	run   string
 	in    *aguiInput
 	begun bool
-	calls map[string]bool // that were started
+	calls map[string]bool // the calls that were started
 	text  bytes.Buffer
 }
 
 type members = map[string]any
 
 // tell adds an event.
-func (t *aguiTelling) tell(kind string, e *exec.Event, more members) {
+func (t *aguiTranslator) tell(kind string, e *exec.Event, more members) {
 	m := members{"type": kind, "timestamp": e.Time.UnixMilli()}
 	for name, v := range more {
 		m[name] = v
@@ -188,8 +187,8 @@ func (t *aguiTelling) tell(kind string, e *exec.Event, more members) {
 	fmt.Fprintf(&t.text, "data: %s\n\n", line)
 }
 
-// take takes an event in; last is that the run waits, or has ended.
-func (t *aguiTelling) take(entry *journal.Entry) (text []byte, last bool) {
+// take translates an event; last reports that the run waits or has ended.
+func (t *aguiTranslator) take(entry *journal.Entry) (text []byte, last bool) {
 	e, err := entry.Event()
 	if err != nil {
 		return nil, true
@@ -226,7 +225,7 @@ func (t *aguiTelling) take(entry *journal.Entry) (text []byte, last bool) {
 		var waits []members
 		if e.Type == exec.RunPaused {
 			if waits, err = t.interrupts(e); err == nil && len(waits) == 0 && t.wentOn(entry.Seq) {
-				break // it was answered
+				break // it has been answered
 			}
 		}
 		if board, err := t.s.whiteboard(t.r.Context(), t.run, entry.Seq); err == nil {
@@ -238,14 +237,14 @@ func (t *aguiTelling) take(entry *journal.Entry) (text []byte, last bool) {
 	return t.text.Bytes(), last
 }
 
-// wentOn reports whether more has happened in the run after an event.
-func (t *aguiTelling) wentOn(seq int64) bool {
+// wentOn reports whether the run has more events after this one.
+func (t *aguiTranslator) wentOn(seq int64) bool {
 	sum, err := t.s.opts.Engine.Summary(t.r.Context(), t.run)
 	return err == nil && sum.Events > seq
 }
 
-// end adds the event that says how a run ended, or what it waits for.
-func (t *aguiTelling) end(e *exec.Event, ids members, waits []members) {
+// end adds the event that says how a run ended, or which questions it has.
+func (t *aguiTranslator) end(e *exec.Event, ids members, waits []members) {
 	switch {
 	case len(waits) > 0:
 		ids["outcome"] = members{"type": "interrupt", "interrupts": waits}
@@ -266,8 +265,8 @@ func (t *aguiTelling) end(e *exec.Event, ids members, waits []members) {
 	}
 }
 
-// interrupts returns what a run waits for.
-func (t *aguiTelling) interrupts(e *exec.Event) (all []members, err error) {
+// interrupts returns the open questions of a run as interrupts.
+func (t *aguiTranslator) interrupts(e *exec.Event) (all []members, err error) {
 	if strings.HasPrefix(e.Reason, plc.WaitsForApproval) {
 		p, err := t.s.opts.Engine.PendingPlan(t.r.Context(), t.run)
 		if err != nil {

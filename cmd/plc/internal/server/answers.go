@@ -14,7 +14,7 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// A Question is a question of a run that is open.
+// A Question is an open question of a run.
 type Question struct {
 	Run      string          `json:"run"`
 	Instance string          `json:"instance"`
@@ -63,10 +63,10 @@ func (s *Server) questionsOf(ctx context.Context, run string) ([]Question, error
 	return all, err
 }
 
-// maxListed is the maximum number of questions in a list of those of all runs.
+// maxListed is the maximum number of questions in the list for all runs.
 const maxListed = 1000
 
-// allQuestions answers with the open questions of all runs, those of the oldest runs first.
+// allQuestions responds with the open questions of all runs, the oldest runs first.
 func (s *Server) allQuestions(w http.ResponseWriter, r *http.Request) {
 	all := []Question{}
 	runs, err := s.opts.Engine.Runs(r.Context(), journal.Filter{Status: []exec.Status{exec.Paused, exec.Running, exec.Undoing, journal.Interrupted}})
@@ -100,7 +100,7 @@ type Decision struct {
 	Result   json.RawMessage `json:"result,omitempty"` // of answer: stands for the call's result
 }
 
-// answerOf returns the answer that a decision of a caller is.
+// answerOf returns the decision of a caller as an exec.Answer.
 func (d *Decision) answerOf(c *caller) (exec.Answer, error) {
 	a := exec.Answer{Reason: d.Reason, Digest: d.Digest, By: c.name, Channel: c.channel}
 	bad := func(message string) (exec.Answer, error) {
@@ -144,7 +144,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// decideEither gives an answer to a run, to a question or about its plan as a whole.
+// decideEither answers a question of a run, or decides about its plan as a whole.
 func (s *Server) decideEither(r *http.Request, d *Decision) error {
 	if d.Call == "" {
 		return s.decidePlan(r, d)
@@ -152,7 +152,7 @@ func (s *Server) decideEither(r *http.Request, d *Decision) error {
 	return s.decide(r, d)
 }
 
-// decide gives an answer to a question of a run.
+// decide answers a question of a run.
 func (s *Server) decide(r *http.Request, d *Decision) error {
 	sum, err := s.decidable(r)
 	if err == nil && s.opts.OthersApprove && d.Params != nil {
@@ -173,8 +173,8 @@ func (s *Server) decide(r *http.Request, d *Decision) error {
 	return err
 }
 
-// wroteNothing refuses a caller who has given a result or a reason in a run, or in one that it
-// undoes or was forked from: what is approved now may come of that.
+// wroteNothing returns an error if the caller has given a result or a reason in a run, or in a run
+// that it undoes or was forked from, since the call to be approved may depend on that.
 func (s *Server) wroteNothing(r *http.Request, sum *journal.Summary) error {
 	for sum != nil {
 		for entry, err := range s.opts.Engine.EventsSoFar(r.Context(), sum.Run, 0) {
@@ -214,8 +214,8 @@ func (s *Server) decidable(r *http.Request) (*journal.Summary, error) {
 	return sum, nil
 }
 
-// before returns the run that another one undoes or was forked from; nil if there is none, or it is
-// gone.
+// before returns the run that another run undoes or was forked from; nil if there is none, or if it
+// was deleted.
 func (s *Server) before(r *http.Request, of *journal.Summary) (*journal.Summary, error) {
 	run := cmp.Or(plc.Undoes(of), of.Parent)
 	if run == "" {
@@ -228,7 +228,7 @@ func (s *Server) before(r *http.Request, of *journal.Summary) (*journal.Summary,
 	return sum, err
 }
 
-// pending shows what a run would do whose plan waits for approval as a whole.
+// pending responds with what a run would do whose plan waits for approval as a whole.
 func (s *Server) pending(w http.ResponseWriter, r *http.Request) {
 	sum, err := s.find(r)
 	if err != nil {

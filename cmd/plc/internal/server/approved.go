@@ -19,27 +19,27 @@ type approvedCall struct {
 	params                        json.RawMessage
 }
 
-// approvedIn holds what people approved in a run.
+// approvedIn holds the approvals of people in a run.
 type approvedIn struct {
-	events   int64 // that were read
+	events   int64 // the number of events that were read
 	calls    []approvedCall
-	plan     bool                   // the plan as a whole
+	plan     bool                   // the plan was approved as a whole
 	refusals map[callAt]*exec.Event // the latest answers about calls, if they were refused
 }
 
-// approvals remembers what people approved in runs whose events were read. The zero value has none.
+// approvals caches the approvals of people in runs whose events were read. The zero value is empty.
 type approvals struct {
 	mu   sync.Mutex
 	runs map[string]*approvedIn
 }
 
-// How far back what was approved is looked for.
+// How far back earlier approvals are searched.
 const (
 	runsLookedAt   = 300
-	eventsLookedAt = 5000 // of a run; longer ones are passed over
+	eventsLookedAt = 5000 // of a run; longer runs are skipped
 )
 
-// approvedIn returns what people approved in a run.
+// approvedIn returns the approvals of people in a run.
 func (s *Server) approvedIn(ctx context.Context, sum *journal.Summary) (*approvedIn, error) {
 	s.approved.mu.Lock()
 	known := s.approved.runs[sum.Run]
@@ -90,7 +90,7 @@ func (s *Server) approvedIn(ctx context.Context, sum *journal.Summary) (*approve
 	return in, nil
 }
 
-// eachApproved calls f with what was approved in the newest runs, until f returns false.
+// eachApproved calls f with the approvals in each of the newest runs, until f returns false.
 func (s *Server) eachApproved(ctx context.Context, f func(*journal.Summary, *approvedIn) bool) error {
 	runs, err := s.opts.Engine.Runs(ctx, journal.Filter{Limit: runsLookedAt})
 	if err != nil {
@@ -111,8 +111,8 @@ func (s *Server) eachApproved(ctx context.Context, f func(*journal.Summary, *app
 	return nil
 }
 
-// lastApproved returns the call of the tool of a question that was approved last; nil if there is
-// none among the newest runs.
+// lastApproved returns the last approved call of the tool of a question; nil if there is none in
+// the newest runs.
 func (s *Server) lastApproved(ctx context.Context, q *journal.Question) (last *approvedCall, err error) {
 	err = s.eachApproved(ctx, func(_ *journal.Summary, in *approvedIn) bool {
 		for i := range in.calls {
@@ -125,8 +125,8 @@ func (s *Server) lastApproved(ctx context.Context, q *journal.Question) (last *a
 	return last, err
 }
 
-// planApprovedBefore returns the run of the plan that was approved last, of those of the same name,
-// and how the plan of a run differs from it.
+// planApprovedBefore returns the run of the last approved plan of the same name, and how the plan
+// of a run differs from it.
 func (s *Server) planApprovedBefore(ctx context.Context, sum *journal.Summary) (run string, diff []changedLine, err error) {
 	err = s.eachApproved(ctx, func(other *journal.Summary, in *approvedIn) bool {
 		if in.plan && other.Run != sum.Run && other.Plan == sum.Plan {
@@ -148,22 +148,22 @@ func (s *Server) planApprovedBefore(ctx context.Context, sum *journal.Summary) (
 	return run, diffLines(string(was.Plan.Bytes), string(now.Plan.Bytes)), nil
 }
 
-// A changedLine is a line of a text with how it came about.
+// A changedLine is a line of a text, and whether it is new, removed or unchanged.
 type changedLine struct {
-	sign byte // '+' is new, '-' is gone, ' ' is as it was
+	sign byte // '+' is new, '-' is removed, ' ' is unchanged
 	text string
 }
 
 // mostDiffed is the maximum number of lines that are compared one by one.
 const mostDiffed = 1000
 
-// diffLines returns the lines of two texts, with those that are in one of them only marked.
+// diffLines returns the lines of two texts, and marks those that only one of them has.
 func diffLines(was, now string) (all []changedLine) {
 	a, b := strings.Split(was, "\n"), strings.Split(now, "\n")
 	if len(a) > mostDiffed || len(b) > mostDiffed {
 		return []changedLine{{' ', "the plans are too long to be compared here"}}
 	}
-	common := make([][]int, len(a)+1) // the length of what is in both, from a line of each on
+	common := make([][]int, len(a)+1) // the length of the common part from a line of each on
 	for i := range common {
 		common[i] = make([]int, len(b)+1)
 	}

@@ -13,18 +13,18 @@ import (
 	"time"
 )
 
-// A caller is who sent a request.
+// A caller is the sender of a request.
 type caller struct {
 	name    string
 	roles   []Role
-	channel string // http, or page for who has a cookie
+	channel string // "http", or "page" for a person with a cookie
 	hash    string // of the token
 	agent   string // the role of agents that have the token
 }
 
 func (c *caller) may(r Role) bool { return slices.Contains(c.roles, r) }
 
-// needs returns an error when a caller has not a role.
+// needs returns an error if the caller does not have a role.
 func (c *caller) needs(r Role) error {
 	if !c.may(r) {
 		return badf(http.StatusForbidden, "%s", lacks(r))
@@ -32,7 +32,7 @@ func (c *caller) needs(r Role) error {
 	return nil
 }
 
-// lacks returns what is told to a caller who has not a role.
+// lacks returns the message for a caller without a role.
 func lacks(r Role) string {
 	return fmt.Sprintf("you need the role %s; plc token create NAME --roles %[1]s makes a token with it", r)
 }
@@ -45,7 +45,7 @@ func callerOf(r *http.Request) *caller {
 }
 
 const (
-	// cookieName is the name of the cookie that a person gets who logs in.
+	// cookieName is the name of the cookie that a person gets after logging in.
 	cookieName = "plc_session"
 
 	// sessionTime is the lifetime of a login.
@@ -55,7 +55,7 @@ const (
 // codes are the one-time codes of links. The zero value has none.
 type codes struct {
 	mu   sync.Mutex
-	open map[string]time.Time // when each expires, by its hash
+	open map[string]time.Time // when each code expires, by its hash
 }
 
 // codeTime is the lifetime of a one-time link.
@@ -81,7 +81,7 @@ func (c *codes) use(code string) bool {
 	return ok && time.Now().Before(expires)
 }
 
-// guard lets a request through to next when it comes from where it may and says who sends it.
+// guard passes a request to next if its origin is allowed and its sender is known.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		harden(w.Header())
@@ -103,7 +103,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			return
 		}
 		empty := r.Body == http.NoBody
-		streamed := r.URL.Path == uploadPath // its handler reads it, a part at a time
+		streamed := r.URL.Path == uploadPath // its handler reads the body in parts
 		most := int64(maxBody)
 		if streamed {
 			most = s.uploads.most
@@ -124,15 +124,15 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// How large bodies of requests are, in bytes, and how many large ones there are at once.
+// The maximum sizes of bodies in bytes, and the maximum number of large ones at once.
 const (
 	maxBody   = 16 << 20
 	smallBody = 64 << 10
 	maxLarge  = 16
 )
 
-// receive reads the body of a request, so that it can be read again. Of those that are not small
-// there are maxLarge at once, until release is called; the others wait a while.
+// receive reads the body of a request, so that it can be read again. At most maxLarge large bodies
+// are in memory at once; others wait until release is called for one, or fail after a while.
 func (s *Server) receive(r *http.Request) (release func(), err error) {
 	release = func() {}
 	body, err := io.ReadAll(io.LimitReader(r.Body, smallBody))
@@ -155,7 +155,7 @@ func (s *Server) receive(r *http.Request) (release func(), err error) {
 	return release, err
 }
 
-// harden sets the headers that all answers have.
+// harden sets the security headers of all responses.
 func harden(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "+
 		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types plc")
@@ -166,7 +166,7 @@ func harden(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// who returns who sent a request; nil is nobody who is known.
+// who returns the sender of a request; nil if it is not authenticated.
 func (s *Server) who(r *http.Request) (*caller, error) {
 	if s.opts.Trusted {
 		return &caller{name: "local", roles: roles, channel: "socket"}, nil
@@ -201,11 +201,11 @@ func (s *Server) sameOrigin(r *http.Request, c *caller) bool {
 		return c == nil || c.channel != "page" || r.Header.Get("Sec-Fetch-Site") == "same-origin"
 	}
 	u, err := url.Parse(origin)
-	// Without TLS here there may be a proxy that has it.
+	// If there is no TLS here, there may be a proxy with TLS.
 	return err == nil && strings.EqualFold(u.Host, r.Host) && (r.TLS == nil || u.Scheme == "https")
 }
 
-// wants lets callers with a role through.
+// wants passes only requests of callers with a role to next.
 func wants(role Role, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := callerOf(r)
@@ -227,7 +227,7 @@ func wants(role Role, next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// Link returns a path that logs a person in with all roles, once.
+// Link returns a path that logs in one person, with all roles, once.
 func (s *Server) Link() string { return "/enter?code=" + s.codes.make() }
 
 // enter exchanges the one-time code of a link for a cookie.
@@ -254,15 +254,14 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// begin begins the session of a person.
+// begin starts the session of a person.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request, k Token) {
 	if s.setSession(w, r, k) {
 		http.Redirect(w, r, ownPage(r.PostFormValue("to")), http.StatusSeeOther)
 	}
 }
 
-// ownPage returns an address if it is one of a page of this server, and else that of the first
-// page.
+// ownPage returns address if it is a page of this server, else the address of the first page.
 func ownPage(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") || strings.Contains(address, `\`) {
@@ -271,8 +270,8 @@ func ownPage(address string) string {
 	return u.RequestURI()
 }
 
-// setSession gives the browser of a person the cookie of a session; otherwise it answers with the
-// error.
+// setSession gives the browser the cookie of a new session. If that fails, it responds with the
+// error and returns false.
 func (s *Server) setSession(w http.ResponseWriter, r *http.Request, k Token) bool {
 	k.Session, k.Expires = true, time.Now().Add(sessionTime).UTC()
 	secret, err := s.opts.Tokens.Make(k)
@@ -286,7 +285,7 @@ func (s *Server) setSession(w http.ResponseWriter, r *http.Request, k Token) boo
 	return true
 }
 
-// logout ends the session of a person. A token is no session, and stays.
+// logout ends the session of a person. It does not revoke a token.
 func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
 	c := callerOf(r)
 	if c.channel != "page" {

@@ -5,9 +5,9 @@
 //	defer s.Close()
 //	err = http.Serve(listener, s)
 //
-// Every request but one for the login page or the API's description has to say who asks, by a token
-// or by the cookie of a person who has logged in (auth.go). The handlers in plans.go, runs.go,
-// events.go and answers.go translate between HTTP and the Engine, and decide nothing by themselves.
-// openapi.json describes them; a test compares it with the routes. What is executed, and when, is
-// package runner's business. The pages (page.go) are HTML that needs no script.
+// Every request except those for the login page and the description of the API has to be
+// authenticated, by a token or by the cookie of a person who has logged in (auth.go). The handlers
+// in plans.go, runs.go, events.go and answers.go translate between HTTP and the Engine, and decide
+// nothing by themselves. openapi.json describes them; a test compares it with the routes. Package
+// runner executes the runs. The pages (page.go) are HTML that needs no script.
 package server

@@ -17,7 +17,7 @@ type eventShown struct {
 	*exec.Event
 }
 
-// eventsPage lists the events of a run after a number.
+// eventsPage shows a page of the events of a run.
 func (s *Server) eventsPage(w http.ResponseWriter, r *http.Request) {
 	sum, err := s.find(r)
 	var after int64
@@ -70,9 +70,9 @@ func (v view) events(run string, after int64, shown []eventShown, more bool) []b
 		el("p", pages), cols.table(rows), el("p", pages)), html.Module(path("static", "page.js")))
 }
 
-// detail shows what an event of a run says besides its type and its call.
+// detail shows the contents of an event other than its type and its call.
 func (e eventShown) detail(run string) html.Item {
-	var whole html.URL // of its value
+	var whole html.URL // the URL of its whole value
 	if e.Call != "" {
 		whole = place{run: run, at: e.seq}.callURL(e.Instance, e.Call)
 	}

@@ -20,18 +20,19 @@ import (
 )
 
 const (
-	// beat is the interval of the comments that keep a stream without events alive.
+	// beat is the interval of the comments that keep a stream alive when there are no events.
 	beat = 15 * time.Second
 
 	// checkToken is the longest time for which a stream sends events after its token was revoked.
 	checkToken = 100 * time.Millisecond
 
-	// pollFinished is the interval at which a stream checks whether a finished run has gone on.
+	// pollFinished is the interval at which a stream checks whether a finished run was continued.
 	pollFinished = 50 * time.Millisecond
 )
 
-// events streams the events of a run (SSE). The id of each is its number in the record, so that a
-// client which names the last one that it has gets those after it, whatever ended in between.
+// events streams the events of a run (SSE). The id of each is its number in the record. A client
+// that sends the id of the last event that it has gets the events after it, even from another
+// server.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	sum, err := s.find(r)
 	var after int64
@@ -49,7 +50,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !sum.Finished.IsZero() && after >= sum.Events && !runner.Left(sum) && s.runs.Job(sum.Run) == nil {
-		w.WriteHeader(http.StatusNoContent) // which tells a browser not to ask again
+		w.WriteHeader(http.StatusNoContent) // tells a browser not to connect again
 		return
 	}
 	s.stream(w, r, sum.Run, after, nil, func(e *journal.Entry) (text []byte, last bool) {
@@ -61,8 +62,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// stream writes a text, and what show makes of the events of a run after a number, until that is
-// the last, the run has finished, or the client is gone.
+// stream writes a text, and then the texts that show makes for the events of a run after a number,
+// until show says that it was the last, the run has finished, or the client is gone.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, run string, after int64, begin []byte, show func(*journal.Entry) (text []byte, last bool)) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
@@ -75,7 +76,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run string, afte
 			job := s.runs.Job(run)
 			for entry, err := range s.opts.Engine.Events(ctx, run, after) {
 				if err != nil {
-					return // the client asks again
+					return // the client will connect again
 				}
 				text, last := show(entry)
 				select {
@@ -90,7 +91,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run string, afte
 			if job == nil {
 				return
 			}
-			select { // a run that had finished is about to go on
+			select { // a finished run may be about to continue
 			case <-time.After(pollFinished):
 			case <-job.Done:
 			case <-ctx.Done():
@@ -106,7 +107,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run string, afte
 func (s *Server) pump(w http.ResponseWriter, r *http.Request, begin []byte, lines <-chan []byte) {
 	out := http.NewResponseController(w)
 	_, err := w.Write(begin)
-	if err != nil || out.Flush() != nil { // the client learns that it is connected, also while nothing happens
+	if err != nil || out.Flush() != nil { // flush, so that the client knows that it is connected
 		return
 	}
 	ticker := time.NewTicker(beat)
@@ -131,7 +132,7 @@ func (s *Server) pump(w http.ResponseWriter, r *http.Request, begin []byte, line
 			}
 			checked = time.Now()
 		}
-		// A server without deadlines has none to extend.
+		// This fails only if the server has no deadlines.
 		_ = out.SetWriteDeadline(time.Now().Add(2 * beat))
 		if _, err := w.Write(text); err != nil || out.Flush() != nil {
 			return
@@ -139,7 +140,7 @@ func (s *Server) pump(w http.ResponseWriter, r *http.Request, begin []byte, line
 	}
 }
 
-// A Call is what the record has of a call.
+// A Call has the record's data about a call.
 type Call struct {
 	Call     string          `json:"call"`
 	Instance string          `json:"instance"`
@@ -157,9 +158,9 @@ type Call struct {
 
 	// For the pages only.
 	answer string          // how the last question about it was answered, in words
-	asked  json.RawMessage // the params that a person changed; nil are none
+	asked  json.RawMessage // the params that a person set; nil if none
 	spans  []span
-	from   string // the run of which a fork has it
+	from   string // the run from which a fork took it over
 }
 
 func newCall(e *exec.Event) *Call {
@@ -167,7 +168,7 @@ func newCall(e *exec.Event) *Call {
 	return &Call{Call: e.Call, Instance: e.Instance, Tool: e.Tool, Status: "pending", Params: null, Result: null, Writes: []Write{}}
 }
 
-// A Write is something that a call wrote.
+// A Write is a write of a call.
 type Write struct {
 	Seq    int64           `json:"seq"`
 	Path   string          `json:"path"`
@@ -175,7 +176,7 @@ type Write struct {
 	Value  json.RawMessage `json:"value"`
 }
 
-// each calls f with the events of a run up to a number; 0 is all.
+// each calls f with the events of a run up to a number; with 0, all of them.
 func (s *Server) each(ctx context.Context, run string, most int64, f func(seq int64, e *exec.Event) error) error {
 	for entry, err := range s.opts.Engine.EventsSoFar(ctx, run, 0) {
 		if err != nil {
@@ -214,7 +215,7 @@ func (s *Server) calls(ctx context.Context, run string, most int64) ([]*Call, er
 	return all, err
 }
 
-// take takes an event in.
+// take updates the call with an event.
 func (c *Call) take(seq int64, e *exec.Event) {
 	switch e.Type {
 	case exec.CallStarted:
@@ -253,7 +254,7 @@ func (c *Call) take(seq int64, e *exec.Event) {
 	}
 }
 
-// answered returns in words what a person decided about a call.
+// answered describes a person's decision about a call.
 func answered(a *exec.Answer) string {
 	switch {
 	case a.Result != nil:
@@ -270,7 +271,7 @@ func answered(a *exec.Answer) string {
 
 const refused = "refused"
 
-// board answers with the whiteboard of a run, as it was after an event.
+// board responds with the whiteboard of a run, as it was after an event.
 func (s *Server) board(w http.ResponseWriter, r *http.Request) {
 	sum, at, err := s.findAt(r)
 	var kinds map[string]json.RawMessage
@@ -284,7 +285,8 @@ func (s *Server) board(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"at": at, "whiteboard": kinds})
 }
 
-// whiteboard returns the global kinds of the whiteboard of a run after an event; 0 is the last one.
+// whiteboard returns the global kinds of the whiteboard of a run after an event; 0 is the last
+// event.
 func (s *Server) whiteboard(ctx context.Context, run string, at int64) (map[string]json.RawMessage, error) {
 	p, err := s.opts.Engine.PlanOf(ctx, run)
 	if err != nil {
@@ -300,8 +302,8 @@ func (s *Server) whiteboard(ctx context.Context, run string, at int64) (map[stri
 	return b.kinds, err
 }
 
-// A board is the global whiteboard of a run. The events of writes that overlap come in plan order,
-// so each is applied to what is there.
+// A board is the global whiteboard of a run. Since the events of overlapping writes come in plan
+// order, each write is simply applied to the current value.
 type board struct {
 	kinds map[string]json.RawMessage
 }
@@ -336,8 +338,8 @@ func (b *board) take(seq int64, instance, call string, w *Write) error {
 
 var methods = map[string]state.Method{"set": state.Set, "merge": state.Merge, "assign": state.Assign, "push": state.Push, "concat": state.Concat}
 
-// isInner reports whether the path of a call is one inside of a delegate, which has a whiteboard of
-// its own.
+// isInner reports whether the path of a call is inside a delegate, which has a whiteboard of its
+// own.
 func isInner(call string) bool { return bytes.ContainsAny([]byte(call), "/[#") }
 
 // writtenPath reads the path of a write.

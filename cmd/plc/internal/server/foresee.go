@@ -18,7 +18,7 @@ const maxSimulated = 5000
 // simulateTime is the maximum time of a simulation, after which it reports the runs made so far.
 const simulateTime = 10 * time.Second
 
-// Simulated is a plan that is simulated, and what is assumed of its tools.
+// Simulated is a plan to simulate, with assumptions about its tools.
 type Simulated struct {
 	Planned
 	Runs  int      `json:"runs,omitempty"`
@@ -27,7 +27,7 @@ type Simulated struct {
 	Takes []string `json:"takes,omitempty"` // TOOL=TIME
 }
 
-// simulate answers with how often a plan succeeds, how long it takes, and which call matters most.
+// simulate responds with how often a plan succeeds, how long it takes, and which call matters most.
 func (s *Server) simulate(w http.ResponseWriter, r *http.Request) {
 	var in Simulated
 	err := readBody(r, &in)
@@ -65,7 +65,7 @@ func (s *Server) simulate(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, sim)
 }
 
-// flow answers with where information goes in a plan, under each policy of the server.
+// flow responds with where information goes in a plan, under each policy of the server.
 func (s *Server) flow(w http.ResponseWriter, r *http.Request) {
 	p, err := s.sent(r, s.opts.Engine.Check)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Server) flow(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"ok": p.Err() == nil, "policies": reports, "findings": findingsOf(p.AllFindings())})
 }
 
-// draw answers with the graph of a plan that does not run.
+// draw responds with the graph of a plan, which does not run.
 func (s *Server) draw(w http.ResponseWriter, r *http.Request) {
 	p, err := s.sent(r, s.opts.Engine.Check)
 	if err == nil {
@@ -92,7 +92,7 @@ func (s *Server) draw(w http.ResponseWriter, r *http.Request) {
 	s.drawn(w, r, plc.Draw(p.Program, 1))
 }
 
-// drawn answers with a graph, as SVG or as JSON.
+// drawn responds with a graph, as SVG or as JSON.
 func (s *Server) drawn(w http.ResponseWriter, r *http.Request, g *draw.Graph) {
 	var text bytes.Buffer
 	var err error
@@ -107,5 +107,5 @@ func (s *Server) drawn(w http.ResponseWriter, r *http.Request, g *draw.Graph) {
 		return
 	}
 	w.Header().Set("Content-Type", kind)
-	w.Write(text.Bytes()) // a client that is gone needs no answer
+	w.Write(text.Bytes()) // the client may be gone
 }

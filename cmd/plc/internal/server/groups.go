@@ -13,28 +13,28 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-// A group is a call with the calls that it delegates to, an item of a loop, or an instance: what
-// can be collapsed. A call without any is a group of its own.
+// A group is a part of a run that a page can collapse: a call with the calls that it delegates to,
+// an item of a loop, or an instance. A call that does not delegate is a group too.
 type group struct {
 	name     string // the last step of its path, or the instance
 	instance string
 	path     string // "" for an instance
-	call     *Call  // nil: it has not begun, or is no call
+	call     *Call  // nil if it has not begun, or is not a call
 	tool     string
-	place    int // in the plan; 0 is that of its first event
+	place    int // in the plan; 0 means ordered by its first event
 	kids     []*group
 	byName   map[string]*group
 	counts   map[string]int // calls in it that have begun, by status
 	rest     map[string]int // calls in it that have not begun, by status
 	never    string         // status of a call that will never begin; "" for others
 	from, to time.Time
-	end      instanceEnd // of an instance that has ended
+	end      instanceEnd // if it is an instance that has ended
 }
 
-// isCall reports whether the group is a call, and neither an instance nor an item of a loop.
+// isCall reports whether the group is a call, rather than an instance or an item of a loop.
 func (g *group) isCall() bool { return g.path != "" && strings.IndexAny(g.name, "[#") != 0 }
 
-// shown returns the name as people are shown it.
+// shown returns the name as a page shows it.
 func (g *group) shown() string {
 	if g.path == "" { // of an instance
 		return g.name
@@ -55,10 +55,10 @@ func (g *group) child(name, instance, path string) *group {
 }
 
 // isTemplate reports whether the plan runs once for each instance.
-func (t *told) isTemplate() bool { return t.plan != nil && t.plan.Program.Template }
+func (t *runRecord) isTemplate() bool { return t.plan != nil && t.plan.Program.Template }
 
-// groups returns the calls of a run as a tree, with those that are to come.
-func (t *told) groups() *group {
+// groups returns the calls of a run as a tree, including those that have not begun.
+func (t *runRecord) groups() *group {
 	root := &group{}
 	if t.plan != nil && !t.isTemplate() {
 		root.expect(t.plan.Program, "", "")
@@ -96,8 +96,8 @@ func (t *told) groups() *group {
 	return root
 }
 
-// noteNeverBegun sets the status of the calls of a level that will never begin.
-func (t *told) noteNeverBegun(level *group) {
+// noteNeverBegun sets the status of calls within level that will never begin.
+func (t *runRecord) noteNeverBegun(level *group) {
 	if !t.hasEnded(level.instance) {
 		return
 	}
@@ -109,8 +109,8 @@ func (t *told) noteNeverBegun(level *group) {
 	}
 }
 
-// place puts a call where its path leads.
-func (t *told) place(at *group, c *Call) {
+// place adds a call to the tree at its path.
+func (t *runRecord) place(at *group, c *Call) {
 	path := ""
 	for step := range strings.SplitSeq(c.Call, "/") {
 		base, item := step, ""
@@ -128,7 +128,7 @@ func (t *told) place(at *group, c *Call) {
 	at.call, at.tool, at.instance = c, c.Tool, c.Instance
 }
 
-// expect adds the calls of a program, which are to come.
+// expect adds the calls of a program, which have not begun.
 func (g *group) expect(p *compile.Program, instance, prefix string) {
 	for i := range p.Calls {
 		c := &p.Calls[i]
@@ -142,7 +142,7 @@ func (g *group) expect(p *compile.Program, instance, prefix string) {
 	}
 }
 
-// sum counts the calls in the group, and takes the time from the first to the last.
+// sum counts the calls in the group, and computes the time from the first to the last.
 func (g *group) sum() {
 	g.counts, g.rest = map[string]int{}, map[string]int{}
 	if c := g.call; c != nil && len(c.spans) > 0 {
@@ -170,10 +170,10 @@ func (g *group) sum() {
 	}
 }
 
-// severity orders statuses: of several, the first is that of the group.
+// severity orders statuses: a group has the first status that one of its calls has.
 var severity = []string{"awaiting", "uncertain", "running", "retrying", "failed", "pending", "cancelled", "blocked", "completed", "skipped"}
 
-// status returns the status of a group: that of its call, or the most severe of those in it.
+// status returns the status of a group: that of its call, or the most severe one within it.
 func (g *group) status() string {
 	switch {
 	case g.call != nil:
@@ -239,7 +239,7 @@ func (g *group) find(template bool, instance, path string) *group {
 	return at
 }
 
-// sort puts the groups within into the order of the plan, and items of loops by number.
+// sort sorts the groups within: calls in the order of the plan, and items of loops by number.
 func (g *group) sort() {
 	slices.SortStableFunc(g.kids, func(a, b *group) int {
 		if a.place > 0 || b.place > 0 {
@@ -249,7 +249,7 @@ func (g *group) sort() {
 	})
 }
 
-// compareNames orders items of loops by their numbers, and leaves others as they are.
+// compareNames compares items of loops by their numbers, and returns 0 for other groups.
 func compareNames(a, b string) int {
 	x, errX := strconv.Atoi(strings.Trim(a, "[]#"))
 	y, errY := strconv.Atoi(strings.Trim(b, "[]#"))
@@ -259,9 +259,9 @@ func compareNames(a, b string) int {
 	return cmp.Compare(x, y)
 }
 
-// states returns the status of each node of the graph that has begun, by the path of its call
-// without the items of loops.
-func (t *told) states(instance string) map[string]string {
+// states returns the status of each call of the graph that has begun, by its path without the items
+// of loops.
+func (t *runRecord) states(instance string) map[string]string {
 	counts, failed := map[string]map[string]int{}, map[string]bool{}
 	for _, c := range t.calls {
 		if instance != "" && c.Instance != instance {
@@ -340,5 +340,5 @@ func neverBegun(p *compile.Program, failed func(*compile.Call) bool) []string {
 	return all
 }
 
-// whyNever says why calls never began, by their status.
+// whyNever has the reason why calls never began, by their status.
 var whyNever = map[string]html.Name{string(exec.Blocked): "what it needs failed", string(exec.Cancelled): "it had not started before the end"}

@@ -26,36 +26,37 @@ const mostShown = 500
 
 // waiting is a plan that waits for approval as a whole.
 type waiting struct {
-	Run, Plan, Digest, Text, By, Since string // without a digest nobody can approve it here, and the text says why
+	Run, Plan, Digest, Text, By, Since string // if there is no digest, nobody can approve it here, and Text says why
 	Effects                            []forecast.Effect
-	Asks                               []string // who else may be asked, a line each
+	Asks                               []string // other questions that may come, a line each
 	More                               int
 	Diff                               []changedLine // from the plan that was approved last
-	Last                               string        // the run of that plan; "" is none
+	Last                               string        // the run of that plan; "" if there is none
 }
 
-// asked is a question as a person is shown it.
+// asked is a question as a page shows it.
 type asked struct {
 	Question
 	Text    string
-	Unknown bool // what is asked is not in the record, so that nobody can answer
+	Unknown bool // the question is not in the record, so that nobody can answer it
 	Plan    string
 	By      string
-	Does    string // what the tool is for
+	Does    string // the description of the tool
 	Risk    int
-	Here    bool          // an answer leads back to the run
-	Last    *approvedCall // that of the tool that was approved last; nil if there is none
+	Here    bool          // an answer leads back to the page of the run
+	Last    *approvedCall // the last approved call of the tool; nil if there is none
 	Refusal *exec.Event   // the latest answer, if it refused the call; nil otherwise
-	Tried   tried
+	Tried   refusedAnswer
 }
 
-// tried is an answer to a question that was not taken, as a person gave it. The zero value is none.
-type tried struct {
-	fault         string // why it was not taken
+// refusedAnswer is an answer that the server has refused, as the person typed it. The zero value is
+// no answer.
+type refusedAnswer struct {
+	fault         string // why it was refused
 	value, reason string // as typed
 }
 
-// asked returns a question as a person is shown it.
+// asked returns a question as a page shows it.
 func (s *Server) asked(ctx context.Context, sum *journal.Summary, q *journal.Question) asked {
 	one := asked{Question: questionOf(q), Plan: sum.Plan, By: sum.Labels[startedBy], Risk: s.risk(q.Tool)}
 	var err error
@@ -65,7 +66,7 @@ func (s *Server) asked(ctx context.Context, sum *journal.Summary, q *journal.Que
 	if t, ok := s.tools.Lookup(q.Tool); ok {
 		one.Does = t.Definition.Description
 	}
-	// What was approved before is a help: a store that can't be read now shows none.
+	// Earlier approvals are only additional information, so an error of the store is ignored.
 	one.Last, _ = s.lastApproved(ctx, q)
 	if sum.Events <= eventsLookedAt {
 		if in, err := s.approvedIn(ctx, sum); err == nil {
@@ -75,7 +76,7 @@ func (s *Server) asked(ctx context.Context, sum *journal.Summary, q *journal.Que
 	return one
 }
 
-// pendingPlan returns the plan of a run that waits; false is that it was answered meanwhile.
+// pendingPlan returns the plan of a run that waits; false if it was answered in the meantime.
 func (s *Server) pendingPlan(ctx context.Context, sum *journal.Summary) (waiting, bool) {
 	p, err := s.opts.Engine.PendingPlan(ctx, sum.Run)
 	if changed, ok := errors.AsType[*plc.ChangedPlanError](err); ok {
@@ -87,7 +88,7 @@ func (s *Server) pendingPlan(ctx context.Context, sum *journal.Summary) (waiting
 	return s.waiting(ctx, sum, p), true
 }
 
-// waiting returns a plan that waits as a person is shown it.
+// waiting returns a plan that waits as a page shows it.
 func (s *Server) waiting(ctx context.Context, sum *journal.Summary, p *plc.Preview) waiting {
 	w := waiting{
 		Run: sum.Run, Plan: sum.Plan, Digest: p.Digest(), Effects: p.Forecast.Effects, Asks: askedBesides(p), Text: s.opts.Preview(p, mostShown), More: max(len(p.DryRun.Calls)-mostShown, 0),
@@ -97,7 +98,7 @@ func (s *Server) waiting(ctx context.Context, sum *journal.Summary, p *plc.Previ
 	return w
 }
 
-// maxWaiting is the maximum number of questions in the inbox, and of plans.
+// maxWaiting is the maximum number of questions in the inbox, and the maximum number of plans.
 const maxWaiting = 100
 
 func (s *Server) inbox(w http.ResponseWriter, r *http.Request) {
@@ -157,9 +158,8 @@ func (s *Server) showInbox(w http.ResponseWriter, r *http.Request, outcome []str
 	show(w, http.StatusOK, viewOf(r, "Inbox").inbox(questions, plans, outcome, more, digest, read, callerOf(r).may(Approve)))
 }
 
-// risk says how much the calls of a tool may change: 3 when it is declared to destroy, 2 when it is
-// not known to be harmless, 1 when it changes something that can be mended, and 0 when it only
-// reads.
+// risk returns how much the calls of a tool may change: 3 if it is declared destructive, 2 if it is
+// not known to be harmless, 1 if its changes can be repaired, and 0 if it only reads.
 func (s *Server) risk(name string) int {
 	t, ok := s.tools.Lookup(name)
 	switch {
@@ -175,8 +175,8 @@ func (s *Server) risk(name string) int {
 	return 2
 }
 
-// typed returns what a person typed into a field of a form. Browsers end lines with CRLF; it has
-// LF.
+// typed returns the text that a person typed into a field of a form, with LF instead of the CRLF of
+// browsers.
 func typed(r *http.Request, name string) string {
 	return strings.ReplaceAll(r.PostFormValue(name), "\r\n", "\n")
 }
@@ -201,7 +201,8 @@ func decisionOf(r *http.Request) Decision {
 	return d
 }
 
-// decideForm takes the decision of a person; the digest is that of what the page showed.
+// decideForm processes a decision from a form; its digest is that of the question that the page
+// showed.
 func (s *Server) decideForm(w http.ResponseWriter, r *http.Request) {
 	d := decisionOf(r)
 	var err error
@@ -226,7 +227,7 @@ func (s *Server) decideForm(w http.ResponseWriter, r *http.Request) {
 // askAgain responds to a decision that was refused with an error. If the question is still open, it
 // shows the question again, as it is now, with what the person typed.
 func (s *Server) askAgain(w http.ResponseWriter, r *http.Request, d *Decision, err error) {
-	status, told := statusOf(err)
+	status, reason := statusOf(err)
 	if sum, missing := s.find(r); missing == nil && d.Call != "" && status < http.StatusInternalServerError && status != http.StatusForbidden {
 		open, err := s.opts.Engine.Questions(r.Context(), sum.Run)
 		if err != nil {
@@ -237,7 +238,7 @@ func (s *Server) askAgain(w http.ResponseWriter, r *http.Request, d *Decision, e
 			if q.Path == d.Call && q.Instance == d.Instance {
 				one := s.asked(r.Context(), sum, q)
 				one.Here = r.PostFormValue("then") == "run"
-				one.Tried = tried{told.Error(), typed(r, "value"), typed(r, "reason")}
+				one.Tried = refusedAnswer{reason.Error(), typed(r, "value"), typed(r, "reason")}
 				show(w, status, viewOf(r, "Not answered").questionAgain(&one))
 				return
 			}
@@ -259,8 +260,8 @@ func (d *Decision) confirmation(c *caller, run string) string {
 	return fmt.Sprintf("%s: %s of run %s", answered(&a), what, run)
 }
 
-// decideSeveral takes one decision about several questions. Each is named with the digest of what
-// the page showed.
+// decideSeveral processes one decision about several questions. The form names each with the digest
+// that the page showed.
 func (s *Server) decideSeveral(w http.ResponseWriter, r *http.Request) {
 	decision, reason := r.PostFormValue("decision"), typed(r, "reason")
 	var outcome []string
@@ -285,7 +286,7 @@ func (s *Server) decideSeveral(w http.ResponseWriter, r *http.Request) {
 	s.showInbox(w, r, append([]string{said}, outcome...))
 }
 
-// try reports whether a decision that a person types would be taken.
+// try reports whether a decision that a person is typing would be accepted.
 func (s *Server) try(w http.ResponseWriter, r *http.Request) {
 	d := decisionOf(r)
 	a, err := d.answerOf(callerOf(r))
@@ -305,7 +306,7 @@ func (s *Server) try(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, &out)
 }
 
-// undeclared says which of the params that a person gives to a call its tool does not declare; ""
+// undeclared returns a text that names the params of a decision that the tool does not declare; ""
 // if it declares all.
 func (s *Server) undeclared(ctx context.Context, run string, d *Decision) string {
 	open, err := s.opts.Engine.Questions(ctx, run)
@@ -331,10 +332,10 @@ func (s *Server) undeclared(ctx context.Context, run string, d *Decision) string
 	return ""
 }
 
-// A changedParam is a param that is to be another than it was.
+// A changedParam is a param whose value differs from an earlier one.
 type changedParam struct {
 	name     string
-	now, was json.RawMessage // nil: there is none
+	now, was json.RawMessage // nil if there is none
 }
 
 func (p *changedParam) same() bool { return bytes.Equal(compact(p.now), compact(p.was)) }
@@ -350,7 +351,7 @@ func compact(v json.RawMessage) []byte {
 // changes returns the params of two calls side by side, by name.
 func changes(now, was json.RawMessage) []changedParam {
 	var a, b map[string]json.RawMessage
-	_ = json.Unmarshal(now, &a) // objects; what is none has no params
+	_ = json.Unmarshal(now, &a) // a value that is not an object has no params
 	_ = json.Unmarshal(was, &b)
 	names := map[string]bool{}
 	for name := range a {

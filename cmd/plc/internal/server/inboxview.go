@@ -25,12 +25,12 @@ func (v view) inbox(questions []asked, plans []waiting, outcome []string, more i
 		html.Module(path("static", "inbox.js")))
 }
 
-// questionAgain shows a question whose answer was not taken.
+// questionAgain shows a question whose answer was refused.
 func (v view) questionAgain(q *asked) []byte {
 	return v.whole(el("main", words("h1", "The question is still open"), q.article(true, false)), html.Module(path("static", "inbox.js")))
 }
 
-// risks say how much a tool may change, by Server.risk.
+// risks has the texts for the results of Server.risk.
 var risks = [...]html.Name{"only reads", "changes something that can be mended", "may change the world", "destroys"}
 
 // verbs returns the labels of the answers to a question.
@@ -44,7 +44,7 @@ func (q *asked) verbs() (yes, edited, no html.Name) {
 	return "Approve", "Approve with these params", "Refuse"
 }
 
-// article shows a question as what would happen, and takes an answer from who may give one.
+// article shows a question, and a form for the answer if the caller may answer.
 func (q *asked) article(may, several bool) html.Item {
 	name, _ := json.Marshal([]string{q.Run, q.Instance, q.Call, q.Digest})
 	yes, edited, no := q.verbs()
@@ -76,7 +76,7 @@ func (q *asked) article(may, several bool) html.Item {
 				text(" Mark it, to answer several at once; it can be marked once its beginning and its end were on the screen"))))))
 }
 
-// refusedBefore says who refused the call, if the run was continued after that.
+// refusedBefore shows who refused the call, if the run was continued after that.
 func (q *asked) refusedBefore() html.Item {
 	if q.Refusal == nil {
 		return html.Item{}
@@ -134,7 +134,7 @@ func (q *asked) difference() html.Item {
 	return html.Join(el("p", who, text(same)), cols.table(rows))
 }
 
-// article shows what a plan would do that waits for approval as a whole.
+// article shows what a plan that waits for approval as a whole would do.
 func (p *waiting) article(may bool) html.Item {
 	return el("article", class("question"), exactly("data-key", p.Run),
 		el("h2", text("The plan ", p.Plan, " of run "), a(path("runs", p.Run), text(p.Run))),
@@ -160,8 +160,9 @@ func (p *waiting) article(may bool) html.Item {
 			el("p", class("actions"), button("decision", "approve", "Approve the plan")))))
 }
 
-// reason returns a field for the reason of a refusal, with what was typed there before, and the
-// button that refuses. That is the first button of its form, which Enter in the field presses.
+// reason returns a field for the reason of a refusal, with the text that was typed there before,
+// and the button that refuses. It is the first button of its form, so Enter in the field presses
+// it.
 func reason(refuse html.Item, before string) html.Item {
 	return el("p", class("reason"), el("label", text("Reason for a refusal "), el("input", attr("type", "text"), attr("name", "reason"), when(before != "", exactly("value", before)))), text(" "), refuse)
 }

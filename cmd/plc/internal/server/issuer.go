@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// ofPrefix begins the names of callers whom an issuer knows, so that they are not those of
-	// tokens.
+	// ofPrefix is the prefix of the names of callers with a token of the issuer, so that they
+	// differ from the names of other tokens.
 	ofPrefix = "oidc:"
 
-	// issuerPath is where logging in at an issuer begins.
+	// issuerPath is the path at which a login at the issuer begins.
 	issuerPath = "/login/oidc"
 
-	// CallbackPath is where people come back to from an issuer.
+	// CallbackPath is the path to which the issuer sends people back.
 	CallbackPath = "/login/callback"
 )
 
-// IsOfIssuer reports whether a name is that of a caller whom an issuer knows.
+// IsOfIssuer reports whether a name belongs to a caller with a token of the issuer.
 func IsOfIssuer(name string) bool { return strings.HasPrefix(name, ofPrefix) }
 
-// ofIssuer returns the caller that has a token of the issuer; nil is nobody.
+// ofIssuer returns the caller that has a token of the issuer; nil if the token is not valid.
 func (s *Server) ofIssuer(ctx context.Context, token string) (*caller, error) {
 	c, err := s.opts.Issuer.Verify(ctx, token)
 	switch {
@@ -38,7 +38,7 @@ func (s *Server) ofIssuer(ctx context.Context, token string) (*caller, error) {
 	return &caller{name: ofPrefix + c.Name, roles: rolesOf(c), channel: "http", hash: hashOf(token)}, nil
 }
 
-// rolesOf returns the roles of a caller whom an issuer knows. Read comes with each of the others.
+// rolesOf returns the roles of a caller with a token of the issuer. Every other role includes Read.
 func rolesOf(c *oidc.Caller) (all []Role) {
 	for i, r := range c.Roles {
 		if i == 0 {
@@ -51,8 +51,8 @@ func rolesOf(c *oidc.Caller) (all []Role) {
 	return all
 }
 
-// loginCookie returns the name of the cookie that a browser has between the beginning and the end
-// of a login. With TLS no other server of the domain can set it.
+// loginCookie returns the name of the cookie that a browser has during a login. With TLS no other
+// server of the domain can set it.
 func loginCookie(r *http.Request) string {
 	if r.TLS != nil {
 		return "__Host-plc_login"
@@ -60,7 +60,8 @@ func loginCookie(r *http.Request) string {
 	return "plc_login"
 }
 
-// setLogin sets the cookie of a login. It comes back from another site, so it is not strict.
+// setLogin sets the cookie of a login. It is not strict, since the browser has to send it when it
+// comes back from another site.
 func setLogin(w http.ResponseWriter, r *http.Request, value string, seconds int) {
 	http.SetCookie(w, &http.Cookie{
 		Name: loginCookie(r), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: r.TLS != nil, MaxAge: seconds,
@@ -84,7 +85,7 @@ func (s *Server) endLogin(w http.ResponseWriter, r *http.Request) {
 	var l oidc.Login
 	if cookie, err := r.Cookie(loginCookie(r)); err == nil {
 		text, _ := base64.RawURLEncoding.DecodeString(cookie.Value)
-		_ = json.Unmarshal(text, &l) // without one, it is no login
+		_ = json.Unmarshal(text, &l) // without a valid cookie, End fails
 	}
 	setLogin(w, r, "", -1)
 	c, err := s.opts.Issuer.End(r.Context(), &l, r.URL.Query())
@@ -96,8 +97,8 @@ func (s *Server) endLogin(w http.ResponseWriter, r *http.Request) {
 	case len(c.Roles) == 0:
 		problem(w, r, http.StatusForbidden, "you may do nothing here: none of your groups has a role")
 	case s.setSession(w, r, Token{Name: ofPrefix + c.Name, Roles: rolesOf(c)}):
-		// A browser sends a strict cookie only when it comes from this site, which it does not on a
-		// redirect of the issuer.
+		// A browser sends a strict cookie only if it comes from this site, so a redirect would not
+		// send it: the navigation began at the issuer.
 		w.Header().Set("Refresh", "0; url=/")
 		show(w, http.StatusOK, viewOf(r, "Logged in").loggedIn())
 	}

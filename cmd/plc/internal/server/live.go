@@ -15,23 +15,22 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// What a stream for pages may hold, and how often it looks.
+// The bounds of a stream for pages, and how often it looks for changes.
 const (
 	liveRuns  = 50
 	listAgain = time.Second     // at the lists of runs
 	liveAgain = 2 * time.Second // at a run that has ended
 )
 
-// A happening is what a page is told of an event.
-type happening struct {
+// A pageEvent tells a page about an event of a run.
+type pageEvent struct {
 	Run string `json:"run"`
 	Seq int64  `json:"seq"`
 }
 
-// live streams what happens in several runs, and that a list of runs has changed, to the pages of
-// a browser. Each value run of the query is the id of a run and the number of the last event that
-// is known of it, as in ID:12. With list=runs or list=waiting the stream has the digests of that
-// list.
+// live streams the events of several runs, and changes of lists of runs, to the pages of a browser.
+// Each value run of the query is the id of a run and the number of the last event that the page
+// has, as in ID:12. With list=runs or list=waiting the stream has the digests of that list.
 func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -67,14 +66,15 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 	s.pump(w, r, nil, lines)
 }
 
-// liveRun sends what happens in a run, until the browser is gone. A run that has ended may go on.
+// liveRun sends the events of a run until the browser is gone. It does not stop when the run ends,
+// since the run may be continued.
 func (s *Server) liveRun(ctx context.Context, run string, after int64, send func(any) bool) {
 	for ctx.Err() == nil {
 		for entry, err := range s.opts.Engine.Events(ctx, run, after) {
 			if err != nil {
 				break
 			}
-			if !send(&happening{run, entry.Seq}) {
+			if !send(&pageEvent{run, entry.Seq}) {
 				return
 			}
 			after = entry.Seq
@@ -118,7 +118,7 @@ func (s *Server) liveLists(ctx context.Context, lists []string, send func(any) b
 			read := time.Now().UnixMicro()
 			runs, err := s.opts.Engine.Runs(ctx, f)
 			if err != nil {
-				continue // a store that can't be read now is asked again
+				continue // try again if the store can't be read now
 			}
 			now := s.listDigest(ctx, list, runs)
 			if was[list] != now && !send(&listUpdate{list, now, read}) {
@@ -132,12 +132,12 @@ func (s *Server) liveLists(ctx context.Context, lists []string, send func(any) b
 	}
 }
 
-// waitingRuns returns a filter that admits the runs which may wait for a person.
+// waitingRuns returns a filter for the runs that may wait for a person.
 func waitingRuns() journal.Filter {
 	return journal.Filter{Status: []exec.Status{exec.Paused, exec.Running}}
 }
 
-// listDigest returns a text that changes with what a list of runs shows.
+// listDigest returns a text that changes when a list of runs would show something else.
 func (s *Server) listDigest(ctx context.Context, list string, runs []*journal.Summary) string {
 	h := fnv.New64a()
 	for _, sum := range runs {
@@ -150,8 +150,8 @@ func (s *Server) listDigest(ctx context.Context, list string, runs []*journal.Su
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// waitsForPerson reports whether a run has a question that is open, or waits for its plan to be
-// approved as a whole. A run whose plan has been approved does not.
+// waitsForPerson reports whether a run has an open question, or waits for its plan to be approved
+// as a whole. It is false for a run whose plan has just been approved.
 func (s *Server) waitsForPerson(ctx context.Context, sum *journal.Summary) bool {
 	if plc.WaitsForPlan(sum) {
 		return !s.opts.Engine.PlanApproved(ctx, sum)

@@ -56,8 +56,8 @@ func (s *Server) pages() map[string]http.HandlerFunc {
 	}
 }
 
-// serveStatic serves the scripts and the style sheet, which a browser may keep as long as they are
-// the same. The editor is kept compressed; browsers that run it take it so.
+// serveStatic serves the scripts and the style sheet, which browsers may cache as long as they
+// don't change. The editor is stored and sent compressed; all browsers that can run it accept that.
 func serveStatic(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/")
 	text, err := static.ReadFile(name)
@@ -83,7 +83,7 @@ func wantsPage(r *http.Request) bool {
 func show(w http.ResponseWriter, status int, page []byte) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	w.Write(page) // a browser that is gone needs no answer
+	w.Write(page) // the browser may be gone
 }
 
 // runsOnPage is the maximum number of runs on the first page.
@@ -106,7 +106,7 @@ func (s *Server) runsPage(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		runs, err = s.opts.Engine.Runs(r.Context(), f)
 	}
-	if err == nil && len(runs) == 0 && f.Plan != "" && f.From == "" { // it may be the name of a text
+	if err == nil && len(runs) == 0 && f.Plan != "" && f.From == "" { // perhaps it is the name of a plan that was sent as text
 		f.Plan = plc.Source{}.Named(f.Plan).Name
 		if runs, err = s.opts.Engine.Runs(r.Context(), f); len(runs) > 0 {
 			q.Plan = f.Plan

@@ -14,7 +14,7 @@ import (
 	"github.com/plc-lang/plc/internal/display"
 )
 
-// Planned is a plan with what it is given, as a caller sends it. It can name no file of the server.
+// Planned is a plan with its values, as a caller sends it. It can't name files of the server.
 type Planned struct {
 	Plan      json.RawMessage            `json:"plan"`                // a text, or JSON
 	Name      string                     `json:"name,omitempty"`      // what people call it; a run without one is named after its tools
@@ -79,7 +79,7 @@ func planOf(plan json.RawMessage, notation string) (plc.Source, error) {
 	return plc.Text(text).From(notation), nil
 }
 
-// textOf returns a plan that is sent as a text or as JSON.
+// textOf returns the text of a plan that was sent as a string or as JSON.
 func textOf(plan json.RawMessage) (text string, err error) {
 	if len(plan) == 0 || plan[0] != '"' {
 		return string(plan), nil
@@ -104,7 +104,7 @@ func documentsOf(sent map[string]json.RawMessage) (map[string]string, error) {
 // maxName is the maximum number of characters in the name of a plan.
 const maxName = 100
 
-// checkName refuses a name that a list can't show as it is.
+// checkName returns an error for a name that a list can't show as it is.
 func checkName(name string) error {
 	wrong := ""
 	switch n := utf8.RuneCountInString(name); {
@@ -123,11 +123,11 @@ func checkName(name string) error {
 	return nil
 }
 
-// toolsNamed is the maximum number of tools after which a plan is named.
+// toolsNamed is the maximum number of tools in the default name of a plan.
 const toolsNamed = 3
 
 // nameOf returns a name for a plan that has none: the first tools that it calls. It returns "" if
-// there are none that can be shown.
+// none of them can be shown.
 func nameOf(plan plc.Source) string {
 	doc, _, err := plc.Parse(diag.NewFile(plan.Name, []byte(plan.Text)), plan.Notation)
 	if err != nil {
@@ -155,7 +155,7 @@ type Checked struct {
 	Findings []json.RawMessage `json:"findings"`
 }
 
-// sent returns the plan of a request, made by Check or Prepare of the engine.
+// sent returns the plan of a request; do is Check or Prepare of the engine.
 func (s *Server) sent(r *http.Request, do func(context.Context, plc.Spec) (*plc.Plan, error)) (*plc.Plan, error) {
 	var in Planned
 	if err := readBody(r, &in); err != nil {
@@ -189,8 +189,8 @@ func previewed(p *plc.Preview, digest string) *Previewed {
 	return &Previewed{digest, p.DryRun, p.Forecast, findingsOf(p.Plan.AllFindings())}
 }
 
-// prepare prepares a plan for being shown. If lines of its instances are wrong, it returns the plan
-// with what was found, as Check does.
+// prepare prepares a plan to be shown. If lines of its instances are wrong, it returns the plan
+// with the findings, like Check.
 func (s *Server) prepare(ctx context.Context, spec plc.Spec) (*plc.Plan, error) {
 	if spec.Instances != (plc.Source{}) {
 		if p, err := s.opts.Engine.Check(ctx, spec); err != nil || p.Err() != nil {

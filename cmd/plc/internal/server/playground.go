@@ -26,23 +26,23 @@ type played struct {
 	planForm
 	Problem         string
 	Refused         string            // why the run was not started
-	Asked           bool              // a person has sent the form, and is led to what is said of it
+	Asked           bool              // a person has sent the form, so the focus is on the result
 	Graph           []byte            // SVG
-	MayRun, OK, Bad bool              // Bad: what is given beside the plan can't be read
+	MayRun, OK, Bad bool              // Bad: a value other than the plan can't be read
 	Tools           []Tool            // the first mostTools
 	Raw             []json.RawMessage // findings
 	Findings        []finding
 	Effects         []forecast.Effect
 	Calls           []forecast.Call
 	More            bool           // there are more calls than these
-	Asks            []string       // who else is asked, a line each
+	Asks            []string       // other questions that may come, a line each
 	Most            forecast.Count // the calls that are made at most
 }
 
-// planForm holds the fields of the form of the playground.
+// planForm holds the fields of the playground's form.
 type planForm struct {
 	Plan, Notation, Input, Name, Documents string
-	Instances, Labels                      string // one a line
+	Instances, Labels                      string // one per line
 }
 
 // finding is a finding as the page shows it.
@@ -52,7 +52,7 @@ type finding struct {
 	Fix                           *fix
 }
 
-// fix mends a finding.
+// fix is the fix of a finding.
 type fix struct {
 	Message string
 	Edits   []edit
@@ -64,7 +64,8 @@ type edit struct {
 	Text              string
 }
 
-// apply returns a text with a fix made; one that does not fit the text changes nothing.
+// apply returns a text with the fix applied. If the fix does not fit the text, it returns the text
+// unchanged.
 func (f *fix) apply(text string) string {
 	edits := slices.Clone(f.Edits)
 	slices.SortFunc(edits, func(a, b edit) int { return b.Offset - a.Offset })
@@ -118,7 +119,7 @@ func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
 			v.Refused = err.Error()
 		}
 		s.play(r, v)
-		if v.Problem == v.Refused { // it is said already
+		if v.Problem == v.Refused { // the page shows it already
 			v.Problem = ""
 		}
 		if n, err := strconv.Atoi(r.PostFormValue("fix")); err == nil && n >= 0 && n < len(v.Findings) && v.Findings[n].Fix != nil {
@@ -129,7 +130,8 @@ func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
 	show(w, http.StatusOK, v.page())
 }
 
-// fill fills the form with the plan, input and settings of a run, as far as it has fields for them.
+// fill fills the form with the plan, input and settings of a run, as far as there are fields for
+// them.
 func (s *Server) fill(r *http.Request, v *played, run string) error {
 	sum, err := s.opts.Engine.Summary(r.Context(), run)
 	if err != nil {
@@ -182,8 +184,8 @@ func indented(value json.RawMessage) string {
 	return b.String()
 }
 
-// read takes the lines of a file of instances, if a person chose one, and reports whether all that
-// is given beside the plan can be read.
+// read reads the file of instances, if the person chose one, and reports whether all values other
+// than the plan can be read.
 func (v *played) read(r *http.Request) bool {
 	if file, _, err := r.FormFile("file"); err == nil {
 		defer file.Close()
@@ -209,7 +211,7 @@ func (v *played) read(r *http.Request) bool {
 func (v *played) planned() *Planned {
 	text, _ := json.Marshal(v.Plan) // a string
 	in := &Planned{Plan: text, Notation: v.Notation, Name: v.Name}
-	_ = json.Unmarshal([]byte(v.Documents), &in.Documents) // read has looked at it
+	_ = json.Unmarshal([]byte(v.Documents), &in.Documents) // read has checked it
 	if strings.TrimSpace(v.Input) != "" {
 		in.Input = json.RawMessage(v.Input)
 	}
@@ -219,7 +221,7 @@ func (v *played) planned() *Planned {
 	return in
 }
 
-// started returns the plan as a run of it is started.
+// started returns the plan in the form in which a run of it is started.
 func (v *played) started() (in *Planned, err error) {
 	in = v.planned()
 	in.Labels, err = parseLabels(lines(v.Labels))
@@ -230,7 +232,7 @@ func (v *played) started() (in *Planned, err error) {
 func (s *Server) play(r *http.Request, v *played) {
 	v.Raw, v.Findings, v.OK = nil, nil, false
 	if v.Bad || v.Plan == "" {
-		return // there is no plan, or it would be checked without what it is given
+		return // there is no plan, or its values can't be read
 	}
 	spec, err := s.spec(v.planned())
 	var p *plc.Plan
@@ -247,12 +249,12 @@ func (s *Server) play(r *http.Request, v *played) {
 		v.Raw = findingsOf(found)
 		for _, f := range v.Raw {
 			var one finding
-			_ = json.Unmarshal(f, &one) // our own
+			_ = json.Unmarshal(f, &one) // our own type
 			v.Findings = append(v.Findings, one)
 		}
 		if p.Program != nil {
 			var svg bytes.Buffer
-			if draw.SVG(&svg, plc.Draw(p.Program, 1)) == nil { // else it is too large
+			if draw.SVG(&svg, plc.Draw(p.Program, 1)) == nil { // otherwise it is too large
 				v.Graph = svg.Bytes()
 			}
 		}
@@ -295,7 +297,8 @@ func (s *Server) checkInstances(r *http.Request, spec plc.Spec) (diag.List, erro
 	return slices.DeleteFunc(slices.Clone(p.AllFindings()), func(f diag.Finding) bool { return f.Loc.File == nil || f.Loc.File.Name != instancesName }), nil
 }
 
-// askedBesides says which calls may ask a person for other reasons than their own approval.
+// askedBesides describes the questions that may come in addition to the approvals of the calls
+// themselves.
 func askedBesides(p *plc.Preview) (all []string) {
 	for _, r := range p.Forecast.Flows {
 		for _, s := range r.Sinks() {
@@ -360,11 +363,11 @@ func (v *played) tools() html.Item {
 }
 
 func rawList(list []json.RawMessage) string {
-	b, _ := json.Marshal(append([]json.RawMessage{}, list...)) // our own
+	b, _ := json.Marshal(append([]json.RawMessage{}, list...)) // our own type
 	return string(b)
 }
 
-// result shows what is to be said of the plan.
+// result shows the findings about the plan and its preview.
 func (v *played) result() html.Item {
 	var findings []html.Item
 	for i, f := range v.Findings {
@@ -376,7 +379,7 @@ func (v *played) result() html.Item {
 			when(f.Fix != nil, text(" "), fixButton(i, f.Fix))))
 	}
 	led := !v.Asked || v.Refused != ""
-	lead := func() html.Item { // what comes first has the focus of who asked for it
+	lead := func() html.Item { // the first part gets the focus if the person has sent the form
 		if led {
 			return html.Item{}
 		}
@@ -411,7 +414,7 @@ func fixButton(i int, f *fix) html.Item {
 	return el("button", attr("form", "plan"), attr("name", "fix"), attr("value", i), text(message))
 }
 
-// effects shows what a plan would change.
+// effects shows the effects of a plan.
 func effects(all []forecast.Effect) html.Item {
 	return html.Join(
 		html.Each(all, func(e forecast.Effect) html.Item {
@@ -430,7 +433,7 @@ func planned(calls []forecast.Call) html.Item {
 	}))
 }
 
-// markWords says where the value of a param comes from; a value that is known needs no words.
+// markWords has texts that say where the value of a param comes from; a known value needs none.
 var markWords = map[forecast.Mark]html.Name{
 	forecast.Sampled: "made up here, and another one when it runs", forecast.Recorded: "from an earlier run, and maybe another one when it runs", forecast.Unknown: "not known before it runs; what stands here may not even fit",
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// A Problem is the body of an answer that is an error (RFC 9457).
+// A Problem is the body of an error response (RFC 9457).
 type Problem struct {
 	Type     string            `json:"type"`
 	Title    string            `json:"title"`
@@ -30,7 +30,7 @@ type Problem struct {
 	Findings []json.RawMessage `json:"findings,omitempty"`
 }
 
-// problem answers with an error: as a page to who asks for one, and else as JSON.
+// problem responds with an error: as a page if the client wants one, else as JSON.
 func problem(w http.ResponseWriter, r *http.Request, status int, detail string, findings ...json.RawMessage) {
 	tellProblem(w, r, wantsPage(r), status, detail, findings...)
 }
@@ -47,11 +47,12 @@ func tellProblem(w http.ResponseWriter, r *http.Request, page bool, status int, 
 // typedFields are the fields of forms that people type into, with their labels.
 var typedFields = []struct{ name, label html.Name }{{"reason", "Reason"}, {"value", "JSON"}, {"set", "Values at the start, one a line"}}
 
-// keptFields are those that a page fills in.
+// keptFields are the fields of forms that a page fills in.
 var keptFields = []html.Name{"call", "instance", "digest", "then", "at", "was"}
 
-// formAgain returns the form of a request that was refused, as the person filled it in, to be
-// mended and sent again. There is none if nothing was typed, or if the caller may not send it.
+// formAgain returns the form of a refused request as the person filled it in, so that it can be
+// corrected and sent again. It returns nothing if nothing was typed, or if the caller may not send
+// the form.
 func formAgain(r *http.Request, status int) html.Item {
 	if r.Method != http.MethodPost || callerOf(r) == nil || status == http.StatusUnauthorized || status == http.StatusForbidden {
 		return html.Item{}
@@ -76,8 +77,8 @@ func formAgain(r *http.Request, status int) html.Item {
 			el("button", when(decision != "", attr("name", "decision"), exactly("value", decision)), text("Send it again"))))
 }
 
-// known passes requests on to the routes of a mux, and answers those that it has no route for with
-// a problem: 404, or 405 if the path is one for other methods.
+// known passes requests to the routes of a mux, and responds with a problem if there is no route:
+// 404, or 405 if the path has routes for other methods.
 func known(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h, pattern := mux.Handler(r)
@@ -97,7 +98,7 @@ func known(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// unsent is an answer of which only the headers and the status are kept.
+// unsent is a response writer that keeps only the headers and the status.
 type unsent struct {
 	header http.Header
 	status int
@@ -107,7 +108,7 @@ func (u *unsent) Header() http.Header         { return u.header }
 func (u *unsent) Write(b []byte) (int, error) { return len(b), nil }
 func (u *unsent) WriteHeader(status int)      { u.status = status }
 
-// fail answers with the status that fits an error.
+// fail responds with the status that fits an error.
 func fail(w http.ResponseWriter, r *http.Request, err error) {
 	if _, ok := errors.AsType[*runner.FullError](err); ok {
 		w.Header().Set("Retry-After", "1")
@@ -120,7 +121,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	problem(w, r, status, err.Error(), findings...)
 }
 
-// statusOf returns the status that fits an error, and how it is told.
+// statusOf returns the status that fits an error, and the error to show.
 func statusOf(err error) (int, error) {
 	var (
 		plan     *plc.PlanError
@@ -173,7 +174,7 @@ func statusOf(err error) (int, error) {
 	return status, err
 }
 
-// A badRequest is an error of the one who asks.
+// A badRequest is an error that the client has caused.
 type badRequest struct {
 	status  int
 	message string
@@ -185,11 +186,11 @@ func badf(status int, format string, args ...any) error {
 	return &badRequest{status, fmt.Sprintf(format, args...)}
 }
 
-// findingsOf returns findings in the shape of plc check --format json.
+// findingsOf returns findings in the format of plc check --format json.
 func findingsOf(list diag.List) []json.RawMessage {
 	var lines bytes.Buffer
 	if err := diag.WriteJSON(&lines, list); err != nil {
-		panic(err) // a buffer takes all
+		panic(err) // a buffer returns no errors
 	}
 	all := []json.RawMessage{}
 	for line := range bytes.Lines(lines.Bytes()) {
@@ -207,12 +208,12 @@ func writeJSON(w http.ResponseWriter, status int, kind string, v any) {
 	}
 	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(status)
-	w.Write(text.Bytes()) // a client that is gone needs no answer
+	w.Write(text.Bytes()) // the client may be gone
 }
 
 func answer(w http.ResponseWriter, status int, v any) { writeJSON(w, status, "application/json", v) }
 
-// readBody reads the JSON of a request. Members that are not known are errors.
+// readBody reads the JSON of a request. Unknown members are errors.
 func readBody(r *http.Request, into any) error {
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -221,7 +222,7 @@ func readBody(r *http.Request, into any) error {
 	return decode(text, into)
 }
 
-// bodyFault returns an error of package json in words that name no type of Go.
+// bodyFault returns the text of an error of package json without names of Go types.
 func bodyFault(err error) string {
 	kind, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	if !ok {
@@ -229,7 +230,7 @@ func bodyFault(err error) string {
 	}
 	var path []string
 	for _, name := range strings.Split(kind.Field, ".") {
-		if name != "" && !unicode.IsUpper(rune(name[0])) { // else it is embedded
+		if name != "" && !unicode.IsUpper(rune(name[0])) { // otherwise it is an embedded struct
 			path = append(path, name)
 		}
 	}

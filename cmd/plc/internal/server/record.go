@@ -15,14 +15,14 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// told holds the record of a run up to an event.
-type told struct {
+// runRecord holds the record of a run up to an event.
+type runRecord struct {
 	sum    *journal.Summary
-	plan   *plc.Plan // nil: it can't be compiled here, as problem says
+	plan   *plc.Plan // nil if it can't be compiled here; problem says why
 	broken string
 	at     int64
 
-	status  string // of the run, after that event
+	status  string // of the run, after the event
 	began   time.Time
 	last    time.Time // the time of the event, or now
 	over    bool      // the run has ended
@@ -38,7 +38,7 @@ type told struct {
 // callAt names a call of a run.
 type callAt struct{ instance, path string }
 
-// written is a write with who made it.
+// written is a write and the call that made it.
 type written struct {
 	Write
 	call *Call
@@ -51,10 +51,10 @@ type instanceEnd struct{ status, reason string }
 // A span is a part of the time of a call, or of its run.
 type span struct {
 	kind     spanKind
-	from, to time.Time // to is zero while it goes on
+	from, to time.Time // to is zero while the span lasts
 	note     string
 	number   int  // of an attempt
-	fallback bool // the attempt is one of its fallback
+	fallback bool // it is an attempt of the fallback
 	cut      bool // the process ended during the attempt, at an unknown time after to
 }
 
@@ -62,18 +62,18 @@ type spanKind uint8
 
 const (
 	forCalls  spanKind = iota // it waits for other calls
-	forSlot                   // it is ready, and the limit of calls at a time is reached
+	forSlot                   // it is ready, but the limit of calls at a time is reached
 	forPerson                 // a person is asked
-	forRetry                  // an attempt has failed, and the next one is to come
-	forWrite                  // it has a result, which earlier calls have to write before
+	forRetry                  // it waits for the next attempt
+	forWrite                  // it has a result, and waits for the writes of earlier calls
 	whilePaused
 	attempt
 	failedAttempt
 )
 
 // follow reads the record of a run up to an event.
-func (s *Server) follow(ctx context.Context, sum *journal.Summary, at int64) (*told, error) {
-	t := &told{sum: sum, at: at, status: string(exec.Running), known: map[callAt]*Call{}, entered: map[string]time.Time{}, ended: map[string]instanceEnd{}}
+func (s *Server) follow(ctx context.Context, sum *journal.Summary, at int64) (*runRecord, error) {
+	t := &runRecord{sum: sum, at: at, status: string(exec.Running), known: map[callAt]*Call{}, entered: map[string]time.Time{}, ended: map[string]instanceEnd{}}
 	p, err := s.opts.Engine.PlanOf(ctx, sum.Run)
 	if err == nil {
 		err = p.Err()
@@ -98,8 +98,8 @@ func (s *Server) follow(ctx context.Context, sum *journal.Summary, at int64) (*t
 	return t, nil
 }
 
-// take takes an event in.
-func (t *told) take(seq int64, e *exec.Event) error {
+// take updates the record with an event.
+func (t *runRecord) take(seq int64, e *exec.Event) error {
 	copied := e.Run != "" && e.Run != t.sum.Run // a fork has events of another run
 	before := t.last
 	if !copied {
@@ -128,7 +128,7 @@ func (t *told) take(seq int64, e *exec.Event) error {
 	case exec.InstanceStarted:
 		t.entered[e.Instance] = e.Time
 	case exec.InstanceFinished:
-		if _, ok := t.entered[e.Instance]; !ok { // what was given for it was wrong
+		if _, ok := t.entered[e.Instance]; !ok { // its values were wrong
 			t.entered[e.Instance] = e.Time
 		}
 		t.ended[e.Instance] = instanceEnd{string(e.Status), e.Reason}
@@ -149,9 +149,9 @@ func (t *told) take(seq int64, e *exec.Event) error {
 	return nil
 }
 
-// cut ends, at the time of the last event, the attempts that were under way when the process of the
-// run ended. It marks them as cut off unless the run had paused.
-func (t *told) cut(last time.Time) {
+// cut ends the attempts that were under way when the process of the run ended, at the time of the
+// last event. It marks them as cut off unless the run had paused.
+func (t *runRecord) cut(last time.Time) {
 	n := len(t.pauses)
 	off := n == 0 || !t.pauses[n-1].to.IsZero()
 	for _, c := range t.calls {
@@ -161,12 +161,12 @@ func (t *told) cut(last time.Time) {
 	}
 }
 
-// stop ends the calls that go on when the run ends: what was called, and has not answered, is
-// uncertain.
-func (t *told) stop(at time.Time) {
+// stop ends the calls that are under way when the run ends: a call that was started and has no
+// result becomes uncertain.
+func (t *runRecord) stop(at time.Time) {
 	delegates := t.delegates()
 	for _, c := range t.calls {
-		if c.Status == string(exec.Pending) { // a person had answered, and it was not called yet
+		if c.Status == string(exec.Pending) { // a person had approved it, but it was not called yet
 			c.Status = string(exec.Cancelled)
 		}
 		n := len(c.spans)
@@ -188,33 +188,33 @@ func (t *told) stop(at time.Time) {
 
 // hasEnded reports whether the instance, or the run if there is none, has ended, so that no further
 // call begins.
-func (t *told) hasEnded(instance string) bool {
+func (t *runRecord) hasEnded(instance string) bool {
 	_, ended := t.ended[instance]
 	return t.over || ended && t.isTemplate()
 }
 
-// callOf returns what is known of a call of a program in the given instance and below the path
-// prefix; nil if it has not begun.
-func (t *told) callOf(c *compile.Call, instance, prefix string) *Call {
+// callOf returns the data about a call of a program, in an instance and below a path prefix; nil if
+// the call has not begun.
+func (t *runRecord) callOf(c *compile.Call, instance, prefix string) *Call {
 	if c.Rare != nil && c.Instance != "" {
 		instance = c.Instance
 	}
 	return t.known[callAt{instance, prefix + exec.PathOf(c.ID)}]
 }
 
-// failed reports whether the call failed and the plan did not handle the failure. A handled one has
-// been written.
+// failed reports whether the call failed and the plan did not handle the failure. A handled failure
+// has been written.
 func (c *Call) failed() bool {
 	return c != nil && c.Status == string(exec.Failed) && len(c.Writes) == 0
 }
 
-// begun reports whether the call was made, has come to an end, or waits for a person.
+// begun reports whether the call was made, has ended, or waits for a person.
 func (c *Call) begun() bool {
 	return c != nil && (c.Attempts > 0 || c.Ended != "" || c.Status == string(exec.Awaiting))
 }
 
 // fate returns the status of a call that has not begun.
-func (t *told) fate(instance, call string) string {
+func (t *runRecord) fate(instance, call string) string {
 	if !t.hasEnded(instance) {
 		return string(exec.Pending)
 	}
@@ -233,7 +233,7 @@ func (t *told) fate(instance, call string) string {
 	return neverBegun(p, func(c *compile.Call) bool { return t.callOf(c, instance, prefix).failed() })[c.Place-1]
 }
 
-func (t *told) call(e *exec.Event) *Call {
+func (t *runRecord) call(e *exec.Event) *Call {
 	at := callAt{e.Instance, e.Call}
 	c := t.known[at]
 	if c == nil {
@@ -243,7 +243,7 @@ func (t *told) call(e *exec.Event) *Call {
 	return c
 }
 
-// note keeps what an event says of how the time of a call was spent.
+// note updates the spans of a call with an event.
 func (c *Call) note(e *exec.Event) {
 	if n := len(c.spans); n > 0 && c.spans[n-1].to.IsZero() && e.Type != exec.Written {
 		last := &c.spans[n-1]
@@ -274,9 +274,9 @@ func by(name string) string {
 	return "by " + name
 }
 
-// program returns the program that has the call of a path, and the call's id in it; nil if it is
-// not known.
-func (t *told) program(call string) (*compile.Program, string) {
+// program returns the program that contains the call with a path, and the call's id in it; nil if
+// it is unknown.
+func (t *runRecord) program(call string) (*compile.Program, string) {
 	if t.plan == nil {
 		return nil, ""
 	}
@@ -291,7 +291,7 @@ func (t *told) program(call string) (*compile.Program, string) {
 	return p, idOf(steps[len(steps)-1])
 }
 
-// idOf returns the id of the call that a step of a path stands for.
+// idOf returns the id of the call in a step of a path.
 func idOf(step string) string {
 	if i := strings.IndexAny(step, "[#"); i >= 0 {
 		step = step[:i]
@@ -299,9 +299,9 @@ func idOf(step string) string {
 	return exec.CallID(step)
 }
 
-// before returns the spans between the start of what a call belongs to and the first one of its
-// own: what it waited for.
-func (t *told) before(c *Call) []span {
+// before returns the spans before a call's own first span, from the start of the run, instance or
+// document that it belongs to: what it waited for.
+func (t *runRecord) before(c *Call) []span {
 	if len(c.spans) == 0 {
 		return nil
 	}
@@ -348,7 +348,7 @@ func (t *told) before(c *Call) []span {
 
 // slotWait returns the time between from and to as a wait for a free slot, if the limit of calls at
 // a time was reached in it. Other reasons for a delay are not in the record.
-func (t *told) slotWait(from, to time.Time) []span {
+func (t *runRecord) slotWait(from, to time.Time) []span {
 	if t.full == nil {
 		t.full = t.fullPeriods()
 	}
@@ -359,9 +359,9 @@ func (t *told) slotWait(from, to time.Time) []span {
 	return []span{{kind: forSlot, from: from, to: to}}
 }
 
-// fullPeriods returns the periods in which the limit of calls at a time was reached, in order. It
-// never returns nil.
-func (t *told) fullPeriods() []span {
+// fullPeriods returns the periods during which the limit of calls at a time was reached, in order.
+// It never returns nil.
+func (t *runRecord) fullPeriods() []span {
 	most, full := t.parallel(), []span{}
 	if most == 0 {
 		return full
@@ -393,7 +393,7 @@ func (t *told) fullPeriods() []span {
 }
 
 // delegates returns the calls that ran a document.
-func (t *told) delegates() map[callAt]bool {
+func (t *runRecord) delegates() map[callAt]bool {
 	all := map[callAt]bool{}
 	for _, c := range t.calls {
 		if outer, ok := exec.Outer(c.Call); ok {
@@ -417,11 +417,11 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// mostBlamed is the maximum number of calls that are looked at for what a call waited for.
+// mostBlamed is the maximum number of calls that are examined to find out what a call waited for.
 const mostBlamed = 10_000
 
 // latest returns which of the calls that a call waits for ended last, and when.
-func (t *told) latest(p *compile.Program, c *compile.Call, instance, prefix string) (name string, end time.Time) {
+func (t *runRecord) latest(p *compile.Program, c *compile.Call, instance, prefix string) (name string, end time.Time) {
 	seen := map[int32]bool{}
 	for todo := p.Starts.Pred(int32(c.Place) - 1); len(todo) > 0 && len(seen) < mostBlamed; {
 		n := todo[0]
@@ -441,7 +441,7 @@ func (t *told) latest(p *compile.Program, c *compile.Call, instance, prefix stri
 	return name, end
 }
 
-// ended returns when a call ended; the zero time is that it has not.
+// ended returns when a call ended; the zero time if it has not.
 func (c *Call) ended() time.Time {
 	if n := len(c.spans); n > 0 && c.Ended != "" {
 		return c.spans[n-1].to
@@ -449,8 +449,8 @@ func (c *Call) ended() time.Time {
 	return time.Time{}
 }
 
-// parallel returns how many calls may run at once; 0 if that is not known.
-func (t *told) parallel() int {
+// parallel returns how many calls may run at once; 0 if unknown.
+func (t *runRecord) parallel() int {
 	if t.plan == nil {
 		return 0
 	}
@@ -464,14 +464,14 @@ func (t *told) parallel() int {
 	}
 }
 
-// spent says in words how the time of a call was spent. A span that has not ended has no duration,
-// which would be out of date when read.
-func (t *told) spent(c *Call) string {
+// spent describes how the time of a call was spent. It gives no duration for a span that has not
+// ended, since that would be out of date when it is read.
+func (t *runRecord) spent(c *Call) string {
 	if c.from != "" && len(c.spans) == 0 {
 		return "taken over from the run " + c.from
 	}
 	var words []string
-	last := 0 // attempt
+	last := 0 // the last attempt
 	for _, s := range slices.Concat(t.before(c), c.spans) {
 		waited, length := "waits", ""
 		if !s.to.IsZero() {

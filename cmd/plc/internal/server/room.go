@@ -6,7 +6,7 @@ import (
 )
 
 // room bounds how many requests compile plans at once, since each may take much memory. One caller
-// may have all places but one, so that nobody keeps everybody else out.
+// may have all places but one, so that a single caller can't lock out all others.
 type room struct {
 	all chan struct{}
 
@@ -17,13 +17,13 @@ type room struct {
 // share holds the places of one caller.
 type share struct {
 	places chan struct{}
-	users  int // who have a place, or wait for one; the share is dropped with the last
+	users  int // requests that have a place or wait for one; the share is dropped with the last
 }
 
 // newRoom returns a room in which one caller has n places.
 func newRoom(n int) *room { return &room{all: make(chan struct{}, n+1), of: map[string]*share{}} }
 
-// enter waits for a place. The error is that of ctx; without one, leave gives the place back.
+// enter waits for a place. leave gives the place back. The error is that of ctx.
 func (m *room) enter(ctx context.Context, caller string) (leave func(), err error) {
 	own := m.join(caller)
 	held := 0

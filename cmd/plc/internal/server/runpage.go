@@ -21,7 +21,7 @@ import (
 func (s *Server) placeOf(r *http.Request) (p place, sum *journal.Summary, at int64, err error) {
 	q := r.URL.Query()
 	p = place{run: r.PathValue("run"), in: q.Get("in"), under: q.Get("under"), flat: q.Get("flat") != "", whole: q.Get("whole") != ""}
-	p.page, _ = strconv.Atoi(q.Get("page")) // another text is the first one
+	p.page, _ = strconv.Atoi(q.Get("page")) // an invalid number is the first page
 	p.page = max(p.page, 0)
 	if sum, at, err = s.findAt(r); err == nil && at < sum.Events {
 		p.at = at
@@ -51,7 +51,7 @@ func (s *Server) showRun(r *http.Request, p place, sum *journal.Summary, at int6
 	if err != nil {
 		return nil, err
 	}
-	v := &runShown{view: viewOf(r, "Run of "+sum.Plan), place: p, told: t, summary: s.summary(sum), own: sum.Labels[runner.Label] == frontend}
+	v := &runShown{view: viewOf(r, "Run of "+sum.Plan), place: p, runRecord: t, summary: s.summary(sum), own: sum.Labels[runner.Label] == frontend}
 	v.may.run, v.may.approve = callerOf(r).may(Run), callerOf(r).may(Approve)
 	root := t.groups()
 	if v.scope = root.find(t.isTemplate(), p.in, p.under); v.scope == nil {
@@ -97,9 +97,9 @@ func (s *Server) showRun(r *http.Request, p place, sum *journal.Summary, at int6
 	return v, nil
 }
 
-// outputOf returns the output of a run, or of an instance of it, that has ended; nil if its plan
-// has none, or can't be replayed with the tools that there are.
-func (s *Server) outputOf(ctx context.Context, sum *journal.Summary, t *told, instance string) (json.RawMessage, error) {
+// outputOf returns the output of a run or an instance that has ended; nil if its plan has none, or
+// can't be replayed with the current tools.
+func (s *Server) outputOf(ctx context.Context, sum *journal.Summary, t *runRecord, instance string) (json.RawMessage, error) {
 	if sum.Finished.IsZero() || t.plan == nil || t.plan.Program.Output == nil || instance == "" && t.isTemplate() {
 		return nil, nil
 	}
@@ -118,9 +118,9 @@ func (s *Server) outputOf(ctx context.Context, sum *journal.Summary, t *told, in
 	return nil, nil
 }
 
-// whiteboard returns the global kinds of the whiteboard after the event. The events of writes that
-// overlap come in plan order, so each is applied to what is there.
-func (t *told) whiteboard() (map[string]json.RawMessage, error) {
+// whiteboard returns the global kinds of the whiteboard after the event. Since the events of
+// overlapping writes come in plan order, each write is simply applied to the current value.
+func (t *runRecord) whiteboard() (map[string]json.RawMessage, error) {
 	b := newBoard(t.plan.Program)
 	for _, w := range t.writes {
 		if err := b.take(w.Seq, w.call.Instance, w.call.Call, &w.Write); err != nil {
@@ -130,10 +130,10 @@ func (t *told) whiteboard() (map[string]json.RawMessage, error) {
 	return b.kinds, nil
 }
 
-// graphPage draws the graph for a page. One that can't be drawn is a picture that says so.
+// graphPage draws the graph for a page. If it can't be drawn, the picture says so.
 func (s *Server) graphPage(w http.ResponseWriter, r *http.Request) {
 	p, sum, at, err := s.placeOf(r)
-	var t *told
+	var t *runRecord
 	if err == nil {
 		t, err = s.follow(r.Context(), sum, at)
 	}
@@ -148,14 +148,14 @@ func (s *Server) graphPage(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := draw.SVG(&text, g); err != nil {
 		text.Reset()
-		_ = draw.SVG(&text, &draw.Graph{Title: "The graph is too large to be drawn"}) // it is empty
+		_ = draw.SVG(&text, &draw.Graph{Title: "The graph is too large to be drawn"}) // a graph without nodes can always be drawn
 	}
 	w.Header().Set("Content-Type", "image/svg+xml")
 	w.Write(text.Bytes())
 }
 
 // draw returns the graph of the run with the statuses of its calls.
-func (t *told) draw(p place) *draw.Graph {
+func (t *runRecord) draw(p place) *draw.Graph {
 	depth := 1
 	if p.flat {
 		depth = 0
@@ -177,7 +177,7 @@ func setStatuses(g *draw.Graph, way string, states map[string]string) {
 	}
 }
 
-// nodeOf returns the id that the node of a call has in a picture.
+// nodeOf returns the id of a call's node in a picture.
 func nodeOf(call string) string {
 	steps := strings.Split(call, "/")
 	for i, step := range steps {
@@ -186,7 +186,7 @@ func nodeOf(call string) string {
 	return draw.DataID(strings.Join(steps, "/"))
 }
 
-// rawIDs returns states by the ids that the nodes of a drawing have.
+// rawIDs returns states by the ids of the nodes of a drawing.
 func rawIDs(states map[string]string) map[string]string {
 	raw := make(map[string]string, len(states))
 	for at, status := range states {
@@ -219,7 +219,7 @@ func (s *Server) showCall(r *http.Request, p place, sum *journal.Summary, at int
 		return nil, err
 	}
 	v := &callShown{
-		view: viewOf(r, "Call"), place: p, told: t, instance: q.Get("instance"), path: q.Get("call"), own: sum.Labels[runner.Label] == frontend,
+		view: viewOf(r, "Call"), place: p, runRecord: t, instance: q.Get("instance"), path: q.Get("call"), own: sum.Labels[runner.Label] == frontend,
 	}
 	v.may.run, v.may.approve = callerOf(r).may(Run), callerOf(r).may(Approve)
 	v.call = t.known[callAt{v.instance, v.path}]
@@ -258,8 +258,8 @@ func (s *Server) showCall(r *http.Request, p place, sum *journal.Summary, at int
 	return v, err
 }
 
-// paramsOf returns the params of a call that began, as they came out of the whiteboard, and nil
-// with a reason if that can't be told.
+// paramsOf returns the params of a call that has begun, resolved from the whiteboard, or nil and
+// the reason if that is not possible.
 func (s *Server) paramsOf(ctx context.Context, run, instance, call string) (params json.RawMessage, problem string) {
 	err := s.opts.Engine.ReplayParams(ctx, run, func(i, c string, p json.RawMessage) {
 		if i == instance && c == call {
@@ -267,12 +267,12 @@ func (s *Server) paramsOf(ctx context.Context, run, instance, call string) (para
 		}
 	})
 	if err != nil && params == nil {
-		return nil, "The params can't be told: " + err.Error()
+		return nil, "The params can't be shown: " + err.Error()
 	}
 	return params, ""
 }
 
-// startValues returns what the whiteboard has at the start as lines, as plc.ParseSet reads them.
+// startValues returns the initial whiteboard as lines that plc.ParseSet reads.
 func startValues(initial map[string]json.RawMessage) string {
 	var b strings.Builder
 	for _, kind := range []string{"input", "state"} {
@@ -296,7 +296,7 @@ func startValues(initial map[string]json.RawMessage) string {
 	return b.String()
 }
 
-// forkForm starts a run again from a call, and goes to the new one.
+// forkForm forks a run at a call, and redirects to the fork.
 func (s *Server) forkForm(w http.ResponseWriter, r *http.Request) {
 	was := lines(typed(r, "was"))
 	set, err := plc.ParseSet(slices.DeleteFunc(lines(typed(r, "set")), func(line string) bool { return slices.Contains(was, line) }))
@@ -311,7 +311,7 @@ func (s *Server) forkForm(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, place{run: run}.url().String(), http.StatusSeeOther)
 }
 
-// resumeForm goes on with a run that has ended.
+// resumeForm continues a run that has ended.
 func (s *Server) resumeForm(w http.ResponseWriter, r *http.Request) {
 	if err := s.resumeRun(r); err != nil {
 		fail(w, r, err)
@@ -320,10 +320,10 @@ func (s *Server) resumeForm(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, place{run: r.PathValue("run")}.url().String(), http.StatusSeeOther)
 }
 
-// mostNeighbours is the maximum number of calls that a page names before and after a call.
+// mostNeighbours is the maximum number of calls that a page lists before and after a call.
 const mostNeighbours = 50
 
-// neighbours returns the ids of the calls next to one in the graph of what starts when.
+// neighbours returns the ids of the calls next to a call in the graph Program.Starts.
 func neighbours(p *compile.Program, n int32, next func(int32) []int32) (ids []string) {
 	seen := map[int32]bool{}
 	for todo := slices.Clone(next(n)); len(todo) > 0 && len(ids) < mostNeighbours; {

@@ -506,7 +506,7 @@ func TestTimeWithoutOutages(t *testing.T) {
 		{Type: exec.RunPaused, Time: at(105)}, {Type: exec.RunResumed, Time: at(200)}, {Type: exec.CallStarted, Call: "each", Attempt: 1, Time: at(200)},
 		{Type: exec.CallReturned, Call: "each", Attempt: 1, Time: at(203)}, {Type: exec.CallCompleted, Call: "each", Time: at(203)}, {Type: exec.RunFinished, Status: exec.Completed, Time: at(203)},
 	}
-	told := &told{sum: &journal.Summary{}, known: map[callAt]*Call{}, entered: map[string]time.Time{}, ended: map[string]instanceEnd{}}
+	told := &runRecord{sum: &journal.Summary{}, known: map[callAt]*Call{}, entered: map[string]time.Time{}, ended: map[string]instanceEnd{}}
 	for i := range events {
 		if err := told.take(int64(i+1), &events[i]); err != nil {
 			t.Fatal(err)
@@ -527,7 +527,7 @@ func TestTimeWithoutOutages(t *testing.T) {
 
 // What goes on is shown without a time, which would be old when it is read.
 func TestNoTimeOfWhatGoesOn(t *testing.T) {
-	told := &told{sum: &journal.Summary{}, known: map[callAt]*Call{}, entered: map[string]time.Time{}, ended: map[string]instanceEnd{}}
+	told := &runRecord{sum: &journal.Summary{}, known: map[callAt]*Call{}, entered: map[string]time.Time{}, ended: map[string]instanceEnd{}}
 	for i, e := range []exec.Event{
 		{Type: exec.RunStarted, Time: time.Unix(0, 0)}, {Type: exec.CallStarted, Call: "a", Attempt: 1, Time: time.Unix(1, 0)},
 		{Type: exec.ApprovalAsked, Call: "b", Question: exec.ApprovalQuestion, Time: time.Unix(2, 0)},

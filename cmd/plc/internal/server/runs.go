@@ -17,7 +17,7 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// The labels of runs that callers do not set.
+// The labels of runs that callers can't set.
 const (
 	startedBy  = "by"          // who started it
 	keyedLabel = "key-request" // digest of what was sent with an Idempotency-Key
@@ -25,7 +25,7 @@ const (
 	folderLabel = "folder" // where a run of an agent was begun
 )
 
-// A Summary is what is known of a run at a glance.
+// A Summary is a short description of a run.
 type Summary struct {
 	Run       string            `json:"run"`
 	Plan      string            `json:"plan"`
@@ -85,8 +85,8 @@ func (s *Server) find(r *http.Request) (*journal.Summary, error) {
 	return s.opts.Engine.Summary(r.Context(), r.PathValue("run"))
 }
 
-// findAt returns the run that a request names, and the number of the event after which it is looked
-// at: the last one if the request does not say.
+// findAt returns the run that a request names, and the number of the event after which to show it:
+// the last event if the request does not say.
 func (s *Server) findAt(r *http.Request) (*journal.Summary, int64, error) {
 	sum, err := s.find(r)
 	if err != nil {
@@ -103,8 +103,8 @@ func (s *Server) findAt(r *http.Request) (*journal.Summary, int64, error) {
 	return sum, min(at, sum.Events), nil
 }
 
-// own returns the run that a request names, if it was started here: others have settings and files
-// of their own.
+// own returns the run that a request names. It returns an error if the run was not started here,
+// since other runs have settings and files of their own.
 func (s *Server) own(r *http.Request) (*journal.Summary, error) {
 	sum, err := s.find(r)
 	if err == nil && sum.Labels[runner.Label] != frontend {
@@ -223,14 +223,14 @@ func (s *Server) startRun(r *http.Request, in *Planned, body []byte) (run string
 	return k.id, made, err
 }
 
-// A keyed is the id of a run that a request makes. It follows from the key of the request, if that
-// has one, so that a second request with the key makes no other.
+// A keyed has the id for the run of a request. If the request has an Idempotency-Key, the id is
+// derived from it, so that a second request with the key does not make another run.
 type keyed struct {
 	id      string
-	request string // digest of what was sent; "" without a key
+	request string // digest of the request; "" without a key
 }
 
-// keyed returns the id of the run that a request of some kind makes.
+// keyed returns the id for the run of a request of some kind.
 func (s *Server) keyed(r *http.Request, kind string, body []byte) keyed {
 	key := r.Header.Get("Idempotency-Key")
 	if key == "" {
@@ -239,7 +239,7 @@ func (s *Server) keyed(r *http.Request, kind string, body []byte) keyed {
 	return keyed{exec.IDOf(kind + "\x00" + callerOf(r).name + "\x00" + key), hashOf(string(body))}
 }
 
-// once makes a run unless the same request has made it, to this server or another one.
+// once makes a run unless the same request has already made it, on this server or another.
 func (s *Server) once(ctx context.Context, k keyed, begin func() error) (made bool, err error) {
 	if k.request != "" {
 		if started, err := s.startedAs(ctx, k.id, k.request); started || err != nil {
@@ -258,8 +258,8 @@ func (s *Server) once(ctx context.Context, k keyed, begin func() error) (made bo
 	return false, err
 }
 
-// startedAs reports whether a run with this id was started by the same request. It is an error if
-// another request started it.
+// startedAs reports whether a run with this id was started by the same request. It returns an error
+// if another request started it.
 func (s *Server) startedAs(ctx context.Context, id, request string) (bool, error) {
 	sum, err := s.opts.Engine.Summary(ctx, id)
 	var missing *journal.MissingError
@@ -274,7 +274,7 @@ func (s *Server) startedAs(ctx context.Context, id, request string) (bool, error
 	return true, nil
 }
 
-// document answers with all that is known of a run.
+// document responds with everything that is known about a run.
 func (s *Server) document(w http.ResponseWriter, r *http.Request) {
 	sum, err := s.find(r)
 	if err != nil {
@@ -302,7 +302,7 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request) {
 // graph draws the plan of a run, with the outcome of its calls up to an event.
 func (s *Server) graph(w http.ResponseWriter, r *http.Request) {
 	sum, at, err := s.findAt(r)
-	var t *told
+	var t *runRecord
 	if err == nil {
 		t, err = s.follow(r.Context(), sum, at)
 	}
@@ -341,7 +341,7 @@ func (s *Server) cancelRun(r *http.Request, reason string) error {
 	return s.runs.Cancel(r.Context(), sum.Run, cmp.Or(reason, "cancelled by "+callerOf(r).name))
 }
 
-// answerRun answers with the summary of the run that a request names.
+// answerRun responds with the summary of the run that a request names.
 func (s *Server) answerRun(w http.ResponseWriter, r *http.Request, status int, err error) {
 	var sum *journal.Summary
 	if err == nil {
@@ -380,7 +380,7 @@ func (s *Server) resumeRun(r *http.Request) error {
 	if err == nil && in.Plan != nil {
 		err = s.begunAsNow(r.Context(), sum.Run)
 	}
-	if err == nil && (sum.Status != exec.Completed || in.Plan != nil) { // else there is nothing to do
+	if err == nil && (sum.Status != exec.Completed || in.Plan != nil) { // otherwise there is nothing to do
 		_, err = s.runs.Begin(callerOf(r).name, func(ctx context.Context) (*plc.Run, error) {
 			return s.opts.Engine.Continue(ctx, sum.Run, change)
 		})
@@ -388,8 +388,8 @@ func (s *Server) resumeRun(r *http.Request) error {
 	return err
 }
 
-// begunAsNow refuses a new plan, or a fork, of a run that was begun with other tools, policies or
-// settings than the server has now: they may allow what these do not.
+// begunAsNow returns an error if a run was begun with other tools, policies or settings than the
+// server has now: these may not allow what the others do.
 func (s *Server) begunAsNow(ctx context.Context, run string) error {
 	same, err := s.opts.Engine.BegunAs(ctx, run, s.opts.Spec)
 	if err == nil && !same {
@@ -398,14 +398,14 @@ func (s *Server) begunAsNow(ctx context.Context, run string) error {
 	return err
 }
 
-// forked is where a run is run again from.
+// forked is the body of a request to fork a run.
 type forked struct {
 	At       string                     `json:"at"`
 	Instance string                     `json:"instance,omitempty"`
 	Set      map[string]json.RawMessage `json:"set,omitempty"`
 }
 
-// Revised is another plan with which a run goes on; without one, it goes on with its own.
+// Revised has another plan with which a run continues; without one, it continues with its own.
 type Revised struct {
 	Plan      json.RawMessage            `json:"plan,omitempty"`      // a text, or JSON, in the notation of the run's first plan
 	Documents map[string]json.RawMessage `json:"documents,omitempty"` // those that it names in _delegate
@@ -425,7 +425,7 @@ func (s *Server) fork(w http.ResponseWriter, r *http.Request) {
 	s.answerRun(w, r, createdIf(made), err)
 }
 
-// createdIf returns the status for a run that was made now, or before by the same request.
+// createdIf returns the status for a run that was made now, or earlier by the same request.
 func createdIf(made bool) int {
 	if made {
 		return http.StatusCreated
@@ -433,8 +433,8 @@ func createdIf(made bool) int {
 	return http.StatusOK
 }
 
-// forkRun starts the run of a request again from a call, as another run, unless the same request
-// has made that.
+// forkRun forks the run that a request names at a call, unless the same request has already done
+// so.
 func (s *Server) forkRun(r *http.Request, in *forked) (run string, made bool, err error) {
 	sum, err := s.own(r)
 	if err == nil {
@@ -465,7 +465,7 @@ func (s *Server) forkRun(r *http.Request, in *forked) (run string, made bool, er
 	return k.id, made, err
 }
 
-// forks refuses a fork at a call that the plan does not have.
+// forks returns an error if the plan does not have the call at which to fork.
 func (s *Server) forks(r *http.Request, run, instance, at string) error {
 	p, err := s.opts.Engine.PlanOf(r.Context(), run)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// How much of a run is on a page; the rest is on others.
+// How much of a run one page shows; the rest is on other pages.
 const (
 	rowsShown   = 100  // calls and groups
 	rowsWithin  = 20   // of a group that is shown with the others
@@ -25,7 +25,7 @@ const (
 	writesShown = 200  // of the whiteboard
 )
 
-// signs tell statuses apart without colours.
+// signs has a sign for each status, so that they can be distinguished without colours.
 var signs = map[string]html.Name{
 	"pending": "○", "running": "►", "awaiting": "?", "paused": "?", "uncertain": "?", "completed": "✓", "failed": "✗", "rejected": "✗", "interrupted": "✗",
 	"skipped": "–", "blocked": "–", "cancelled": "–", "retrying": "↻", "undoing": "↶", "undone": "↶", "undoneInPart": "↶",
@@ -34,7 +34,7 @@ var signs = map[string]html.Name{
 // statusWords holds the texts for statuses that are not plain words.
 var statusWords = map[string]string{string(exec.UndoneInPart): "undone in part"}
 
-// status shows a status by a sign, a word and a colour.
+// status shows a status with a sign, a word and a colour.
 func status(word string) html.Item {
 	sign := signs[word]
 	if sign == "" {
@@ -46,7 +46,7 @@ func status(word string) html.Item {
 // pageStatus maps the statuses that only lists of runs use to those on the pages of runs.
 var pageStatus = map[string]string{string(journal.Delegating): string(exec.Running), string(exec.Ready): "retrying"}
 
-// counted shows how many there are of each status.
+// counted shows the number of calls of each status.
 func counted(of map[string]int) html.Item {
 	counts := map[string]int{}
 	for word, n := range of {
@@ -63,7 +63,7 @@ func counted(of map[string]int) html.Item {
 	return html.Join(all...)
 }
 
-// counted shows how many calls of the group have which status.
+// counted shows the number of calls of the group for each status.
 func (g *group) counted() html.Item {
 	return html.Join(counted(g.counts), when(len(g.rest) > 0, text("not begun: "), counted(g.rest)))
 }
@@ -73,11 +73,11 @@ type place struct {
 	run, in, under string
 	at             int64 // 0 is the last event
 	page           int
-	flat           bool // the graph is without what is inside of delegates
+	flat           bool // the graph does not show the inside of delegates
 	whole          bool // values are not cut
 }
 
-// most returns the maximum size of a value that the page shows by itself, in bytes.
+// most returns the maximum size, in bytes, of a value that the page shows without cutting it.
 func (p place) most() int {
 	if p.whole {
 		return math.MaxInt
@@ -131,25 +131,25 @@ func (p place) callURL(instance, call string) html.URL {
 type runShown struct {
 	view
 	place
-	*told
+	*runRecord
 	summary   Summary
 	scope     *group
 	board     map[string]json.RawMessage
-	output    json.RawMessage // of a run, or of an instance, that has ended; nil is none
+	output    json.RawMessage // of a run, or of an instance, that has ended; nil if there is none
 	plan      string
 	questions []asked
 	plans     []waiting
 	own       bool // it was started here
 	may       struct{ run, approve bool }
 	large     bool // too large to be drawn
-	nested    bool // delegates have something inside
+	nested    bool // some calls delegate
 }
 
 func (v *runShown) whole() []byte {
 	r := &v.summary
 	return v.view.whole(
 		el("p", attr("id", "lost"), attr("role", "status"), set("hidden"), text("The connection to the server is lost; what is shown may be old.")),
-		el("main", exactly("data-run", r.Run), attr("data-seq", r.Events), attr("data-at", v.told.at), exactly("data-in", v.in),
+		el("main", exactly("data-run", r.Run), attr("data-seq", r.Events), attr("data-at", v.runRecord.at), exactly("data-in", v.in),
 			el("h1", text("Run "), el("code", text(r.Run))),
 			v.head(),
 			v.actions(),
@@ -163,11 +163,11 @@ func (v *runShown) whole() []byte {
 		html.Module(path("static", "run.js")))
 }
 
-// head returns the top of the page, which says what the run is.
+// head returns the top of the page, which describes the run.
 func (v *runShown) head() html.Item {
 	r := &v.summary
 	elapsed := ""
-	if !v.began.IsZero() && (r.Finished != "" || v.place.at > 0) { // else it would be old when it is read
+	if !v.began.IsZero() && (r.Finished != "" || v.place.at > 0) { // otherwise it would be out of date when it is read
 		elapsed = ", took " + duration(v.last.Sub(v.began)) + " including waits"
 	}
 	return el("section", attr("id", "head"), exactly("data-status", v.status), when(r.Finished != "", attr("data-ended", "yes")),
@@ -181,8 +181,8 @@ func (v *runShown) head() html.Item {
 		when(v.broken != "", el("p", class("error"), text("The plan can't be shown here: ", v.broken))))
 }
 
-// actions returns the buttons for the run. They are a part of their own, so that the rest of the
-// page is replaced while one of them has the focus.
+// actions returns the buttons for the run. They are a separate part, so that the rest of the page
+// can be replaced while one of them has the focus.
 func (v *runShown) actions() html.Item {
 	r := &v.summary
 	return el("section", attr("id", "actions"), when(v.may.run && v.place.at == 0, el("div", class("actions"),
@@ -195,7 +195,7 @@ func post(to html.URL, label html.Name) html.Item {
 	return el("form", attr("method", "post"), html.Action(to), words("button", label))
 }
 
-// moment shows a time, which a script turns into that of the person's place.
+// moment shows a time, which a script converts to the local time.
 func moment(stamp string) html.Item {
 	if stamp == "" {
 		return html.Item{}
@@ -213,11 +213,11 @@ func (v *runShown) drawn() string {
 	for call, status := range v.states(v.in) {
 		states[nodeOf(call)] = status
 	}
-	b, _ := json.Marshal(states) // of strings
+	b, _ := json.Marshal(states) // a map of strings
 	return string(b)
 }
 
-// waits shows what waits for a person.
+// waits shows the questions that wait for a person.
 func (v *runShown) waits() html.Item {
 	if len(v.questions)+len(v.plans) == 0 {
 		return html.Item{}
@@ -234,13 +234,13 @@ func (v *runShown) slider() html.Item {
 	now := v.place
 	now.at = 0
 	return el("form", attr("method", "get"), attr("id", "slider"), html.Action(path("runs", v.run)), fields,
-		el("label", text("After event "), el("span", attr("id", "event"), text(v.told.at)), text(" of "), el("span", attr("id", "events"), text(v.summary.Events)), text(" "),
-			el("input", attr("type", "range"), attr("name", "at"), attr("min", "1"), attr("max", max(v.summary.Events, 1)), attr("value", v.told.at))),
+		el("label", text("After event "), el("span", attr("id", "event"), text(v.runRecord.at)), text(" of "), el("span", attr("id", "events"), text(v.summary.Events)), text(" "),
+			el("input", attr("type", "range"), attr("name", "at"), attr("min", "1"), attr("max", max(v.summary.Events, 1)), attr("value", v.runRecord.at))),
 		text(" "), words("button", "Show the run as it was then"), text(" "), el("span", attr("id", "now"), when(v.place.at == 0, set("hidden")), a(now.url(), text("Show the run as it is now"))))
 }
 
 func (v *runShown) graph() html.Item {
-	if v.told.plan == nil {
+	if v.runRecord.plan == nil {
 		return html.Item{}
 	}
 	if v.large {
@@ -280,7 +280,7 @@ func (v *runShown) table() html.Item {
 
 var callColumns = columns{"Call", "Tool", "Status", "Time", "Attempts", "Result or error", "Writes"}
 
-// row shows a group as a row of a table, and what is in it as another one.
+// row shows a group as a row of a table, and its contents as another row.
 func (v *runShown) row(g *group, top bool) html.Item {
 	c := g.call
 	if c == nil {
@@ -290,7 +290,7 @@ func (v *runShown) row(g *group, top bool) html.Item {
 	if g.isCall() {
 		name = a(v.callURL(g.instance, g.path), text(g.shown()), when(g.instance != "" && v.in == "", text(" of ", g.instance)))
 	}
-	node := nodeOf(g.path) // in the graph
+	node := nodeOf(g.path) // the node in the graph
 	row := callColumns.row(html.Join(exactly("data-call", g.path), exactly("data-instance", g.instance), when(node != g.path, exactly("data-node", node))),
 		name, text(g.tool), status(g.status()), html.Join(class("when"), v.bar(g), when(g.call != nil, el("small", text(v.spent(c))))), when(c.Attempts > 0, text(c.Attempts)),
 		html.Join(failure(c.Error), when(!isNull(c.Result), value(c.Result, bytesInRow, v.callURL(g.instance, g.path))), when(c.Reason != "", el("p", text(c.Reason))), when(g.end.reason != "", el("p", text(g.end.reason))), when(g.never != "", el("p", text(whyNever[g.never])))),
@@ -314,7 +314,7 @@ func plural(noun string, n int) string {
 	return noun + "s"
 }
 
-// value shows JSON. A value of more than most bytes is cut, under a notice that says so and links
+// value shows JSON. It cuts a value of more than most bytes, and says so in a notice, with a link
 // to the whole value unless that URL is zero.
 func value(v json.RawMessage, most int, whole html.URL) html.Item {
 	switch {
@@ -328,7 +328,7 @@ func value(v json.RawMessage, most int, whole html.URL) html.Item {
 	return el("pre", html.JSON(v))
 }
 
-// long shows a long text in a window of its own.
+// long shows a long text in a box that scrolls.
 func long(content html.Item) html.Item {
 	return el("pre", class("tall"), attr("tabindex", "0"), content)
 }
@@ -339,10 +339,10 @@ var spanClasses = map[spanKind]html.Name{
 	attempt: "attempt", failedAttempt: "attempt-failed",
 }
 
-// barWidth is the width of a bar in its own units.
+// barWidth is the width of a bar in units of its drawing.
 const barWidth = 1000
 
-// bar draws when a group did what, on the time of the run.
+// bar draws how the time of a group was spent, on the time axis of the run.
 func (v *runShown) bar(g *group) html.Item {
 	whole := v.last.Sub(v.began)
 	if whole <= 0 || g.from.IsZero() {
@@ -378,7 +378,7 @@ func (v *runShown) bar(g *group) html.Item {
 		}))
 }
 
-// whiteboard shows what is on it, and who wrote what.
+// whiteboard shows the values on the whiteboard, and which call wrote them.
 func (v *runShown) whiteboard() html.Item {
 	var shown []written
 	for _, w := range v.writes {
@@ -408,12 +408,12 @@ func (v *runShown) whiteboard() html.Item {
 type callShown struct {
 	view
 	place
-	*told
+	*runRecord
 	call           *Call
 	instance, path string
 	tool           string
 	waitsFor, next []string
-	params         json.RawMessage // nil: not known
+	params         json.RawMessage // nil if unknown
 	question       *asked
 	set            string // values at the start of the run
 	own            bool
@@ -443,7 +443,7 @@ func (v *callShown) whole() []byte {
 	return v.view.whole(el("main",
 		el("h1", text("Call "), el("code", named(v.path, v.instance))),
 		el("p", status(c.Status), when(c.Reason != "", text(" ", c.Reason)), when(c.answer != "", text(", ", c.answer, " ", by(c.By)))),
-		el("p", text("Tool "), el("code", text(c.Tool)), text(", run "), a(v.place.url(), text(v.run)), when(v.place.at > 0, text(", after event ", v.told.at))),
+		el("p", text("Tool "), el("code", text(c.Tool)), text(", run "), a(v.place.url(), text(v.run)), when(v.place.at > 0, text(", after event ", v.runRecord.at))),
 		when(v.call != nil, el("p", text(v.spent(c)))),
 		when(len(v.waitsFor) > 0, el("p", text("Waits for "), html.Each(v.waitsFor, link))),
 		when(len(v.next) > 0, el("p", text("Awaited by "), html.Each(v.next, link))),

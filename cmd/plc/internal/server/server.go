@@ -24,15 +24,15 @@ type Options struct {
 	// Spec holds the settings with which all plans are checked and run. Its plan and values come
 	// from callers.
 	Spec plc.Spec
-	// Tokens are those that callers may have. Sessions of people are kept there as well.
+	// Tokens has the tokens of callers, and the sessions of people.
 	Tokens *Tokens
-	// Issuer knows callers by the tokens of an OpenID Connect issuer; nil has none. The roles that
-	// it gives are those of this package.
+	// Issuer verifies tokens of an OpenID Connect issuer; nil accepts none. Its roles have to be
+	// roles of this package.
 	Issuer *oidc.Provider
 	// Hosts are the values of the header Host that are accepted, with their ports.
 	Hosts []string
-	// Trusted lets every caller do everything: who can reach the server is who may. It is for unix
-	// sockets in a folder that only one user can enter.
+	// Trusted lets everybody who can reach the server do everything. It is for unix sockets in a
+	// folder that only one user can enter.
 	Trusted bool
 	// Running limits the runs that execute at once, Queued those that wait, and PerCaller the runs
 	// of one caller, executing or waiting. 0 is the default.
@@ -44,11 +44,12 @@ type Options struct {
 	// the bytes of one of them; 0 is DefaultMaxUpload.
 	Uploads   string
 	MaxUpload int64
-	// Agents serves agents over MCP, for requests that may come to it (AgentOf). Nil is nobody.
+	// Agents serves agents over MCP. It gets only requests with a token for agents (see AgentOf).
+	// If it is nil, agents are not served.
 	Agents http.Handler
-	// Preview and Question return what a person is shown of a plan, or of a question, that waits
-	// for an answer: a text in lines, with all that an approval covers. Preview lists the first
-	// most calls of the plan.
+	// Preview and Question return the text that a person sees of a plan, or of a question, that
+	// waits for an answer. It has several lines, and shows everything that an approval covers.
+	// Preview lists the first most calls of the plan.
 	Preview  func(p *plc.Preview, most int) string
 	Question func(*journal.Question) (string, error)
 }
@@ -74,17 +75,17 @@ type Server struct {
 	codes    codes
 	uploads  uploads
 	approved approvals
-	room     *room // for requests that compile a plan
-	// confirmations holds, by the name of a caller, the text that confirms their last decision. The
-	// next inbox shows it once.
+	room     *room // bounds the requests that compile a plan
+	// confirmations has, by the name of a caller, the text that confirms their last decision. The
+	// inbox shows it once.
 	confirmations sync.Map
 	simulateTime  time.Duration
-	large         chan struct{} // of requests whose bodies are large
+	large         chan struct{} // bounds the requests with large bodies
 	handler       http.Handler
 }
 
-// New returns a server, which resumes the runs that the one before it left in the store. The error
-// is a *plc.PlanError when a tool file is wrong.
+// New returns a server, which resumes the runs that an earlier server left in the store. The error
+// is a *plc.PlanError if a tool file is wrong.
 func New(ctx context.Context, o Options) (*Server, error) {
 	if err := o.Engine.NeedStore(); err != nil {
 		return nil, fmt.Errorf("a server keeps its runs in a store: %w", err)
@@ -131,7 +132,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 //go:embed openapi.json
 var openAPI []byte
 
-// routes returns those of the API, which openapi.json describes.
+// routes returns the routes of the API, which openapi.json describes.
 func (s *Server) routes() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"GET /v1/openapi.json": func(w http.ResponseWriter, _ *http.Request) {
@@ -169,11 +170,11 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 	}
 }
 
-// slotTime is the longest time for which a request waits for others that compile plans.
+// slotTime is the longest time that a request waits for other requests that compile plans.
 const slotTime = 10 * time.Second
 
-// bounded lets about as many requests through to next at once as there are processors. The others
-// wait a while and are then told to ask again.
+// bounded passes about as many requests to next at once as there are processors. The others wait,
+// and get an error after slotTime.
 func (s *Server) bounded(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		err := s.inSlot(r, func() error { next(w, r); return nil })
@@ -184,7 +185,7 @@ func (s *Server) bounded(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// inSlot calls f when there is room for another request that compiles a plan.
+// inSlot waits until there is room for another request that compiles a plan, and calls f.
 func (s *Server) inSlot(r *http.Request, f func() error) error {
 	ctx, cancel := context.WithTimeout(r.Context(), slotTime)
 	defer cancel()

@@ -20,7 +20,8 @@ import (
 // A Role is something that a caller may do.
 type Role string
 
-// The roles. Each is by itself: who may approve may not run for that reason.
+// The roles. They are independent: a caller who may approve may not run plans unless the token has
+// that role too.
 const (
 	Read    Role = "read"
 	Run     Role = "run"
@@ -30,7 +31,7 @@ const (
 // roles are all roles.
 var roles = []Role{Read, Run, Approve}
 
-// ParseRoles reads a list of roles with commas between them. Read comes with each of the others.
+// ParseRoles reads a list of roles, separated by commas. Every other role includes Read.
 func ParseRoles(text string) ([]Role, error) {
 	all := []Role{Read}
 	for word := range strings.SplitSeq(text, ",") {
@@ -45,7 +46,7 @@ func ParseRoles(text string) ([]Role, error) {
 	return all, nil
 }
 
-// A Token is what is kept of a token: not the token itself.
+// A Token is the stored data about a token, but not the token itself.
 type Token struct {
 	Name    string    `json:"name"` // who has it
 	Roles   []Role    `json:"roles"`
@@ -53,8 +54,8 @@ type Token struct {
 	Hash    string    `json:"hash"`            // SHA-256 in hexadecimal
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires,omitzero"` // zero is never
-	// Parent is the hash of the token with which a person logged in, of a session; it ends with
-	// that token. "" is none.
+	// Parent is, for a session, the hash of the token with which the person logged in; the session
+	// ends with that token. "" if there is none.
 	Parent  string `json:"parent,omitempty"`
 	Session bool   `json:"session,omitempty"`
 }
@@ -82,7 +83,7 @@ func (t *Tokens) List() ([]Token, error) {
 	return slices.DeleteFunc(all, func(k Token) bool { return !k.Expires.IsZero() && !time.Now().Before(k.Expires) }), nil
 }
 
-// Make adds a token and returns it; it is not kept and can't be found out again.
+// Make adds a token and returns its secret, which is not stored and can't be recovered.
 func (t *Tokens) Make(k Token) (secret string, err error) {
 	secret = "plc_" + random()
 	k.Hash, k.Created = hashOf(secret), time.Now().UTC().Truncate(time.Second)
@@ -95,7 +96,7 @@ func (t *Tokens) Make(k Token) (secret string, err error) {
 	return secret, err
 }
 
-// Revoke removes the tokens of a name, with the sessions that were begun with them.
+// Revoke removes the tokens of this name and the sessions that were begun with them.
 func (t *Tokens) Revoke(name string) error {
 	return t.change(func(all []Token) ([]Token, error) {
 		kept := slices.DeleteFunc(slices.Clone(all), func(k Token) bool { return k.Name == name })
@@ -106,14 +107,15 @@ func (t *Tokens) Revoke(name string) error {
 	})
 }
 
-// end removes the token, or session, of a hash.
+// end removes the token or session with a hash.
 func (t *Tokens) end(hash string) error {
 	return t.change(func(all []Token) ([]Token, error) {
 		return slices.DeleteFunc(all, func(k Token) bool { return k.Hash == hash }), nil
 	})
 }
 
-// change rewrites the file. A lock beside it keeps processes apart.
+// change rewrites the file. A lock file beside it prevents other processes from doing so at the
+// same time.
 func (t *Tokens) change(edit func([]Token) ([]Token, error)) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -143,8 +145,8 @@ func (t *Tokens) change(edit func([]Token) ([]Token, error)) error {
 	return os.Rename(temporary, t.Path)
 }
 
-// lockFile makes a file that only one process can have. One that is older than any change takes
-// was left by a process that died.
+// lockFile creates a lock file, which only one process can do. It removes an old lock file, which a
+// process that died has left.
 func lockFile(name string) (unlock func(), err error) {
 	for tries := 0; ; tries++ {
 		f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -162,7 +164,7 @@ func lockFile(name string) (unlock func(), err error) {
 	}
 }
 
-// find returns the token of a secret. A session counts as long as the token behind it.
+// find returns the token with a secret. A session is valid only as long as its token.
 func (t *Tokens) find(secret string) (Token, bool, error) {
 	all, err := t.List()
 	if err != nil {

@@ -18,13 +18,13 @@ type Undoing struct {
 	Before *plc.Undone `json:"before"` // the progress so far; null if nobody has begun
 }
 
-// The record of a run that has ended is still held for as long as it takes to close it.
+// The record of a run that has just ended is still held until it is closed.
 const (
 	closingWait  = 20 * time.Millisecond
 	closingTries = 100
 )
 
-// planUndo plans to undo the run that a request names.
+// planUndo makes a plan to undo the run that a request names.
 func (s *Server) planUndo(r *http.Request) (*plc.Undoing, error) {
 	sum, err := s.own(r)
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *Server) planUndo(r *http.Request) (*plc.Undoing, error) {
 		if sum.Finished.IsZero() || tries == closingTries {
 			return nil, badf(http.StatusConflict, "the run is under way; cancel it first")
 		}
-		select { // its record is closed in a moment
+		select { // its record will be closed soon
 		case <-time.After(closingWait):
 		case <-r.Context().Done():
 			return nil, r.Context().Err()
@@ -48,7 +48,7 @@ func (s *Server) planUndo(r *http.Request) (*plc.Undoing, error) {
 	})
 }
 
-// undoing answers with what undoing a run would do; nothing runs.
+// undoing responds with what undoing a run would do; nothing runs.
 func (s *Server) undoing(w http.ResponseWriter, r *http.Request) {
 	u, err := s.planUndo(r)
 	if err == nil {

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// uploadPath is where files of instances are sent.
+	// uploadPath is the path to which files of instances are sent.
 	uploadPath = "/v1/uploads"
 
 	// uploadLabel is the label of a run that has the id of the file of its instances.
@@ -33,11 +33,11 @@ const (
 
 	mostUploads = 16             // times Options.MaxUpload, of all files
 	unusedTime  = 24 * time.Hour // after which a file that no run has is deleted
-	pauseTime   = time.Minute    // longest time for which nothing of a file comes
+	pauseTime   = time.Minute    // longest pause while a file is received
 )
 
-// uploads are the files of instances that callers have sent. Each is named after its digest, so
-// sending one again changes nothing.
+// uploads manages the files of instances that callers have sent. Each is named by its digest, so
+// sending it again changes nothing.
 type uploads struct {
 	dir  string
 	most int64 // bytes of one
@@ -65,7 +65,7 @@ func (u *uploads) path(id string) (string, error) {
 	return name, nil
 }
 
-// upload keeps a file of instances, of which many are larger than memory.
+// upload stores a file of instances without reading it into memory.
 func (s *Server) upload(w http.ResponseWriter, r *http.Request) {
 	up, err := s.keepUpload(r.Context(), &pausing{r.Body, http.NewResponseController(w)})
 	if err == nil { // the token may have been revoked meanwhile
@@ -81,14 +81,14 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusCreated, up)
 }
 
-// pausing reads a body that may come for as long as it does not pause.
+// pausing reads a body that may take any time, as long as it does not pause for pauseTime.
 type pausing struct {
 	io.Reader
 	response *http.ResponseController
 }
 
 func (p *pausing) Read(b []byte) (int, error) {
-	_ = p.response.SetReadDeadline(time.Now().Add(pauseTime)) // a server without deadlines has none to extend
+	_ = p.response.SetReadDeadline(time.Now().Add(pauseTime)) // fails only if the server has no deadlines
 	return p.Reader.Read(b)
 }
 
@@ -107,7 +107,7 @@ func (s *Server) keepUpload(ctx context.Context, body io.Reader) (*Upload, error
 	if err != nil {
 		return nil, err
 	}
-	defer os.Remove(f.Name()) // when it was not renamed
+	defer os.Remove(f.Name()) // if it was not renamed
 	defer f.Close()
 	up, hash := &Upload{}, sha256.New()
 	in := bufio.NewReaderSize(io.TeeReader(body, io.MultiWriter(f, hash)), 64<<10)
@@ -135,7 +135,7 @@ func (s *Server) keepUpload(ctx context.Context, body io.Reader) (*Upload, error
 	return up, os.Rename(f.Name(), filepath.Join(u.dir, up.ID+".jsonl"))
 }
 
-// sweep deletes files that no run has, and refuses another one when there are too many.
+// sweep deletes files that no run uses, and returns an error if there are too many others.
 func (s *Server) sweep(ctx context.Context) error {
 	u := &s.uploads
 	u.mu.Lock()

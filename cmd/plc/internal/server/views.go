@@ -11,7 +11,7 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-// Short names of what pages are made of.
+// Short names for the functions of package html.
 var (
 	el, text, attr, exactly, set = html.El, html.Text, html.Attr, html.Exactly, html.Set
 	a, path, when                = html.A, html.Path, html.If
@@ -19,20 +19,20 @@ var (
 
 func class(words ...any) html.Item { return attr("class", words...) }
 
-// words returns an element with a text of the program's own.
+// words returns an element with a constant text.
 func words(name, s html.Name) html.Item { return el(name, text(s)) }
 
-// focused returns the attributes of what has the focus when the page is opened, so that a person is
-// led to it on a small screen and by a screen reader as well.
+// focused returns the attributes of an element that has the focus when the page is opened, so that
+// people with a small screen or a screen reader find it.
 func focused() html.Item { return html.Join(attr("tabindex", "-1"), set("autofocus")) }
 
-// alert says why something was refused, where a person looks first.
+// alert returns an element that says why something was refused; it gets the focus.
 func alert(why ...html.Item) html.Item {
 	return el("p", class("error"), attr("role", "alert"), focused(), html.Join(why...))
 }
 
-// columns are the headings of the columns of a table. Where there is no room for them side by side,
-// the cells of a row stand one below the other, each with its heading.
+// columns has the headings of the columns of a table. If there is no room for the columns side by
+// side, the cells of a row are shown one below the other, each with its heading.
 type columns []html.Name
 
 // table returns a table with these columns.
@@ -50,12 +50,12 @@ func (c columns) row(attrs html.Item, cells ...html.Item) html.Item {
 	return el("tr", attrs, html.Join(all...))
 }
 
-// note returns a row with one cell, which is as wide as the table.
+// note returns a row with one cell that is as wide as the table.
 func (c columns) note(items ...html.Item) html.Item {
 	return el("tr", class("within"), el("td", attr("colspan", len(c)), html.Join(items...)))
 }
 
-// button returns one that sends its form with a value.
+// button returns a button that sends its form with a value.
 func button(name, value, label html.Name) html.Item {
 	return el("button", attr("name", name), attr("value", value), text(label))
 }
@@ -73,13 +73,13 @@ func (v view) whole(content ...html.Item) []byte {
 	))
 }
 
-// loggedIn leads on after a login at an issuer.
+// loggedIn returns the page after a login at an issuer, with a link to the first page.
 func (v view) loggedIn() []byte {
 	return v.whole(el("main", words("h1", "Logged in"), el("p", a(path(), text("Go on")))))
 }
 
 // login returns the page for logging in, with a link to the issuer if there is one; to is the
-// address to go to then.
+// address to go to after the login.
 func (v view) login(issuer bool, to string) []byte {
 	return v.whole(el("main", words("h1", "Log in"),
 		when(issuer, el("p", a(path("login", "oidc"), text("Log in at the issuer")))),
@@ -89,8 +89,8 @@ func (v view) login(issuer bool, to string) []byte {
 		el("p", text("If you have no token, ask whoever runs the server. "), words("code", "plc token create NAME"), text(" makes one. "), words("code", "plc serve"), text(" prints a link when it starts; the link logs one browser in, once, within 10 minutes. Logging out ends that login."))))
 }
 
-// problem returns a page that says what was wrong with a request, with the form that a person
-// sent, so that nothing is lost. The page of a request about a run leads back to the run.
+// problem returns a page that says what was wrong with a request, with the form that the person
+// sent, so that nothing is lost. If the request was about a run, the page has a link back to it.
 func (v view) problem(p *Problem, run string, form html.Item) []byte {
 	return v.whole(el("main", el("h1", text(headingOf(p.Status))), alert(text(p.Detail)),
 		when(p.Status == http.StatusUnauthorized || p.Status == http.StatusForbidden, el("p", a(path("login"), text("Log in")))),
@@ -122,10 +122,10 @@ func headingOf(status int) html.Name {
 	return "This was not done"
 }
 
-// runsAsked says which runs a list has.
+// runsAsked has the filter of a list of runs.
 type runsAsked struct{ Status, Plan, By, Label, From string }
 
-// url returns the address of the list from a run on.
+// url returns the address of the list that starts at a run.
 func (q runsAsked) url(from string) html.URL {
 	u := path()
 	for _, f := range []struct {
@@ -177,10 +177,10 @@ func labels(all map[string]string) html.Item {
 	return when(len(all) > 0, el("ul", class("labels"), html.Each(slices.Sorted(maps.Keys(all)), func(name string) html.Item { return el("li", text(name, " = ", all[name])) })))
 }
 
-// runStatuses are those that runs may have.
+// runStatuses are the statuses that runs may have.
 var runStatuses = []string{"running", "paused", "completed", "failed", "rejected", "cancelled", "interrupted", "undoing", "undone", "undoneInPart", "damaged"}
 
-// named names the call of a path, with its instance if it has one.
+// named shows the path of a call, with its instance if it has one.
 func named(call, instance string) html.Item {
 	return html.Join(text(exec.CallID(call)), when(instance != "", text(" of ", instance)))
 }
@@ -194,7 +194,7 @@ func failure(f *exec.Failure) html.Item {
 
 func isNull(v json.RawMessage) bool { return len(v) == 0 || string(v) == "null" }
 
-// hidden returns an input that nobody sees.
+// hidden returns a hidden input.
 func hidden(name html.Name, value string) html.Item {
 	return el("input", attr("type", "hidden"), attr("name", name), exactly("value", value))
 }

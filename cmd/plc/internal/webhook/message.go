@@ -17,17 +17,17 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// A message is something that a hook is told about a run.
+// A message is a message about a run.
 type message struct {
 	Type      Kind      `json:"type"`
 	Timestamp time.Time `json:"timestamp"` // when it happened
 	Data      data      `json:"data"`
 
 	id    string
-	first int64 // the number of the first event that it is of
+	first int64 // the number of the first event that it covers
 }
 
-// data describes what happened in a run, without the params and results of calls.
+// data describes events of a run, without the params and results of calls.
 type data struct {
 	Run       string            `json:"run"`
 	Plan      string            `json:"plan"`
@@ -55,16 +55,16 @@ const (
 	maxReason    = 300 // characters of a reason
 )
 
-// telling makes messages of the events of a run.
-type telling struct {
+// messageMaker makes messages from the events of a run.
+type messageMaker struct {
 	sum      *journal.Summary
 	messages []*message
-	asked    *message           // of the questions that nobody has answered since
+	asked    *message           // the message about questions that are still open
 	open     map[[2]string]bool // these questions
 }
 
-// take takes an event in.
-func (t *telling) take(seq int64, e *exec.Event) {
+// take processes an event.
+func (t *messageMaker) take(seq int64, e *exec.Event) {
 	at := [2]string{e.Instance, e.Call}
 	switch e.Type {
 	case exec.ApprovalAsked:
@@ -97,7 +97,7 @@ func (t *telling) take(seq int64, e *exec.Event) {
 		}
 	case exec.RunFinished:
 		if runner.Left(&journal.Summary{Status: e.Status, Reason: e.Reason}) {
-			return // the next server goes on with it
+			return // the next server will continue the run
 		}
 		if t.asked != nil {
 			t.drop(t.asked)
@@ -114,8 +114,8 @@ func (t *telling) take(seq int64, e *exec.Event) {
 	}
 }
 
-// reasonToAsk returns why a person is asked, without what a tool said when it failed, and without
-// the reasons of policies, which may quote params and results.
+// reasonToAsk returns why a person is asked, without error messages of tools and reasons of
+// policies, which may quote params and results.
 func reasonToAsk(e *exec.Event) string {
 	switch {
 	case e.Question == exec.FailureQuestion:
@@ -139,13 +139,13 @@ func failure(reason string) string {
 	return ""
 }
 
-// drop drops a message about questions that were answered before it was sent.
-func (t *telling) drop(m *message) {
+// drop removes a message about questions that were answered before it was sent.
+func (t *messageMaker) drop(m *message) {
 	t.asked, t.open = nil, nil
 	t.messages = slices.DeleteFunc(t.messages, func(o *message) bool { return o == m })
 }
 
-func (t *telling) message(kind Kind, seq int64, e *exec.Event) *message {
+func (t *messageMaker) message(kind Kind, seq int64, e *exec.Event) *message {
 	labels := map[string]string{}
 	for name, value := range t.sum.Labels {
 		if !plc.ReservedLabel(name) && name != "by" && name != "key-request" && name != runner.Label {
@@ -159,13 +159,13 @@ func (t *telling) message(kind Kind, seq int64, e *exec.Event) *message {
 
 func short(text string) string { return display.Line(text).Cut(maxReason).String() }
 
-// name gives the message its id, which is the same whenever it is made again.
+// name sets the id of the message, which is the same if the message is made again.
 func (m *message) name(hook string) {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%d", hook, m.Data.Run, m.Type, m.first))
 	m.id = "msg_" + base64.RawURLEncoding.EncodeToString(sum[:18])
 }
 
-// body returns what is sent.
+// body returns the body of the message as it is sent.
 func (m *message) body(slack bool) []byte {
 	var v any = m
 	if slack {
@@ -178,7 +178,7 @@ func (m *message) body(slack bool) []byte {
 	return text
 }
 
-// slack returns the message as Slack takes it. Names of plans and tools are plain text there, so
+// slack returns the message in Slack's format. Names of plans and tools are plain text in it, so
 // that they can't be links or mentions.
 func (m *message) slack() any {
 	d := &m.Data

@@ -21,38 +21,39 @@ import (
 	toolhttp "github.com/plc-lang/plc/tool/http"
 )
 
-// Options configure a Sender.
+// Options configures a Sender.
 type Options struct {
 	Store journal.Store
 	Hooks []*Hook
-	// Page returns the page of a run, for a person who decides or for one who looks at it; nil
-	// sends no links.
+	// Page returns the URL of the page of a run, on which a person can decide or only look at the
+	// run; nil sends no links.
 	Page func(run string, decides bool) string
-	// Log is told why a message was not sent; nil tells nobody. The text has no secrets.
+	// Log is called with the reason why a message was not sent; it may be nil. The text has no
+	// secrets.
 	Log func(text string)
 
-	transport http.RoundTripper // of tests, in place of the network
+	transport http.RoundTripper // for tests, instead of the network
 }
 
 const (
-	lookEvery  = time.Second      // at the store
-	retryFirst = 5 * time.Second  // before the second attempt; it doubles
+	lookEvery  = time.Second      // interval at which the store is read
+	retryFirst = 5 * time.Second  // pause before the second attempt; it doubles each time
 	retryMost  = time.Hour        // at most
-	giveUp     = 72 * time.Hour   // after it happened, a message is not sent any more
+	giveUp     = 72 * time.Hour   // age at which a message is not sent any more
 	sendTime   = 15 * time.Second // for an attempt
 	atOnce     = 8                // messages to a hook
-	holdEvery  = 5 * time.Second  // pause before a hook that another server tells is asked for again
-	noteEvery  = 10 * time.Minute // the record is written also when nothing was told
+	holdEvery  = 5 * time.Second  // interval of attempts to take over a hook from another server
+	noteEvery  = 10 * time.Minute // interval at which the record is written even if nothing was sent
 )
 
-// A Sender tells hooks what happens in the runs of a store.
+// A Sender sends messages about the runs of a store to hooks.
 type Sender struct {
 	opts Options
 	stop context.CancelFunc
 	done sync.WaitGroup
 }
 
-// Start begins to tell hooks.
+// Start starts a Sender.
 func Start(ctx context.Context, o Options) *Sender {
 	if o.Log == nil {
 		o.Log = func(string) {}
@@ -60,21 +61,21 @@ func Start(ctx context.Context, o Options) *Sender {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s := &Sender{opts: o, stop: stop}
 	for _, h := range o.Hooks {
-		s.done.Go(func() { s.keepTelling(ctx, h) })
+		s.done.Go(func() { s.keepNotifying(ctx, h) })
 	}
 	return s
 }
 
-// Close ends telling. What was not sent is sent by the next server.
+// Close stops the Sender. The next server sends the messages that were not sent.
 func (s *Sender) Close() {
 	s.stop()
 	s.done.Wait()
 }
 
-// keepTelling tells a hook while no other server does.
-func (s *Sender) keepTelling(ctx context.Context, h *Hook) {
+// keepNotifying notifies a hook while no other server does.
+func (s *Sender) keepNotifying(ctx context.Context, h *Hook) {
 	for ctx.Err() == nil {
-		err := s.tell(ctx, h)
+		err := s.notify(ctx, h)
 		var held *journal.HeldError
 		if err != nil && !errors.As(err, &held) && ctx.Err() == nil {
 			s.opts.Log(fmt.Sprintf("the webhook %s: %v", h.Name, err))
@@ -92,45 +93,45 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// A teller tells one hook, whose record it holds.
-type teller struct {
+// A notifier notifies one hook, whose record it holds.
+type notifier struct {
 	*Sender
-	hook   *Hook
-	client *http.Client
-	record journal.Loop
-	told   *told
-	slots  chan struct{}
-	ended  chan *item // the attempts that have
+	hook     *Hook
+	client   *http.Client
+	record   journal.Loop
+	progress *progress
+	slots    chan struct{}
+	ended    chan *item // attempts that have ended
 
 	waiting map[string]*item // by run
-	fresh   map[string]int64 // what was told since the record was written
+	fresh   map[string]int64 // the progress since the record was written
 	gone    bool             // the service wants no messages any more
-	began   time.Time        // the hook was told first; what happened before is not told
-	behind  time.Time        // what happened before is told, but for what waits
+	began   time.Time        // when the hook was first known; events before that are not sent
+	behind  time.Time        // all messages about events before this are sent or in waiting
 }
 
-// An item is what a hook is to be told about a run.
+// An item has the unsent messages about a run.
 type item struct {
 	run      string
 	messages []*message
-	upTo     int64 // the number of the last event that they are of
+	upTo     int64 // the number of the last event that they cover
 	tries    int
 	next     time.Time
-	under    bool // it is being sent
+	under    bool // a message is being sent
 	err      error
-	after    time.Duration // that the service wants, before the next attempt
+	after    time.Duration // the pause before the next attempt that the service requested
 }
 
-// tell tells a hook until its record can't be written, or ctx is done.
-func (s *Sender) tell(ctx context.Context, h *Hook) (err error) {
+// notify sends messages to a hook until its record can't be written, or ctx is done.
+func (s *Sender) notify(ctx context.Context, h *Hook) (err error) {
 	held, t, err := hold(ctx, s.opts.Store, h.Name)
 	if err != nil {
 		return err
 	}
-	// What was sent is noted also when the server ends.
+	// The progress has to be written even if the server ends.
 	lasting := context.WithoutCancel(ctx)
-	l := &teller{
-		Sender: s, hook: h, client: s.client(h), record: held, told: t, slots: make(chan struct{}, atOnce), ended: make(chan *item),
+	l := &notifier{
+		Sender: s, hook: h, client: s.client(h), record: held, progress: t, slots: make(chan struct{}, atOnce), ended: make(chan *item),
 		waiting: map[string]*item{}, fresh: map[string]int64{}, behind: t.Until,
 	}
 	defer func() { err = errors.Join(err, l.settle(lasting), held.Close()) }()
@@ -160,12 +161,12 @@ func (s *Sender) tell(ctx context.Context, h *Hook) (err error) {
 			return err
 		}
 	}
-	<-ctx.Done() // until the next start, at which it is tried again
+	<-ctx.Done() // the hook is tried again after the next start
 	return nil
 }
 
-// settle waits for what is being sent, and notes it.
-func (l *teller) settle(ctx context.Context) error {
+// settle waits for the messages that are being sent, and records them.
+func (l *notifier) settle(ctx context.Context) error {
 	for range cap(l.slots) {
 		for taken := false; !taken; {
 			select {
@@ -179,10 +180,10 @@ func (l *teller) settle(ctx context.Context) error {
 	return l.note(ctx, 0)
 }
 
-// look finds what has happened in the runs since.
-func (l *teller) look(ctx context.Context) error {
+// look finds new events in the runs.
+func (l *notifier) look(ctx context.Context) error {
 	now := time.Now()
-	runs, err := l.opts.Store.Runs(ctx, journal.Filter{After: l.told.Until.Add(-overlap)})
+	runs, err := l.opts.Store.Runs(ctx, journal.Filter{After: l.progress.Until.Add(-overlap)})
 	if err != nil {
 		return err
 	}
@@ -190,9 +191,9 @@ func (l *teller) look(ctx context.Context) error {
 	for _, sum := range runs {
 		seen[sum.Run] = true
 	}
-	maps.DeleteFunc(l.told.Runs, func(run string, _ int64) bool { return !seen[run] && l.waiting[run] == nil })
+	maps.DeleteFunc(l.progress.Runs, func(run string, _ int64) bool { return !seen[run] && l.waiting[run] == nil })
 	for _, sum := range runs {
-		if l.waiting[sum.Run] != nil || sum.Events <= l.told.Runs[sum.Run] {
+		if l.waiting[sum.Run] != nil || sum.Events <= l.progress.Runs[sum.Run] {
 			continue
 		}
 		i, err := l.lookAt(ctx, sum)
@@ -212,20 +213,20 @@ func (l *teller) look(ctx context.Context) error {
 	return nil
 }
 
-// await has an item sent, if there is something to tell.
-func (l *teller) await(i *item) {
+// await queues an item, if it has messages.
+func (l *notifier) await(i *item) {
 	if len(i.messages) > 0 {
 		l.waiting[i.run] = i
 		return
 	}
 	delete(l.waiting, i.run)
-	l.told.Runs[i.run] = i.upTo
+	l.progress.Runs[i.run] = i.upTo
 }
 
-// lookAt finds what has happened in a run.
-func (l *teller) lookAt(ctx context.Context, sum *journal.Summary) (*item, error) {
-	from, known := l.told.Runs[sum.Run]
-	t := &telling{sum: sum}
+// lookAt finds new events in a run.
+func (l *notifier) lookAt(ctx context.Context, sum *journal.Summary) (*item, error) {
+	from, known := l.progress.Runs[sum.Run]
+	t := &messageMaker{sum: sum}
 	i := &item{run: sum.Run, upTo: from}
 	for entry, err := range l.opts.Store.Events(ctx, sum.Run, from+1, false) {
 		var e *exec.Event
@@ -236,7 +237,7 @@ func (l *teller) lookAt(ctx context.Context, sum *journal.Summary) (*item, error
 			return nil, err
 		}
 		i.upTo = entry.Seq
-		if !known && e.Time.Before(l.told.Until.Add(-overlap)) {
+		if !known && e.Time.Before(l.progress.Until.Add(-overlap)) {
 			continue
 		}
 		t.take(entry.Seq, e)
@@ -254,11 +255,11 @@ func (l *teller) lookAt(ctx context.Context, sum *journal.Summary) (*item, error
 	return i, nil
 }
 
-// again makes the messages of an item once more: meanwhile somebody may have answered.
-func (l *teller) again(ctx context.Context, i *item) (*item, error) {
+// again makes the messages of an item again, since somebody may have answered in the meantime.
+func (l *notifier) again(ctx context.Context, i *item) (*item, error) {
 	sum, err := l.opts.Store.Summary(ctx, i.run)
 	var missing *journal.MissingError
-	if errors.As(err, &missing) { // it was deleted
+	if errors.As(err, &missing) { // the run was deleted
 		return &item{run: i.run, upTo: i.upTo}, nil
 	} else if err != nil {
 		return nil, err
@@ -270,8 +271,8 @@ func (l *teller) again(ctx context.Context, i *item) (*item, error) {
 	return made, err
 }
 
-// send begins to send what is due.
-func (l *teller) send(ctx context.Context) error {
+// send starts to send the items that are due.
+func (l *notifier) send(ctx context.Context) error {
 	for _, i := range l.waiting {
 		if i.under || time.Now().Before(i.next) {
 			continue
@@ -279,7 +280,7 @@ func (l *teller) send(ctx context.Context) error {
 		select {
 		case l.slots <- struct{}{}:
 		default:
-			return nil // all that may be is under way
+			return nil // the maximum number of messages is being sent
 		}
 		if i.tries > 0 {
 			made, err := l.again(ctx, i)
@@ -302,44 +303,46 @@ func (l *teller) send(ctx context.Context) error {
 	return nil
 }
 
-// end takes in how an attempt has ended.
-func (l *teller) end(i *item) {
+// end processes the result of an attempt.
+func (l *notifier) end(i *item) {
 	i.under = false
 	m := i.messages[0]
 	switch {
 	case errors.Is(i.err, errGone):
 		l.gone = true
-		l.opts.Log(fmt.Sprintf("the webhook %s answers 410 Gone; it is told nothing more until the server is started again", l.hook.Name))
+		l.opts.Log(fmt.Sprintf("the webhook %s answers 410 Gone; it gets no more messages until the server is started again", l.hook.Name))
 		return
 	case i.err != nil && time.Since(m.Timestamp) < giveUp:
 		wait := min(retryFirst<<min(i.tries, 20), retryMost)
 		wait = max(wait/2+rand.N(wait/2), min(i.after, retryMost))
 		i.tries++
 		i.next = time.Now().Add(wait)
-		l.opts.Log(fmt.Sprintf("the webhook %s was not told of the run %s, attempt %d: %v; next in %s", l.hook.Name, i.run, i.tries, i.err, wait.Round(time.Second)))
+		l.opts.Log(fmt.Sprintf("the webhook %s did not get the message about the run %s, attempt %d: %v; next attempt in %s", l.hook.Name, i.run, i.tries, i.err, wait.Round(time.Second)))
 		return
 	case i.err != nil:
-		l.opts.Log(fmt.Sprintf("the webhook %s is not told of the run %s any more: %v", l.hook.Name, i.run, i.err))
+		l.opts.Log(fmt.Sprintf("the webhook %s gets no more messages about the run %s: %v", l.hook.Name, i.run, i.err))
 	}
-	// The events of the messages that were sent are told, so the others can be made again.
+	// The events of the messages that were sent are recorded, so only the others will be made
+	// again.
 	i.tries, i.messages = 0, i.messages[1:]
 	upTo := i.upTo
 	if len(i.messages) > 0 {
 		upTo = i.messages[0].first - 1
 	}
-	l.told.Runs[i.run], l.fresh[i.run] = upTo, upTo
+	l.progress.Runs[i.run], l.fresh[i.run] = upTo, upTo
 	if len(i.messages) == 0 {
 		delete(l.waiting, i.run)
 	}
 }
 
-// note writes to the record what was told, if something was, or until when, after a while.
-func (l *teller) note(ctx context.Context, every time.Duration) error {
-	if len(l.fresh) == 0 && l.behind.Sub(l.told.Until) <= every {
+// note writes the progress to the record if there is any. If not, it writes the time after the
+// interval every.
+func (l *notifier) note(ctx context.Context, every time.Duration) error {
+	if len(l.fresh) == 0 && l.behind.Sub(l.progress.Until) <= every {
 		return nil
 	}
-	l.told.Until = l.behind
-	text, err := json.Marshal(told{Until: l.behind, Runs: l.fresh})
+	l.progress.Until = l.behind
+	text, err := json.Marshal(progress{Until: l.behind, Runs: l.fresh})
 	if err == nil {
 		err = l.record.Append(ctx, text)
 	}
@@ -350,12 +353,12 @@ func (l *teller) note(ctx context.Context, every time.Duration) error {
 	return nil
 }
 
-// errGone is the error of a service that answers 410 Gone: it wants no more messages.
+// errGone is the error if a service answers 410 Gone, which means that it wants no more messages.
 var errGone = errors.New("the service answers 410 Gone")
 
-// attempt sends a message once. The error has no secrets; after is how long the service wants to be
-// left alone.
-func (l *teller) attempt(ctx context.Context, m *message) (err error, after time.Duration) {
+// attempt sends a message once. The error has no secrets; after is the pause that the service
+// requests.
+func (l *notifier) attempt(ctx context.Context, m *message) (err error, after time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
 	body, now := m.body(l.hook.Slack), time.Now()

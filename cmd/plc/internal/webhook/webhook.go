@@ -1,14 +1,15 @@
-// Package webhook tells services what happens in the runs of a store: that one waits for a person,
-// has ended or has failed. It sends signed messages as Standard Webhooks 1.0 says, or messages for
-// Slack and what understands the same.
+// Package webhook notifies services about the runs of a store: when one waits for a person, has
+// ended or has failed. It sends signed messages of Standard Webhooks 1.0, or messages for Slack and
+// compatible services.
 //
 //	s := webhook.Start(ctx, webhook.Options{Store: store, Hooks: hooks, Page: page})
 //	defer s.Close()
 //
-// The record of runs is the queue: messages are made from its events, and the store has beside them
-// how far each hook was told (record.go). So a message survives the server, and is sent again until
-// the service takes it (send.go). One that is sent twice, since its server was killed in between,
-// has the same id. Of several servers that share a store, one tells a hook.
+// The record of runs is the queue: messages are made from its events, and the store also records
+// the progress of each hook (record.go). So no message is lost when the server ends, and each is
+// sent again until the service accepts it (send.go). If a message is sent twice because its server
+// was killed in between, it has the same id. If several servers share a store, one of them notifies
+// a hook.
 package webhook
 
 import (
@@ -25,12 +26,12 @@ import (
 	"github.com/plc-lang/plc/lang/yaml"
 )
 
-// A Hook is a service that is told.
+// A Hook is a service that gets messages.
 type Hook struct {
 	Name string
-	// URL is secret: some services know their callers by it.
+	// URL is secret, since some services authenticate their callers by it.
 	URL string
-	// Keys sign the messages. While a key is changed there are two, and each signs.
+	// Keys sign the messages. While a key is being replaced there are two, and both sign.
 	Keys [][]byte
 	// Events are the kinds of messages that are sent; nil is all.
 	Events []Kind
@@ -53,7 +54,7 @@ const (
 const maxDepth = 10
 
 // Read reads a file of hooks, {"webhooks": [{"name": …, "url": …}]}, in JSON or YAML. Secrets are
-// in environment variables that it names, which lookup finds.
+// in environment variables that the file names and lookup returns.
 func Read(file string, text []byte, lookup func(string) (string, bool)) ([]*Hook, error) {
 	var f struct {
 		Webhooks []entry `json:"webhooks"`
@@ -112,7 +113,7 @@ func (e *entry) hook(lookup func(string) (string, bool)) (*Hook, error) {
 		}
 	}
 	u, err := url.Parse(h.URL)
-	switch { // without the URL, which may be secret
+	switch { // errors without the URL, which may be secret
 	case err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http":
 		return nil, fmt.Errorf("its URL is no address as in https://api.example/hook")
 	case u.Scheme == "http" && !h.AllowPrivate:

@@ -268,7 +268,7 @@ func TestPrivateAddress(t *testing.T) {
 	defer redirect.Close()
 	attempt := func(h *Hook) error {
 		s := &Sender{}
-		l := &teller{Sender: s, hook: h, client: s.client(h)}
+		l := &notifier{Sender: s, hook: h, client: s.client(h)}
 		err, _ := l.attempt(t.Context(), &message{})
 		return err
 	}
@@ -338,7 +338,7 @@ func TestToldNothingOfValues(t *testing.T) {
 		"a policy": {Type: exec.ApprovalAsked, Question: exec.ApprovalQuestion, Reason: "this call would make it secret",
 			Asked: &exec.Terms{Breaks: []string{"this call would make it secret"}}},
 	} {
-		told := &telling{sum: &journal.Summary{Run: "R"}}
+		told := &messageMaker{sum: &journal.Summary{Run: "R"}}
 		told.take(1, e)
 		if len(told.messages) != 1 {
 			t.Fatalf("%s: %d messages", name, len(told.messages))

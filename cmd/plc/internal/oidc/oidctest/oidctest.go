@@ -24,21 +24,21 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// An Issuer knows one user, ada, who is in the groups approvers and unknown. Her client for logging
+// An Issuer has one user, ada, who is in the groups approvers and unknown. The client for logging
 // in is plc, with the secret s3cret.
 type Issuer struct {
 	*httptest.Server
-	Keys  map[string]crypto.Signer // to be changed while nobody asks for them
-	Asked atomic.Int32             // how often somebody asked for its keys
-	Down  atomic.Bool              // its keys can't be had
+	Keys  map[string]crypto.Signer // change it only while nobody requests keys
+	Asked atomic.Int32             // the number of requests for its keys
+	Down  atomic.Bool              // requests for its keys fail
 	Now   time.Time                // at which tokens are made
 
 	t     testing.TB
 	mu    sync.Mutex
-	codes map[string]url.Values // what a login was begun with
+	codes map[string]url.Values // the query with which a login was begun
 }
 
-// New starts an issuer that ends with the test. It has the RSA key "r".
+// New starts an issuer, which ends with the test. It has the RSA key "r".
 func New(t testing.TB) *Issuer {
 	i := &Issuer{t: t, Keys: map[string]crypto.Signer{}, codes: map[string]url.Values{}, Now: time.Now()}
 	mux := http.NewServeMux()
@@ -116,8 +116,8 @@ func (i *Issuer) Add(id string, k crypto.Signer) {
 	i.Keys[id] = k
 }
 
-// Token returns a token that is signed by a key, with claims besides the usual ones; nil takes one
-// out.
+// Token returns a token that is signed with a key. more adds claims to the usual ones; nil removes
+// a claim.
 func (i *Issuer) Token(id, alg string, more map[string]any) string {
 	i.t.Helper()
 	claims := jwt.MapClaims{

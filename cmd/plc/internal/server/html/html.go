@@ -1,10 +1,10 @@
 // Package html builds HTML in which no text from outside becomes markup.
 //
 // An Item is made by the functions of this package only. Names of elements and attributes are
-// constants from a short list, which has none that holds a script or a style. Texts and values are
-// always escaped, and what is shown to a person is written by package display, so that characters
-// that turn the direction of text, or can't be seen, are shown as escapes. URLs are paths of the
-// own server.
+// constants from a short list, which has none that can contain a script or a style. Texts and
+// values are always escaped, and everything that a person sees is written by package display, so
+// that invisible characters and characters that change the direction of text are shown as escapes.
+// URLs are paths on this server.
 package html
 
 import (
@@ -18,13 +18,14 @@ import (
 )
 
 // An Item is a piece of a page: elements, text, attributes, or several of these. The zero value is
-// nothing.
+// empty.
 type Item struct{ attrs, content string } // markup
 
-// A Name is the name of an element or attribute, or a word of the program's own; it is a constant.
+// A Name is the name of an element or attribute, or a text that the program itself contains; it is
+// always a constant.
 type Name string
 
-// elements are those that El makes; true says that one has no content.
+// elements has the elements that El makes; the value is true for elements without content.
 var elements = map[Name]bool{
 	"article": false, "aside": false, "button": false, "body": false, "caption": false, "code": false, "dd": false, "del": false, "details": false, "div": false,
 	"dl": false, "dt": false, "fieldset": false, "form": false, "h1": false, "h2": false, "h3": false, "head": false, "html": false, "img": true,
@@ -34,7 +35,8 @@ var elements = map[Name]bool{
 	"tr": false, "ul": false,
 }
 
-// attributes are those that Attr makes, with those whose names begin with "data-".
+// attributes has the attributes that Attr makes, in addition to those whose names begin with
+// "data-".
 var attributes = map[Name]bool{
 	"accept": true, "alt": true, "aria-current": true, "aria-describedby": true, "aria-hidden": true, "aria-label": true, "aria-live": true, "autocomplete": true,
 	"autofocus": true, "charset": true, "class": true, "colspan": true, "content": true, "datetime": true, "enctype": true, "form": true, "height": true, "hidden": true,
@@ -96,10 +98,10 @@ func JSON(value json.RawMessage) Item {
 	return Item{content: escape(display.IndentedJSON(value, "").String())}
 }
 
-// Lines returns a text as it is, with its line breaks.
+// Lines returns a text over several lines, with its line breaks.
 func Lines(s string) Item { return Item{content: escape(string(display.AppendJSON(nil, []byte(s))))} }
 
-// Attr returns an attribute whose value a person may see: values are written as Text does.
+// Attr returns an attribute whose value a person may see: values are written like those of Text.
 func Attr(name Name, values ...any) Item { return attr(name, shown(values)) }
 
 // Exactly returns an attribute whose value nobody sees, such as that of a hidden input.
@@ -126,16 +128,16 @@ func shown(values []any) string {
 	return b.String()
 }
 
-// escape writes a text so that it means itself in an element and in a quoted attribute.
+// escape escapes a text for an element and for a quoted attribute.
 func escape(s string) string { return escapes.Replace(strings.ToValidUTF8(s, "\uFFFD")) }
 
 var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "\r", "&#13;", "\x00", "\uFFFD")
 
-// A URL is one of the own server.
+// A URL is an address on this server.
 type URL struct{ text string }
 
-// Path returns the URL whose path has the segments. One that would lead elsewhere, such as "..",
-// leads to the first page.
+// Path returns the URL whose path has these segments. If a segment would lead elsewhere, such as
+// "..", it returns the URL of the first page.
 func Path(segments ...string) URL {
 	var b strings.Builder
 	for _, s := range segments {
@@ -186,12 +188,12 @@ func Picture(svg []byte, alt Name) Item {
 	return Item{content: `<img src="data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString(svg) + `" alt="` + escape(string(alt)) + `">`}
 }
 
-// Module returns a script of the own server.
+// Module returns a script element with a module of this server.
 func Module(u URL) Item {
 	return Item{content: `<script type="module"` + Src(u).attrs + `></script>`}
 }
 
-// NoIcon returns an element that keeps a browser from asking for an icon.
+// NoIcon returns an element that keeps browsers from requesting an icon.
 func NoIcon() Item { return Item{content: `<link rel="icon" href="data:,">`} }
 
 // Page returns a whole document.
