@@ -16,39 +16,39 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// A Caller is who sends requests: an agent, or all those that share a token.
+// A Caller is the sender of requests: an agent, or all agents that share a token.
 type Caller struct {
-	Name string // as the record of a run has it; "" where there is one caller only
-	Role *Role  // nil is without limits
+	Name string // as in the record of a run; "" if there is only one caller
+	Role *Role  // nil has no limits
 }
 
-// began reports whether a caller began a run. Others are none of its business.
+// began reports whether a caller began a run. A caller must not see the runs of others.
 func (c *Caller) began(sum *journal.Summary) bool {
 	return sum.Labels[runner.Label] == frontend && sum.Labels[StartedBy] == c.Name
 }
 
-// callerHeader is the header in which Handler tells the server who sends a request. What a client
-// has there is dropped.
+// callerHeader is the header with which Handler passes the caller of a request to the server.
+// Handler removes such a header of a client.
 const callerHeader = "Plc-Caller"
 
-// An exchange is a request with what is known of its sender.
+// An exchange is a request with the data about its sender.
 type exchange struct {
 	caller  *Caller
 	session *session
 	version string // of the protocol
-	client  string // the program, as it says
+	client  string // the name of the program, as the client gives it
 	can     mcp.ClientCapabilities
-	task    *Task // that a handler answers with, instead of its result
+	task    *Task // set by a handler that responds with a task instead of its result
 }
 
 type exchangeKey struct{}
 
-// exchangeOf returns the exchange that a handler is called in.
+// exchangeOf returns the exchange of a handler's context.
 func exchangeOf(ctx context.Context) *exchange {
 	return ctx.Value(exchangeKey{}).(*exchange)
 }
 
-// identified returns what handles requests once it is known who sends them.
+// identified returns a handler that adds the exchange to the context and calls next.
 func (g *Gateway) identified(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		x, err := g.exchange(req)
@@ -80,17 +80,17 @@ func (g *Gateway) exchange(req mcp.Request) (*exchange, error) {
 	return x, nil
 }
 
-// informed is a request of a client that says what it is.
+// informed is a request with information about the client.
 type informed interface {
 	ProtocolVersion() string
 	ClientInfo() *mcp.Implementation
 	ClientCapabilities() *mcp.ClientCapabilities
 }
 
-// clientInfo returns what a request says of the client.
+// clientInfo returns the information about the client in a request.
 func clientInfo(req mcp.Request) informed { return req.(informed) }
 
-// caller returns who sent a request.
+// caller returns the caller that sent a request.
 func (g *Gateway) caller(req mcp.Request) *Caller {
 	if extra := req.GetExtra(); extra != nil {
 		if c, ok := g.callers.Load(extra.Header.Get(callerHeader)); ok {
@@ -100,7 +100,7 @@ func (g *Gateway) caller(req mcp.Request) *Caller {
 	return &Caller{Role: g.opts.Role}
 }
 
-// from returns a request that says who sends it; nil is the only caller.
+// from returns a request with the header for its caller; nil is the only caller.
 func (g *Gateway) from(r *http.Request, c *Caller) *http.Request {
 	r = r.Clone(r.Context())
 	r.Header.Del(callerHeader)
@@ -111,7 +111,7 @@ func (g *Gateway) from(r *http.Request, c *Caller) *http.Request {
 	return r
 }
 
-// settings returns those with which the plans of a caller are checked and run.
+// settings returns the settings with which the plans of a caller are checked and run.
 func (g *Gateway) settings(c *Caller) plc.Spec {
 	spec := g.opts.Spec
 	spec.Recalls = c.began
@@ -119,7 +119,7 @@ func (g *Gateway) settings(c *Caller) plc.Spec {
 		t := &spec.Toolset
 		if r.Tools != nil {
 			list := slices.Clone(r.Tools)
-			for _, b := range tool.BuiltIns() { // what they do by themselves is nothing
+			for _, b := range tool.BuiltIns() { // they have no effects of their own
 				list = append(list, b.Definition.Name)
 			}
 			t.Only = append(slices.Clone(t.Only), list)
@@ -133,8 +133,8 @@ func (g *Gateway) settings(c *Caller) plc.Spec {
 	return spec
 }
 
-// catalogue returns the tools that a caller may use, as they are now, and what is wrong with
-// servers that are left out.
+// catalogue returns the tools that a caller may use now, and findings about servers that are left
+// out.
 func (g *Gateway) catalogue(ctx context.Context, c *Caller) (*tool.Catalogue, diag.List, error) {
 	tools, err := g.opts.Engine.Tools(ctx, g.settings(c).Toolset, plc.ToCheck)
 	if err != nil {

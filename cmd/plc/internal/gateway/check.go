@@ -17,7 +17,7 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// Planned is a plan with what it is given, as an agent sends it.
+// Planned is a plan with its values, as an agent sends it.
 type Planned struct {
 	Plan  any            `json:"plan" jsonschema:"list of calls, object with calls and output, or either as text"`
 	Input map[string]any `json:"input,omitempty" jsonschema:"the plan's †input"`
@@ -33,14 +33,14 @@ type Checked struct {
 	More     int      `json:"more,omitempty" jsonschema:"findings left out"`
 }
 
-// planName is the name that findings have for the file of a plan which is a text.
+// planName is the name that findings use for the file of a plan that came as text.
 var planName = plc.Text("").Name
 
 // maxFindings is the maximum number of findings in an answer.
 const maxFindings = 50
 
-// spec returns the Spec of a plan of a caller. A plan that is no text is read from its JSON,
-// in which no place is told by its line.
+// spec returns the Spec of a caller's plan. A plan that is not text is read from its JSON, for
+// which findings don't give lines.
 func (g *Gateway) spec(c *Caller, p Planned) (spec plc.Spec, asText bool) {
 	text, asText := textOf(p.Plan)
 	spec = g.settings(c)
@@ -55,8 +55,8 @@ func (g *Gateway) spec(c *Caller, p Planned) (spec plc.Spec, asText bool) {
 	return spec, asText
 }
 
-// textOf returns the text of a plan, and whether it came as one. Else it is the JSON of what was
-// decoded.
+// textOf returns the text of a plan, and whether it came as text. Otherwise it is the JSON of the
+// decoded value.
 func textOf(plan any) (text string, asText bool) {
 	if text, asText = plan.(string); !asText {
 		text = string(jsonscan.Encode(plan))
@@ -64,7 +64,7 @@ func textOf(plan any) (text string, asText bool) {
 	return text, asText
 }
 
-// verdict returns what is wrong with a plan.
+// verdict returns the findings about a plan.
 func verdict(p *plc.Plan, asText bool) (*Checked, error) {
 	var about diag.List
 	for _, f := range p.Checker().Findings {
@@ -83,8 +83,8 @@ func verdict(p *plc.Plan, asText bool) (*Checked, error) {
 	return c, nil
 }
 
-// findings returns findings as an agent is told them. The place is a line and a column in another
-// file than the plan and in a plan that came as text, and else a JSON Pointer.
+// findings returns findings as lines for an agent. The place is a line and a column if the plan
+// came as text or the finding is in another file, else a JSON Pointer.
 func findings(list diag.List, asText bool) ([]string, error) {
 	var lines bytes.Buffer
 	if err := diag.WriteJSON(&lines, list); err != nil {
@@ -228,7 +228,7 @@ func (out *Previewed) show(p *plc.Preview) {
 	}
 }
 
-// maxParams is the size up to which a step shows its params.
+// maxParams is the maximum size of params that a step shows.
 const maxParams = 2 << 10
 
 func count(n forecast.Count) *int64 {
@@ -239,7 +239,7 @@ func count(n forecast.Count) *int64 {
 	return &v
 }
 
-// effects says in a line for each tool what its calls may do.
+// effects describes in a line for each tool what its calls may do.
 func effects(list []forecast.Effect) []string {
 	lines := make([]string, len(list))
 	for i, e := range list {

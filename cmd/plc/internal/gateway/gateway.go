@@ -16,7 +16,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Options configure a Gateway.
+// Options configures a Gateway.
 type Options struct {
 	// Engine checks and runs the plans.
 	Engine *plc.Engine
@@ -25,19 +25,22 @@ type Options struct {
 	Spec plc.Spec
 	// MaxRuns limits the number of runs of the gateway that may be under way. 0 is 16.
 	MaxRuns int
-	// MaxBytes is the size up to which a result is shown whole. 0 is 8 KiB.
+	// MaxBytes is the maximum size of a result that is shown whole. 0 is 8 KiB.
 	MaxBytes int
-	// Approve says how a person answers for a run, for the text that the agent passes on.
+	// Approve returns a text that says how a person answers for a run. The agent gets the text, to
+	// pass it on.
 	Approve func(run string) string
-	// Page returns the URL of the page on which a person answers for a run. Clients that can
-	// open pages are asked to open it. Nil is that there is none.
+	// Page returns the URL of the page on which a person answers for a run. Clients that can open
+	// pages are asked to open it. Nil if there is none.
 	Page func(run string) string
-	// Role limits the only caller. Session bounds what each session may use, besides its role.
+	// Role limits the only caller. Session bounds what each session may use, in addition to its
+	// role.
 	Role    *Role
 	Session Budget
-	// Folder is where the tools run. Runs that a gateway left in another folder stay there.
+	// Folder is the folder in which the tools run. The gateway does not resume runs of another
+	// folder.
 	Folder string
-	// Version is told to clients.
+	// Version is the version that clients are given.
 	Version string
 }
 
@@ -54,7 +57,7 @@ type Gateway struct {
 	Findings diag.List
 
 	opts  Options
-	tools *tool.Catalogue // at the start, without limits of roles
+	tools *tool.Catalogue // the tools at the start, without the limits of roles
 	// lacksTools reports whether a server was left out at the start, so that its tools are unknown.
 	lacksTools bool
 	server     *mcp.Server
@@ -66,9 +69,9 @@ type Gateway struct {
 	sessions map[any]*session // by their *mcp.ServerSession, or by caller
 }
 
-// New returns a gateway over the tools of the engine and the Spec, and resumes the runs that
-// a gateway of the same folder left in the store. It starts the MCP servers behind it. The error is
-// a *plc.PlanError when a tool file is wrong.
+// New returns a gateway with the tools of the engine and the Spec, and resumes the runs that a
+// gateway of the same folder left in the store. It starts the MCP servers. The error is a
+// *plc.PlanError if a tool file is wrong.
 func New(ctx context.Context, o Options) (*Gateway, error) {
 	if err := o.Engine.NeedStore(); err != nil {
 		return nil, fmt.Errorf("a gateway keeps runs that wait for a person in a store: %w", err)
@@ -95,13 +98,13 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 // Serve serves one client until it disconnects or ctx is done.
 func (g *Gateway) Serve(ctx context.Context, t mcp.Transport) error { return g.server.Run(ctx, t) }
 
-// withoutSessions is the first version of the protocol that has no sessions. The SDK serves
-// the versions before and since by handlers of two kinds.
+// withoutSessions is the first version of the protocol that has no sessions. The SDK has one kind
+// of handler for the versions before it, and another for the versions since.
 const withoutSessions = "2026-07-28"
 
 // Handler returns the HTTP handler of the gateway, for any number of clients. The function caller
-// returns who sends a request, which the handler does not check: put it behind something that
-// does. With nil, all requests come from the only caller.
+// returns the sender of a request. The handler does not authenticate requests, so it has to be
+// behind a handler that does. If caller is nil, all requests come from the only caller.
 func (g *Gateway) Handler(caller func(*http.Request) *Caller) http.Handler {
 	server := func(*http.Request) *mcp.Server { return g.server }
 	sessions := mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{SessionTimeout: time.Hour})
@@ -114,7 +117,7 @@ func (g *Gateway) Handler(caller func(*http.Request) *Caller) http.Handler {
 		r = g.from(r, c)
 		switch {
 		case r.Header.Get("Mcp-Protocol-Version") < withoutSessions:
-			if r.Header.Get("Mcp-Session-Id") == "" { // it begins one, which keeps what the client says of itself
+			if r.Header.Get("Mcp-Session-Id") == "" { // it begins a session, which keeps the information about the client
 				if g.isFull(c) {
 					http.Error(w, "you have as many sessions as one caller may have; end one, or try again later", http.StatusServiceUnavailable)
 					return
@@ -134,7 +137,7 @@ const (
 	maxInitialize = 64 << 10 // bytes of a request that begins a session
 )
 
-// isFull reports whether a caller has as many sessions as one may have; nil is the only caller.
+// isFull reports whether a caller has the maximum number of sessions; nil is the only caller.
 func (g *Gateway) isFull(c *Caller) bool {
 	name := ""
 	if c != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// A View is a value of a run, or as much of it as fits.
+// A View is a value of a run, or the part of it that fits.
 type View struct {
 	Path  string `json:"path,omitempty" jsonschema:"JSON Pointer, if not whole"`
 	Type  string `json:"type,omitempty" jsonschema:"if not whole"`
@@ -35,8 +35,8 @@ type Part struct {
 	Value any    `json:"value,omitempty" jsonschema:"left out if large: ask for its path"`
 }
 
-// view shows the value at a pointer of a document, from an element, member or character on,
-// in at most max bytes or so.
+// view shows the value at a pointer of a document, starting with an element, member or character,
+// in about max bytes at most.
 func view(doc string, pointer string, from, max int) (*View, error) {
 	value, err := at(gjson.Parse(doc), pointer)
 	if err != nil {
@@ -60,7 +60,7 @@ func view(doc string, pointer string, from, max int) (*View, error) {
 	return v, nil
 }
 
-// parts shows the members or elements of a value from one on.
+// parts shows the members or elements of a value, starting with number from.
 func (v *View) parts(value gjson.Result, from, max int) {
 	n, used := 0, 0
 	value.ForEach(func(key, child gjson.Result) bool {
@@ -107,7 +107,7 @@ func piece(s string, from, max int) (string, int) {
 	return s[from:end], end
 }
 
-// at returns what a JSON Pointer (RFC 6901) leads to.
+// at returns the value at a JSON Pointer (RFC 6901).
 func at(value gjson.Result, pointer string) (gjson.Result, error) {
 	if pointer == "" {
 		return value, nil

@@ -20,7 +20,7 @@ func (s *State) invitationKey() string { return "page-" + s.digestOf() }
 func (x *exchange) opensPages() bool { return x.can.Elicitation != nil && x.can.Elicitation.URL != nil }
 
 // invitation returns the request to open the page on which a person answers for a run; nil if there
-// is no page, the client can't open one, or it has answered that it did.
+// is no page, the client can't open pages, or it has already opened this one.
 func (g *Gateway) invitation(x *exchange, s *State) mcp.InputRequestMap {
 	if g.opts.Page == nil || !x.opensPages() || !s.waits {
 		return nil
@@ -35,7 +35,7 @@ func (g *Gateway) invitation(x *exchange, s *State) mcp.InputRequestMap {
 
 func (g *Gateway) elicitation(s *State) *mcp.ElicitParams {
 	what := "The plan as a whole waits for your approval"
-	if len(s.Waiting) > 0 { // what the plan calls its calls and tools may be meant to mislead
+	if len(s.Waiting) > 0 { // names in a plan may be misleading, so they are not shown
 		of := s.asksFor
 		if s.asksOthers {
 			of = append(slices.Clone(of), "tools that the plan defines")
@@ -48,12 +48,12 @@ func (g *Gateway) elicitation(s *State) *mcp.ElicitParams {
 	}
 }
 
-// openTime limits how long a client may take to say that a page was opened.
+// openTime is the time that a client has to report that a page was opened.
 const openTime = 10 * time.Minute
 
-// invite asks the client to open the page of a run that waits. Clients of a version of the protocol
-// without sessions are answered with the request, and call again: then round is that answer. Of
-// others done is closed when they say no.
+// invite asks the client to open the page of a run that waits. In a version of the protocol without
+// sessions, the request is the response of the call, which round has, and the client calls again.
+// For other clients, done is closed if they decline.
 func (g *Gateway) invite(ctx context.Context, req *mcp.CallToolRequest, x *exchange, s *State) (round *mcp.CallToolResult, no <-chan struct{}) {
 	asks := g.invitation(x, s)
 	if asks == nil || !x.session.first(s.digestOf()) {
@@ -65,7 +65,7 @@ func (g *Gateway) invite(ctx context.Context, req *mcp.CallToolRequest, x *excha
 	params := g.elicitation(s)
 	params.ElicitationID = s.digestOf()
 	refused := make(chan struct{})
-	open, cancel := context.WithTimeout(context.WithoutCancel(ctx), openTime) // longer than the call takes
+	open, cancel := context.WithTimeout(context.WithoutCancel(ctx), openTime) // it may outlast the call
 	go func() {
 		defer cancel()
 		res, err := req.Session.Elicit(open, params)
@@ -76,14 +76,13 @@ func (g *Gateway) invite(ctx context.Context, req *mcp.CallToolRequest, x *excha
 	return nil, refused
 }
 
-// decided tells a client that a person has answered what it was asked to open a page for.
+// decided notifies a client that a person has answered the question for which it opened a page.
 func (g *Gateway) decided(ctx context.Context, req *mcp.CallToolRequest, s *State) {
-	// A client that can't be told asks for the status.
+	// A client that can't be notified will ask for the status.
 	_ = req.Session.NotifyElicitationComplete(ctx, &mcp.ElicitationCompleteParams{ElicitationID: s.digestOf()})
 }
 
-// next waits until a run has ended, until it waits for something else than before, until no is
-// closed, or until a time.
+// next waits until a run has ended, it has a new question, no is closed, or the time end has come.
 func (g *Gateway) next(ctx context.Context, req *mcp.CallToolRequest, before *State, no <-chan struct{}, end time.Time) (*State, error) {
 	for {
 		if r := g.runs.Job(before.Run); r != nil {
@@ -103,7 +102,7 @@ func (g *Gateway) next(ctx context.Context, req *mcp.CallToolRequest, before *St
 	}
 }
 
-// asksMore reports whether something waits that did not before.
+// asksMore reports whether there are questions that before does not have.
 func (s *State) asksMore(before *State) bool {
 	known := map[string]bool{}
 	for _, q := range before.Waiting {
@@ -117,9 +116,9 @@ func (s *State) asksMore(before *State) bool {
 	return false
 }
 
-// answer returns what a client is told about a run. If the run waits for a person, the client is
-// asked to open the page: by the result, in a version of the protocol without sessions, and else
-// while answer waits, after which the state is returned.
+// answer returns the response about a run. If the run waits for a person, the client is asked to
+// open the page: in a version of the protocol without sessions by the response, else by a request
+// while answer waits, after which it returns the state.
 func (g *Gateway) answer(ctx context.Context, req *mcp.CallToolRequest, s *State, wait time.Duration) (*mcp.CallToolResult, *State, error) {
 	if !s.waits || wait == 0 {
 		return nil, s, nil

@@ -17,7 +17,7 @@ import (
 //go:embed notation.md
 var notation string
 
-// Where the resources are.
+// The URIs of the resources.
 const (
 	codesURI = "plc://codes/"
 	toolsURI = "plc://tools"
@@ -102,18 +102,18 @@ func document(uri string, value any) (*mcp.ReadResourceResult, error) {
 	return text(uri, "application/json", string(body)), nil
 }
 
-// updated tells the clients that subscribed to a run that it has ended or paused.
+// updated notifies the clients that subscribed to a run that it has ended or paused.
 func (g *Gateway) updated(run string) {
-	// The SDK's error is always nil: a client that can't be told is gone.
+	// The SDK's error is always nil: a client that can't be notified is gone.
 	_ = g.server.ResourceUpdated(context.Background(), &mcp.ResourceUpdatedNotificationParams{URI: runsURI + run})
 }
 
-// ToolsChanged tells the clients that subscribed to the list of tools that it has changed.
+// ToolsChanged notifies the clients that subscribed to the list of tools that it has changed.
 func (g *Gateway) ToolsChanged() {
 	_ = g.server.ResourceUpdated(context.Background(), &mcp.ResourceUpdatedNotificationParams{URI: toolsURI}) // as above
 }
 
-// mayChange returns an error for a resource that is not there, or that stays as it is.
+// mayChange returns an error for a resource that does not exist or never changes.
 func (g *Gateway) mayChange(ctx context.Context, uri string) error {
 	if uri == toolsURI {
 		return nil
@@ -147,7 +147,7 @@ func (g *Gateway) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.Co
 		}
 	}
 	if r.Params.Ref.Type != "ref/resource" {
-		all = nil // prompts take any text
+		all = nil // prompts accept any text
 	}
 	res := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}
 	for _, v := range all {

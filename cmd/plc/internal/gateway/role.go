@@ -10,9 +10,9 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// A Role says what agents may do. The zero Role is without limits.
+// A Role says what agents may do. The zero Role has no limits.
 type Role struct {
-	// Tools are the only tools that they see and may plan with, by name or pattern; nil is all.
+	// Tools are the only tools that they see and may use, by name or pattern; nil is all tools.
 	Tools []string `json:"tools"`
 	Deny  []string `json:"deny"` // tools that they neither see nor may use
 	// Approve may be "all": a person has to approve each call.
@@ -30,12 +30,12 @@ type Budget struct {
 	Cost   float64 `json:"cost"`
 }
 
-// least returns the lower of two bounds, of each kind.
+// least returns the lower bound of each kind.
 func (b Budget) least(o Budget) Budget {
 	return Budget{lower(b.Steps, o.Steps), lower(b.Tokens, o.Tokens), lower(b.Cost, o.Cost)}
 }
 
-// lower returns the lower of two bounds of which 0 is none.
+// lower returns the lower of two bounds, where 0 means no bound.
 func lower[N int | float64](a, b N) N {
 	if a == 0 || b != 0 && b < a {
 		return b
@@ -72,11 +72,11 @@ func ReadRoles(name string, text []byte) (map[string]*Role, error) {
 	return f.Roles, nil
 }
 
-// CheckRoles returns an error when a role names a tool that there is not.
+// CheckRoles returns an error if a role names a tool that does not exist.
 func (g *Gateway) CheckRoles(roles map[string]*Role) error {
 	for _, of := range slices.Sorted(maps.Keys(roles)) {
 		for _, pattern := range slices.Concat(roles[of].Tools, roles[of].Deny) {
-			if !g.has(pattern) && !g.lacksTools { // it may be that of a server which is left out
+			if !g.has(pattern) && !g.lacksTools { // the tool may be that of a server which is left out
 				return fmt.Errorf("the role %q names the tool %q, which does not exist", of, pattern)
 			}
 		}

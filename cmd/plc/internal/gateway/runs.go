@@ -23,10 +23,10 @@ import (
 const frontend = "mcp"
 
 const (
-	// StartedBy is the label of a run that has the name of the caller who began it.
+	// StartedBy is the label of a run with the name of the caller who began it.
 	StartedBy = "by"
 
-	// FolderLabel is the label of a run that has the folder of the gateway which began it.
+	// FolderLabel is the label of a run with the folder of the gateway that began it.
 	FolderLabel = "folder"
 )
 
@@ -46,9 +46,9 @@ type State struct {
 	Findings []string       `json:"findings,omitempty"`
 	More     int            `json:"more,omitempty" jsonschema:"findings left out"`
 
-	waits      bool     // for a person
+	waits      bool     // it waits for a person
 	asksFor    []string // the tools of the catalogue whose calls wait, quoted
-	asksOthers bool     // there are calls of others as well
+	asksOthers bool     // calls of other tools wait as well
 	sum        *journal.Summary
 }
 
@@ -121,7 +121,7 @@ func (g *Gateway) run(ctx context.Context, req *mcp.CallToolRequest, in ToRun) (
 	return g.answer(ctx, req, state, wait)
 }
 
-// begin begins a run with this id, which may use what the ledger holds for it.
+// begin begins a run with this id, which may use what the ledger has reserved for it.
 func (g *Gateway) begin(ctx context.Context, l *ledger, p *plc.Plan, c *Checked, id string) (*runner.Job, error) {
 	return g.runs.Begin("", func(of context.Context) (*plc.Run, error) {
 		run, err := p.BeginAs(of, id)
@@ -136,7 +136,7 @@ func (g *Gateway) begin(ctx context.Context, l *ledger, p *plc.Plan, c *Checked,
 	})
 }
 
-// again answers a call that comes with the client's answer to a request to open the page of a run.
+// again responds to a call with the client's answer to a request to open the page of a run.
 func (g *Gateway) again(ctx context.Context, req *mcp.CallToolRequest, run string, wait time.Duration) (*mcp.CallToolResult, *State, error) {
 	before, err := g.state(ctx, run)
 	if err != nil {
@@ -149,13 +149,13 @@ func (g *Gateway) again(ctx context.Context, req *mcp.CallToolRequest, run strin
 	return nil, state, err
 }
 
-// await waits for the end of a run, or for a time, and tells the client of calls that end.
+// await waits for the end of a run, or for a time, and notifies the client of calls that end.
 func (g *Gateway) await(ctx context.Context, req *mcp.CallToolRequest, r *runner.Job, wait time.Duration) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	tell := func(ended int) {
 		if token := req.Params.GetProgressToken(); token != nil {
-			// A client that is gone ends ctx.
+			// If the client is gone, ctx ends.
 			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
 				ProgressToken: token, Progress: float64(ended + 1), Message: fmt.Sprintf("run %s: %d calls have ended", r.ID, ended),
 			})
@@ -240,7 +240,7 @@ func (g *Gateway) state(ctx context.Context, id string) (*State, error) {
 	}
 	for _, q := range questions {
 		s.Waiting = append(s.Waiting, fmt.Sprintf("%s (%s): %s", q.Path, q.Tool, q.Reason))
-		if _, known := g.tools.Lookup(q.Tool); !known { // the plan has defined it, and chosen its name
+		if _, known := g.tools.Lookup(q.Tool); !known { // the plan defines it, and has chosen its name
 			s.asksOthers = true
 		} else if name := strconv.Quote(q.Tool); !slices.Contains(s.asksFor, name) {
 			s.asksFor = append(s.asksFor, name)
@@ -285,7 +285,7 @@ func (g *Gateway) recorded(ctx context.Context, id string) (*exec.Result, error)
 	return again.Result, nil
 }
 
-// gave returns what a run gave: its output, or its state when the plan has no output.
+// gave returns the result of a run: its output, or its state if the plan has no output.
 func gave(res *exec.Result) json.RawMessage {
 	if len(res.Output) > 0 && strings.TrimSpace(string(res.Output)) != "null" {
 		return res.Output
@@ -293,7 +293,7 @@ func gave(res *exec.Result) json.RawMessage {
 	return res.State
 }
 
-// Wanted is the part of a result that result gives.
+// Wanted names the part of a result that the tool result returns.
 type Wanted struct {
 	Run   string `json:"run"`
 	Path  string `json:"path,omitempty" jsonschema:"JSON Pointer, as in /hits/0/url"`
@@ -327,7 +327,7 @@ type Cancelled struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// Ended says how a run ended that was cancelled; a run that has ended before stays as it is.
+// Ended says how a cancelled run ended; a run that had already ended does not change.
 type Ended struct {
 	Run    string `json:"run"`
 	Status string `json:"status"`

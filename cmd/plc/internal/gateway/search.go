@@ -13,7 +13,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Query says which tools are looked for.
+// Query has the params of search_tools.
 type Query struct {
 	Query string   `json:"query,omitempty" jsonschema:"as in: send mail"`
 	Names []string `json:"names,omitempty" jsonschema:"of tools whose definitions are wanted"`
@@ -55,8 +55,8 @@ func entry(t *tool.Tool, whole bool) Entry {
 	return e
 }
 
-// begins returns the sentences of a description that fit into a list, or as much of the first one
-// as fits. The whole definition has the others.
+// begins returns the first sentences of a description, as many as fit into a list, or the part of
+// the first sentence that fits. The whole definition has the others.
 func begins(text string) string {
 	all := []rune(text)
 	if len(all) <= maxDescription {
@@ -103,7 +103,7 @@ func (g *Gateway) search(ctx context.Context, _ *mcp.CallToolRequest, in Query) 
 	return nil, out, nil
 }
 
-// lookup returns the tool of a name, also one of the language.
+// lookup returns the tool with a name, including the tools of the language.
 func lookup(cat *tool.Catalogue, name string) (*tool.Tool, bool) {
 	for _, t := range tool.BuiltIns() {
 		if t.Definition.Name == name {
@@ -113,8 +113,8 @@ func lookup(cat *tool.Catalogue, name string) (*tool.Tool, bool) {
 	return cat.Lookup(name)
 }
 
-// ranked returns the tools that have any of the words, those with the most first: a word in
-// the name counts for three in the description. Without words it returns all.
+// ranked returns the tools that have any of the words, those with the most words first; a word in
+// the name counts like three in the description. Without words it returns all tools.
 func ranked(cat *tool.Catalogue, words []string) []*tool.Tool {
 	type scored struct {
 		tool  *tool.Tool

@@ -21,7 +21,7 @@ func (g *Gateway) newServer() *mcp.Server {
 		Instructions: instructions, Capabilities: can, CompletionHandler: g.complete,
 		SubscribeHandler:   func(ctx context.Context, r *mcp.SubscribeRequest) error { return g.mayChange(ctx, r.Params.URI) },
 		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
-		// Tools and runs are those of one agent: no proxy may give them to another.
+		// Tools and runs belong to one agent, so a proxy must not give them to another.
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
 	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(bool)}
@@ -52,26 +52,26 @@ func (g *Gateway) newServer() *mcp.Server {
 	return s
 }
 
-// add adds a tool whose params and answer have the members that their types have. Lists and objects
-// are never null in an answer, which the schema that is made of the type does not say.
+// add adds a tool whose params and answer are described by their types. In an answer, lists and
+// objects are never null; since the schema made from the type allows null, add changes it.
 func add[In, Out any](s *mcp.Server, t *mcp.Tool, h mcp.ToolHandlerFor[In, Out]) {
 	params, err := jsonschema.For[In](nil)
 	if err != nil {
-		panic(err) // the type of the params is at fault
+		panic(err) // the type of the params is invalid
 	}
 	for _, p := range params.Properties {
-		p.AdditionalProperties = nil // true, which need not be said
+		p.AdditionalProperties = nil // true is the default
 	}
 	answer, err := jsonschema.For[Out](nil)
 	if err != nil {
-		panic(err) // the type of an answer is at fault
+		panic(err) // the type of the answer is invalid
 	}
 	present(answer)
 	t.InputSchema, t.OutputSchema = params, answer
 	mcp.AddTool(s, t, h)
 }
 
-// present takes null from the types of lists and objects.
+// present removes null from the types of lists and objects.
 func present(s *jsonschema.Schema) {
 	if i := slices.Index(s.Types, "null"); i >= 0 && len(s.Types) == 2 && (s.Types[1-i] == "array" || s.Types[1-i] == "object") {
 		s.Type, s.Types = s.Types[1-i], nil

@@ -19,15 +19,16 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// A session is what an agent does over one connection, or one session of the protocol. Versions
-// of the protocol without sessions have one for all requests of a caller over HTTP.
+// A session covers everything that an agent does over one connection, or in one session of the
+// protocol. In versions of the protocol without sessions, all requests of a caller over HTTP are
+// one session.
 type session struct {
 	id, by, role string
 	ledger       ledger
 
 	mu    sync.Mutex
 	begun bool            // the record has it
-	asked map[string]bool // what a person was invited to decide
+	asked map[string]bool // the questions that a person was invited to answer
 }
 
 // sessionOf returns the session that a request belongs to.
@@ -56,13 +57,13 @@ func (g *Gateway) sessionOf(req mcp.Request, x *exchange) *session {
 
 // forget drops a session when its connection has ended.
 func (g *Gateway) forget(of *mcp.ServerSession) {
-	_ = of.Wait() // how it ended is of no interest
+	_ = of.Wait() // its error does not matter
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.sessions, of)
 }
 
-// first reports whether something is put to a person for the first time in the session.
+// first reports whether a person is invited to answer something for the first time in the session.
 func (s *session) first(what string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,8 +74,8 @@ func (s *session) first(what string) bool {
 	return true
 }
 
-// Noted is an entry of the record of a session: what the agent asked for, and what it was told. The
-// plan of a run is in the record of the run.
+// Noted is an entry of the record of a session: a request of the agent, and the answer. The plan of
+// a run is in the record of the run.
 type Noted struct {
 	Time      time.Time       `json:"time"`
 	Tool      string          `json:"tool"`
@@ -92,7 +93,7 @@ func (g *Gateway) note(ctx context.Context, n Noted) error {
 	s := x.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ctx = context.WithoutCancel(ctx) // what was done is recorded, also when nobody waits for it
+	ctx = context.WithoutCancel(ctx) // record what was done even if nobody waits for it
 	if !s.begun {
 		err := g.opts.Engine.BeginSession(ctx, &plc.AgentSession{ID: s.id, By: s.by, Role: s.role, Client: x.client, Began: time.Now().UTC()})
 		if err != nil {
@@ -111,7 +112,7 @@ func (g *Gateway) note(ctx context.Context, n Noted) error {
 	return nil
 }
 
-// notePlan notes a plan that does not run, with what it was found to be.
+// notePlan notes a plan that does not run, with its findings.
 func (g *Gateway) notePlan(ctx context.Context, tool string, in Planned, c *Checked) error {
 	n := Noted{Tool: tool, OK: &c.OK, Findings: c.Findings, Plan: jsonscan.Encode(in.Plan)}
 	if in.Input != nil {
@@ -123,18 +124,18 @@ func (g *Gateway) notePlan(ctx context.Context, tool string, in Planned, c *Chec
 	return g.note(ctx, n)
 }
 
-// A ledger holds a session to its budget. What a run may use counts as used until the run has
-// ended, so that no number of runs at once exceeds the budget.
+// A ledger enforces the budget of a session. Until a run has ended, everything that it may still
+// use counts as used, so that the runs of a session together can't exceed the budget.
 type ledger struct {
 	most Budget
 
 	mu   sync.Mutex
 	used Budget
-	held map[string]Budget // what runs that have not ended may still use
+	held map[string]Budget // by run, what it may still use
 }
 
-// lend lowers the limits of a run to what is left of the budget, and holds for the run what it may
-// use of that until settle says that it has ended.
+// lend lowers the limits of a run to the rest of the budget, and reserves what the run may use
+// until settle reports that it has ended.
 func (l *ledger) lend(run string, limits *plc.Limits) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -143,7 +144,7 @@ func (l *ledger) lend(run string, limits *plc.Limits) error {
 		steps = plc.DefaultModelSteps
 	}
 	var lent Budget
-	var of Budget // what others hold
+	var of Budget // reserved for other runs
 	for _, h := range l.held {
 		of.Steps, of.Tokens, of.Cost = of.Steps+h.Steps, of.Tokens+h.Tokens, of.Cost+h.Cost
 	}
@@ -169,8 +170,8 @@ func (l *ledger) lend(run string, limits *plc.Limits) error {
 	return nil
 }
 
-// share returns what a run may use of a budget: its own limit, or what is left if that is less. 0
-// is no bound.
+// share returns how much of a budget a run may use: its own limit, or the rest of the budget if
+// that is less. 0 is no bound.
 func share(what string, most, used, held, limit float64) (float64, error) {
 	left := most - used - held
 	switch {
@@ -186,14 +187,14 @@ func share(what string, most, used, held, limit float64) (float64, error) {
 	return limit, nil
 }
 
-// release gives back what is held for a run that did not begin.
+// release gives back the reservation of a run that did not begin.
 func (l *ledger) release(run string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.held, run)
 }
 
-// settle books what a job of a run has used. A run that has ended holds nothing any more.
+// settle adds the usage of a job. If its run has ended, it gives back the run's reservation.
 func (l *ledger) settle(j *runner.Job, ended bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -206,7 +207,8 @@ func (l *ledger) settle(j *runner.Job, ended bool) {
 	}
 }
 
-// stopped books what a job has used, and tells the clients that subscribed to its run.
+// stopped adds the usage of a job to its session, and notifies the clients that subscribed to its
+// run.
 func (g *Gateway) stopped(j *runner.Job) {
 	if l, ok := g.ledgers.Load(j.ID); ok {
 		sum, err := g.opts.Engine.Summary(context.Background(), j.ID)
@@ -219,7 +221,7 @@ func (g *Gateway) stopped(j *runner.Job) {
 	g.updated(j.ID)
 }
 
-// digestOf returns a short digest of what a state says that waits.
+// digestOf returns a short digest of the questions in a state.
 func (s *State) digestOf() string {
 	sum := sha256.Sum256([]byte(s.Run + "\x00" + strings.Join(s.Waiting, "\x00")))
 	return hex.EncodeToString(sum[:8])

@@ -18,15 +18,15 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// The extension of the protocol for calls whose result comes later
-// (io.modelcontextprotocol/tasks, version 2026-07-28), which the SDK does not have. A task is a run
-// and has its id, so it outlives the gateway.
+// The extension of the protocol for calls whose result comes later (io.modelcontextprotocol/tasks,
+// version 2026-07-28), which the SDK does not have. A task is a run with the same id, so it
+// outlives the gateway.
 //
 //	working ⇄ input_required → completed, cancelled
 //
-// input_required is a run that waits for a person, for a client that can open a page: the answer to
-// the request says that the page was opened, and decides nothing. A run that failed is a completed
-// task, since the tool run has a result; the status failed is for what the protocol calls errors.
+// A task is input_required if its run waits for a person and the client can open a page: the answer
+// to the request says that the page was opened, and decides nothing. A failed run is a completed
+// task, since the tool run has a result; the status failed is for errors of the protocol.
 
 // tasksExtension is the name of the extension.
 const tasksExtension = "io.modelcontextprotocol/tasks"
@@ -39,15 +39,14 @@ const (
 )
 
 const (
-	// pollTasksEvery is the interval at which clients are told to ask for a task.
+	// pollTasksEvery is the interval at which clients should poll a task.
 	pollTasksEvery = time.Second
 
-	// soon is the time for which a client that knows tasks waits for a result before it gets a
-	// task.
+	// soon is the time that a client that supports tasks waits for a result before it gets a task.
 	soon = 2 * time.Second
 )
 
-// A Task is what a client is told of a run.
+// A Task describes a run to a client.
 type Task struct {
 	TaskID        string    `json:"taskId"`
 	Status        string    `json:"status"`
@@ -58,14 +57,14 @@ type Task struct {
 	PollInterval  int64     `json:"pollIntervalMs"`
 }
 
-// createdTask is the answer to a call that goes on as a task.
+// createdTask is the response to a call that continues as a task.
 type createdTask struct {
 	mcp.ResultBase
 	ResultType string `json:"resultType"`
 	Task
 }
 
-// detailedTask is the answer to tasks/get.
+// detailedTask is the response to tasks/get.
 type detailedTask struct {
 	mcp.ResultBase
 	ResultType string `json:"resultType"`
@@ -74,13 +73,13 @@ type detailedTask struct {
 	Result        *mcp.CallToolResult `json:"result,omitempty"`
 }
 
-// acknowledged is the answer to tasks/update and tasks/cancel.
+// acknowledged is the response to tasks/update and tasks/cancel.
 type acknowledged struct {
 	mcp.ResultBase
 	ResultType string `json:"resultType"`
 }
 
-// taskParams are those of all methods.
+// taskParams has the params of all methods.
 type taskParams struct {
 	mcp.ParamsBase
 	TaskID         string                     `json:"taskId"`
@@ -106,7 +105,7 @@ func (x *exchange) knowsTasks() bool {
 	return ok && x.version >= withoutSessions
 }
 
-// taskOf returns the state of the run that is a task, for a client that may ask.
+// taskOf returns the state of the run of a task, if the client supports tasks and may see it.
 func (g *Gateway) taskOf(ctx context.Context, p *taskParams) (*State, error) {
 	if !exchangeOf(ctx).knowsTasks() {
 		return nil, &jsonrpc.Error{
@@ -120,7 +119,7 @@ func (g *Gateway) taskOf(ctx context.Context, p *taskParams) (*State, error) {
 	return g.state(ctx, p.TaskID)
 }
 
-// task returns what a client is told of a run, and what a person is to be asked.
+// task returns the description of a run for a client, and the requests to open a page.
 func (g *Gateway) task(x *exchange, s *State) (Task, mcp.InputRequestMap) {
 	t := Task{
 		TaskID: s.Run, Status: "working", CreatedAt: s.sum.Created.UTC(), LastUpdatedAt: s.sum.Changed.UTC(), PollInterval: pollTasksEvery.Milliseconds(),
@@ -155,8 +154,7 @@ func (g *Gateway) getTask(ctx context.Context, _ *mcp.ServerSession, p *taskPara
 	return d, err
 }
 
-// updateTask takes what a client says of a page that it was to open. Whatever it says, it approves
-// nothing.
+// updateTask processes a client's answer to a request to open a page. No answer approves anything.
 func (g *Gateway) updateTask(ctx context.Context, _ *mcp.ServerSession, p *taskParams) (*acknowledged, error) {
 	s, err := g.taskOf(ctx, p)
 	if err != nil {
@@ -176,11 +174,11 @@ func (g *Gateway) cancelTask(ctx context.Context, _ *mcp.ServerSession, p *taskP
 	return &acknowledged{ResultType: "complete"}, err
 }
 
-// maxNamedBody is the size up to which the body of a request about a task is read.
+// maxNamedBody is the maximum size of the body of a request about a task.
 const maxNamedBody = 4 << 20
 
-// namesTask reports whether a request may pass: one about a task has to have its id in the header
-// Mcp-Name, which the SDK does not check. One that may not is answered.
+// namesTask reports whether a request may pass: a request about a task must have its id in the
+// header Mcp-Name, which the SDK does not check. It responds to a request that may not pass.
 func namesTask(w http.ResponseWriter, r *http.Request) bool {
 	switch r.Header.Get("Mcp-Method") {
 	case getTask, updateTask, cancelTask:

@@ -10,14 +10,14 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// fixAll is the kind of the action that makes all fixes.
+// fixAll is the kind of the action that applies all fixes.
 const fixAll = protocol.FixAll + ".plc"
 
-// maxFixes limits the rounds of fixes: some fixes show only after others were made.
+// maxFixes limits the rounds of fixes, since some findings appear only after others were fixed.
 const maxFixes = 20
 
-// codeActions returns the fixes of the findings in a range, and one action that makes all that are
-// sure.
+// codeActions returns the fixes of the findings in a range, and one action that applies all fixes
+// that leave no choice.
 func codeActions(_ context.Context, snap *snapshot, p *protocol.CodeActionParams) (any, error) {
 	a := snap.analysis()
 	wants := func(kind string) bool {
@@ -51,8 +51,8 @@ func codeActions(_ context.Context, snap *snapshot, p *protocol.CodeActionParams
 	return actions, nil
 }
 
-// fixable returns the findings about the document that have a fix. While it has faults of syntax,
-// these are the only ones, as in plc.Plan.Fixes.
+// fixable returns the findings about the document that have a fix. If there are syntax errors, it
+// returns only these, like plc.Plan.Fixes.
 func (a *analysis) fixable(snap *snapshot) (found diag.List) {
 	for _, l := range []diag.List{a.findings, a.project.all()} {
 		for i := range l {
@@ -68,8 +68,8 @@ func (a *analysis) fixable(snap *snapshot) (found diag.List) {
 	return found
 }
 
-// fixedText returns the text with the fixes made that are sure; nil when there are none. With more
-// it is checked again until there are no more, as plc check --fix does.
+// fixedText returns the text after the fixes that leave no choice; nil if there are none. With more
+// it checks and fixes the text again until there are no more fixes, like plc check --fix.
 func (a *analysis) fixedText(snap *snapshot, found diag.List, more bool) []byte {
 	text := snap.text.bytes
 	for range maxFixes {
@@ -79,7 +79,7 @@ func (a *analysis) fixedText(snap *snapshot, found diag.List, more bool) []byte 
 				fixes = append(fixes, found[i].Fix)
 			}
 		}
-		next, _ := diag.ApplyFixes(text, fixes) // one that overlaps others is made the next time
+		next, _ := diag.ApplyFixes(text, fixes) // a fix that overlaps another is applied in the next round
 		if bytes.Equal(next, text) {
 			break
 		}
@@ -103,8 +103,8 @@ func (snap *snapshot) edit(edits []diag.Edit) *protocol.WorkspaceEdit {
 	return &protocol.WorkspaceEdit{Changes: map[protocol.URI][]protocol.TextEdit{snap.uri: all}}
 }
 
-// replaceBy returns the edit that makes another text of the document: of the lines between the
-// first and the last that differ.
+// replaceBy returns the edit that changes the document into another text, by replacing the lines
+// from the first to the last that differ.
 func (snap *snapshot) replaceBy(b []byte) []protocol.TextEdit {
 	old := snap.text.bytes
 	start := 0

@@ -17,14 +17,14 @@ import (
 	"github.com/plc-lang/plc/tool/file"
 )
 
-// A kind is what a document is to plc.
+// A kind is the kind of file that a document is for plc.
 type kind uint8
 
 // The kinds of documents.
 const (
-	nothing     kind = iota // some other JSON or YAML: the server says nothing about it
+	nothing     kind = iota // other JSON or YAML, which the server ignores
 	planFile                // a plan
-	toolFile                // tools and what runs them
+	toolFile                // a tool file
 	serverFile              // the configuration of an MCP client
 	projectFile             // plc.yaml
 	policyFile              // a policy that the project names
@@ -49,28 +49,28 @@ func (k kind) schema() *description {
 	return toolSchema()
 }
 
-// An analysis is what is known of a snapshot. It does not change.
+// An analysis is the result of checking a snapshot. It is immutable.
 type analysis struct {
 	kind     kind
 	file     *diag.File
-	program  *compile.Program // nil for what is no plan; of a plan that was mended, with a derived file
-	plan     *plc.Plan        // nil for what is no plan, and when the tools can't be read
-	findings diag.List        // about the document, and others that it needs
+	program  *compile.Program // nil if it is not a plan; if the plan was mended, its file is derived
+	plan     *plc.Plan        // nil if it is not a plan, or if the tools can't be read
+	findings diag.List        // about the document, and about others that it needs
 	project  *project         // whose findings go with them
-	mended   *mended          // of a plan that was mended
+	mended   *mended          // nil if the plan was not mended
 
 	flowOnce sync.Once
 	flows    []*flow.Report
 }
 
-// analysis returns what is known of the snapshot. The first call makes it.
+// analysis returns the analysis of the snapshot. The first call makes it.
 func (snap *snapshot) analysis() *analysis {
 	snap.once.Do(func() { snap.made = snap.analyse() })
 	return snap.made
 }
 
-// analysed waits until the analysis is made. When ctx is done before, it returns its error, and the
-// analysis goes on for others that want it.
+// analysed waits until the analysis is made. If ctx is done before, it returns the error of ctx,
+// and the analysis continues for other callers.
 func (snap *snapshot) analysed(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -118,7 +118,7 @@ func (snap *snapshot) analyse() (a *analysis) {
 	return a
 }
 
-// check checks a plan. When its text is broken, what can be said of the rest is said as well.
+// check checks a plan. If its text has syntax errors, it also checks the rest.
 func (snap *snapshot) check(a *analysis) {
 	if a.project.checker == nil {
 		doc, findings, err := plc.Parse(a.file, "")
@@ -158,10 +158,10 @@ func (snap *snapshot) planName() string {
 	return snap.path
 }
 
-// isSyntax reports whether a finding says that a text is no JSON.
+// isSyntax reports whether a finding says that a text is not JSON.
 func isSyntax(f diag.Finding) bool { return f.Code == diag.NotJSON }
 
-// contains reports whether a list has a finding already.
+// contains reports whether a list already has a finding.
 func contains(l diag.List, f *diag.Finding) bool {
 	return slices.ContainsFunc(l, func(have diag.Finding) bool {
 		have = have.Origin()
@@ -174,13 +174,13 @@ func (p *project) has(path string) bool {
 	return p.checker != nil && slices.ContainsFunc(p.checker.Files, func(f *file.File) bool { return f.Source.Name == path })
 }
 
-// calledTools tells a tool file in YAML that has an unusual name.
+// calledTools matches a tool file in YAML that has an unusual name.
 var calledTools = regexp.MustCompile(`(?m)^(activities|mcpServers):`)
 
-// hasTests tells a file of tests of plc from those of other programs.
+// hasTests matches a test file of plc, rather than of another program.
 var hasTests = regexp.MustCompile(`(?m)^[ \t{]*"?tests"?[ \t]*:`)
 
-// callsTool tells a plan that has an unusual name, in JSON or YAML.
+// callsTool matches a plan that has an unusual name, in JSON or YAML.
 var callsTool = regexp.MustCompile(`"_tool"|(?m:^[ \t-]*_tool:)`)
 
 // isPlanName reports whether the name of a file may be that of a plan.
@@ -199,8 +199,8 @@ func (snap *snapshot) isYAML() bool {
 	return snap.language == "yaml"
 }
 
-// kind returns the kind of the document: decided by the project, then its name, its language, its
-// text.
+// kind returns the kind of the document, which is decided by the project, or else by its name, its
+// language or its text.
 func (snap *snapshot) kind() kind {
 	base := filepath.Base(snap.path)
 	stem := strings.TrimSuffix(base, filepath.Ext(base))
@@ -227,8 +227,8 @@ func (snap *snapshot) kind() kind {
 	return nothing
 }
 
-// flow returns where information goes in the plan, by each policy that has labels; nil while the
-// plan has errors of other kinds.
+// flow returns where information goes in the plan, for each policy that has labels; nil while the
+// plan has other errors.
 func (a *analysis) flow() []*flow.Report {
 	a.flowOnce.Do(func() {
 		other := func(f diag.Finding) bool { return f.Severity == diag.Error && (f.Code < 800 || f.Code > 899) }
@@ -288,7 +288,7 @@ func (a *analysis) callAt(offset int) (*lang.Call, bool) {
 	return nil, false
 }
 
-// compiled returns a call of the document as it was compiled; nil when it was not.
+// compiled returns the compiled form of a call of the document; nil if it was not compiled.
 func (a *analysis) compiled(c *lang.Call) *compile.Call {
 	if got, ok := a.program.Call(c.ID); ok {
 		return got

@@ -13,14 +13,14 @@ import (
 	"github.com/plc-lang/plc/dag/draw"
 )
 
-// The commands. The server makes previews and graphs; running is for the client, in a terminal.
+// The commands. The server makes previews and graphs; the client runs plans, in a terminal.
 const (
 	previewCommand = "plc.preview"
 	graphCommand   = "plc.graph"
 	runFromCommand = "plc.runFrom"
 )
 
-// execute answers a command. Its argument is the URI of a plan that is open.
+// execute executes a command. Its argument is the URI of an open plan.
 func (s *server) execute(ctx context.Context, req *jsonrpc2.Request) {
 	var p protocol.ExecuteCommandParams
 	var uri protocol.URI
@@ -34,7 +34,7 @@ func (s *server) execute(ctx context.Context, req *jsonrpc2.Request) {
 		s.fail(ctx, req.ID, protocol.InvalidParams, p.Command+" wants the URI of a plan")
 		return
 	}
-	s.answerAbout(ctx, req, uri, func(ctx context.Context, q *question) (any, error) {
+	s.answerAbout(ctx, req, uri, func(ctx context.Context, q *query) (any, error) {
 		a := q.analysis()
 		if a.plan == nil {
 			return nil, &failure{protocol.RequestFailed, "this is no plan that can be checked"}
@@ -52,7 +52,7 @@ func graph(_ context.Context, a *analysis) (any, error) {
 	return b.String(), nil
 }
 
-// preview returns what a run of a plan would do, in Markdown. It calls nothing: results are made up
+// preview returns what a run of a plan would do, in Markdown. It calls no tool: results are made up
 // from the schemas of the tools.
 func preview(ctx context.Context, a *analysis) (any, error) {
 	pre, err := a.plan.Preview(ctx)

@@ -12,7 +12,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// file offers what may stand in a file that is no plan.
+// file offers completions in a file that is not a plan.
 func (c *completer) file() {
 	schema := c.analysis.kind.schema()
 	path := c.way(0)
@@ -28,7 +28,7 @@ func (c *completer) file() {
 	c.described(schema, path, true)
 }
 
-// ownNames returns the names of tools where they may be those of members.
+// ownNames returns the names of tools, in places where members are named after tools.
 func (c *completer) ownNames(path []any) (names []string) {
 	if len(path) == 0 || c.analysis.catalogue() == nil {
 		return nil
@@ -45,7 +45,7 @@ func (c *completer) ownNames(path []any) (names []string) {
 	return names
 }
 
-// fileValues offers values, which are about the member that they are in.
+// fileValues offers values for the member that the cursor is in.
 func (c *completer) fileValues(schema *description, path []any) {
 	offer := func(kind int, words ...string) {
 		for _, w := range words {

@@ -14,18 +14,18 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// A candidate is a path that may be read at a place.
+// A candidate is a path that could be read at a place.
 type candidate struct {
 	path    state.Path
 	sources []compile.Source
-	later   bool // it is written by a call that comes later in the list
-	far     int  // how many calls are between
+	later   bool // a call later in the list writes it
+	far     int  // the number of calls in between
 	fit     int  // 0: its value fits; 1: perhaps; 2: never
 }
 
-// references offers the paths that may be read by a call, nil for the plan's output, and whose
-// values fit a schema, nil for any. What is typed may begin with †, or with $, + or t., which are
-// typed for it.
+// references offers the paths that a call may read (nil is the plan's output) and whose values fit
+// a schema (nil is any). The typed text may begin with †, or with $, + or t., which people type
+// instead of it.
 func (c *completer) references(call *lang.Call, wanted *schemas.Schema) {
 	if c.analysis.program == nil || !c.quoted {
 		return
@@ -66,7 +66,7 @@ func (c *completer) references(call *lang.Call, wanted *schemas.Schema) {
 	}
 }
 
-// wordStart returns where the reference begins that a text ends in.
+// wordStart returns the start of the reference at the end of a text.
 func wordStart(typed string) int {
 	depth := 0
 	for i := len(typed); i > 0; {
@@ -83,13 +83,14 @@ func wordStart(typed string) int {
 	return 0
 }
 
-// isExpression reports whether what is typed is the beginning of an expression as a whole.
+// isExpression reports whether the typed text is the beginning of a string that is an expression as
+// a whole.
 func isExpression(typed string) bool {
 	typed = strings.TrimLeft(typed, " \t(")
 	return strings.HasPrefix(typed, "†") && !strings.HasPrefix(typed, "†{") && !strings.HasPrefix(typed, "††")
 }
 
-// splitSigil splits what marks a word as a reference from its path.
+// splitSigil splits a word into the characters that mark it as a reference and its path.
 func splitSigil(word string) (sigil, path string) {
 	for _, sigil := range []string{"†", "$", "+", "t."} {
 		if path, ok := strings.CutPrefix(word, sigil); ok {
@@ -99,8 +100,8 @@ func splitSigil(word string) (sigil, path string) {
 	return "", word
 }
 
-// candidates returns the paths that may be read by a call, best first. Of a path that is typed up
-// to a dot or bracket it returns what is below it.
+// candidates returns the paths that a call may read, best first. If a path is typed up to a dot or
+// bracket, it returns the paths below it.
 func (c *completer) candidates(call *lang.Call, typed string, wanted *schemas.Schema) []candidate {
 	var below state.Path
 	if i := strings.LastIndexAny(typed, ".["); i > 0 {
@@ -141,7 +142,7 @@ func (c *completer) candidates(call *lang.Call, typed string, wanted *schemas.Sc
 // maxOffered is the maximum number of paths that are offered.
 const maxOffered = 500
 
-// fitOf says how what a path comes to goes with a schema.
+// fitOf returns how well the value of a path fits a schema.
 func fitOf(relation *schemas.Relation, sources []compile.Source, wanted *schemas.Schema) int {
 	got := schemaOf(sources)
 	if wanted == nil {
@@ -193,7 +194,7 @@ func (c *completer) written(call *lang.Call) (all []candidate) {
 	return all
 }
 
-// held returns the paths that the whiteboard has at the beginning, or that schemas declare: kinds
+// held returns the paths that the whiteboard holds at the beginning, or that schemas declare: kinds
 // and their members.
 func (c *completer) held() (all []candidate) {
 	kinds := map[string]bool{"input": true, "state": true, "data": true}
@@ -226,7 +227,7 @@ func (c *completer) asked(call *lang.Call) (all []candidate) {
 	return all
 }
 
-// membersOf returns the members of what stands at a path.
+// membersOf returns the members of the value at a path.
 func (c *completer) membersOf(call *lang.Call, path state.Path) (all []candidate) {
 	before := state.End
 	if call != nil {
@@ -294,8 +295,8 @@ func writtenBy(sources []compile.Source) *protocol.MarkupContent {
 	return protocol.Markdown("written by " + strings.Join(names, ", "))
 }
 
-// writes offers the paths that a result may go to: those that are read and that nobody writes, one
-// named after the call, and then those that are written already.
+// writes offers the paths that a result may go to: first those that some call reads and none
+// writes, then one named after the call, then those that are already written.
 func (c *completer) writes() {
 	if c.analysis.program == nil || !c.quoted {
 		return
@@ -342,8 +343,8 @@ func (c *completer) writes() {
 	}
 }
 
-// nobodyWrites reports whether nothing stands at a path: no call writes it, and the whiteboard does
-// not hold it at the beginning.
+// nobodyWrites reports whether a path has no value: no call writes it, and the whiteboard does not
+// hold it at the beginning.
 func (c *completer) nobodyWrites(path state.Path) bool {
 	for range c.analysis.program.Writers(path, 0, state.End) {
 		return false

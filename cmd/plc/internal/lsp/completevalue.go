@@ -14,7 +14,7 @@ import (
 	"github.com/plc-lang/plc/schemas"
 )
 
-// described offers what one of the schemas has at a place.
+// described offers the names or values that a schema has at a place.
 func (c *completer) described(d *description, path []any, name bool) {
 	if name {
 		var have []string
@@ -49,8 +49,8 @@ func (c *completer) values(all []string) {
 	}
 }
 
-// param offers what may stand in a param: the values that its schema names, members of objects,
-// and references that fit.
+// param offers completions for a param: the values that its schema lists, members of objects, and
+// references that fit.
 func (c *completer) param(name string, inside []any) {
 	var wanted *schemas.Schema
 	if def := c.definition(); def != nil {
@@ -98,7 +98,7 @@ func stepsOf(path []any) (steps []schemas.Step) {
 	return steps
 }
 
-// schemaValues returns the values that a schema names.
+// schemaValues returns the values that a schema lists.
 func schemaValues(s *schemas.Schema) (all []string) {
 	var of struct {
 		Type     any
@@ -147,8 +147,8 @@ func (c *completer) documents() {
 	}
 }
 
-// plansBelow returns the other files in a folder and below it that may be plans by their names, up
-// to most. What can't be read has none.
+// plansBelow returns the other files in a folder and below it whose names may be those of plans, up
+// to most. It skips folders that can't be read.
 func (snap *snapshot) plansBelow(folder string, most int) iter.Seq2[string, fs.DirEntry] {
 	return func(yield func(string, fs.DirEntry) bool) {
 		n := 0

@@ -14,7 +14,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// complete offers what may stand at a place.
+// complete returns the completions at a place.
 func complete(_ context.Context, snap *snapshot, p *protocol.TextDocumentPositionParams) (any, error) {
 	can := snap.server.capable().TextDocument.Completion.CompletionItem
 	c := &completer{snapshot: snap, analysis: snap.analysis(), snippets: can.SnippetSupport, lines: slices.Contains(can.InsertTextModeSupport.ValueSet, protocol.AsIs)}
@@ -34,13 +34,13 @@ func complete(_ context.Context, snap *snapshot, p *protocol.TextDocumentPositio
 	return &protocol.CompletionList{Items: append([]protocol.CompletionItem{}, c.items...)}, nil
 }
 
-// A completer collects what may stand at a place, best first.
+// A completer collects the completions at a place, best first.
 type completer struct {
 	*snapshot
 	*cursor
 	analysis *analysis
-	snippets bool // the client knows them
-	lines    bool // the client leaves the indentation of what it puts in
+	snippets bool // the client supports snippets
+	lines    bool // the client keeps the indentation of inserted lines
 	items    []protocol.CompletionItem
 }
 
@@ -52,7 +52,7 @@ func (snap *snapshot) cursors(offset int) []*cursor {
 	return []*cursor{cursorAt(snap.text.bytes, offset)}
 }
 
-// plan offers what may stand in a plan.
+// plan offers completions in a plan.
 func (c *completer) plan() {
 	i, inCall := c.call()
 	switch {
@@ -81,7 +81,7 @@ func (c *completer) replaced(from int) protocol.Range {
 
 func (c *completer) text() *text { return c.snapshot.text }
 
-// add offers a text for what stands from an offset to the cursor.
+// add offers a text that replaces the text from an offset to the cursor.
 func (c *completer) add(from int, item protocol.CompletionItem, text string) {
 	if c.yaml != nil && c.yaml.dash {
 		text = "- " + text
@@ -93,7 +93,7 @@ func (c *completer) add(from int, item protocol.CompletionItem, text string) {
 	c.items = append(c.items, item)
 }
 
-// name offers the name of a member, and what its value begins with.
+// name offers the name of a member, and the beginning of its value.
 func (c *completer) name(name string, item protocol.CompletionItem, value string) {
 	item.Label = name
 	text := c.nameText(name)
@@ -119,7 +119,7 @@ func (c *completer) name(name string, item protocol.CompletionItem, value string
 	c.add(c.start(), item, text+value)
 }
 
-// nameText writes the name of a member, in quotes in JSON and in YAML where it needs them.
+// nameText returns the name of a member, in quotes in JSON, and in YAML if it needs them.
 func (c *completer) nameText(name string) string {
 	if c.yaml == nil || c.yaml.quote != 0 {
 		return quoted(name)
@@ -127,7 +127,7 @@ func (c *completer) nameText(name string) string {
 	return yamlText(name, true)
 }
 
-// valueText writes what a value begins with. YAML needs no quotes round places to fill in.
+// valueText returns the beginning of a value. In YAML, placeholders need no quotes.
 func (c *completer) valueText(snippet string) string {
 	if c.yaml == nil {
 		return snippet
@@ -145,8 +145,8 @@ func (c *completer) word(s string, item protocol.CompletionItem) {
 	c.put(c.start(), item, s, true)
 }
 
-// put offers a text for what stands, in a string, from an offset to the cursor. When that is all of
-// the string, its quote is closed, if it has one.
+// put offers a text that replaces, in a string, the text from an offset to the cursor. If all is
+// true, this is the whole string, and its quote is closed.
 func (c *completer) put(from int, item protocol.CompletionItem, s string, all bool) {
 	text, closing := quoted(s), `"`
 	text = text[1 : len(text)-1]
@@ -170,12 +170,12 @@ func (c *completer) put(from int, item protocol.CompletionItem, s string, all bo
 	c.add(from, item, text)
 }
 
-// escapeSnippet returns a text that stands for itself in a snippet.
+// escapeSnippet escapes a text for a snippet.
 func escapeSnippet(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `$`, `\$`, `}`, `\}`).Replace(s)
 }
 
-// plain returns a snippet without its places: "$1" is nothing.
+// plain returns a snippet without its placeholders: "$1" becomes nothing.
 func plain(s string) string {
 	for i := range 10 {
 		s = strings.ReplaceAll(s, fmt.Sprintf("$%d", i), "")
@@ -215,9 +215,9 @@ func (c *completer) members(i int) {
 	}
 }
 
-// thisCall returns the call that the cursor is in, as far as it could be read.
+// thisCall returns the call that the cursor is in, as far as it could be parsed.
 func (c *completer) thisCall() *lang.Call {
-	if c.yaml != nil { // where the place may be behind the call
+	if c.yaml != nil { // in YAML the cursor may be after the end of the call
 		i, ok := c.call()
 		if !ok || c.analysis.program == nil {
 			return nil
@@ -234,8 +234,8 @@ func (c *completer) thisCall() *lang.Call {
 	return nil
 }
 
-// definition returns the definition of the tool of the call that the cursor is in; nil when it is
-// not known.
+// definition returns the definition of the tool of the call that the cursor is in; nil if it is not
+// known.
 func (c *completer) definition() *tool.Definition {
 	call := c.thisCall()
 	if call == nil || c.analysis.catalogue() == nil {
@@ -259,9 +259,9 @@ func (c *completer) calls() {
 	}
 }
 
-// withNeeded returns the name of a tool and the params that it needs, as they follow _tool: with
-// places to fill in when the client knows snippets. In YAML they take lines of their own, which not
-// all clients put in as they are; for others it is the name alone.
+// withNeeded returns the text that follows _tool: the name of a tool and the params that it needs,
+// with placeholders if the client supports snippets. In YAML params are on lines of their own; if
+// the client does not insert lines unchanged, it returns only the name.
 func (c *completer) withNeeded(t *tool.Tool, item *protocol.CompletionItem) string {
 	text := c.textOf(t.Definition.Name)
 	between := ", "
@@ -285,7 +285,7 @@ func (c *completer) withNeeded(t *tool.Tool, item *protocol.CompletionItem) stri
 	return text
 }
 
-// textOf writes a string: in YAML without quotes if it needs none.
+// textOf returns a string in quotes, or in YAML without quotes if it needs none.
 func (c *completer) textOf(s string) string {
 	if c.yaml == nil {
 		return quoted(s)
@@ -319,7 +319,7 @@ func (c *completer) tools() func(yield func(*tool.Tool) bool) {
 	}
 }
 
-// denied reports whether the policy does not let plans use a tool.
+// denied reports whether the policy forbids a tool.
 func (c *completer) denied(name string) bool {
 	if c.analysis.project.checker == nil {
 		return false
@@ -336,7 +336,7 @@ func toolItem(t *tool.Tool) protocol.CompletionItem {
 	return item
 }
 
-// value offers what may stand as a value inside of a call.
+// value offers completions for a value in a call.
 func (c *completer) value(i int) {
 	member := c.frames[i].key
 	inside := c.way(i + 1)
@@ -365,7 +365,7 @@ func (c *completer) value(i int) {
 	}
 }
 
-// toolNames offers names of tools and, in a call that has nothing else, the params that they need.
+// toolNames offers names of tools and, if alone is true, the params that they need.
 func (c *completer) toolNames(alone bool) {
 	for t := range c.tools() {
 		item := toolItem(t)

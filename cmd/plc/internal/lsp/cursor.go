@@ -8,24 +8,24 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// A frame is an object or a list that is open at a place.
+// A frame is an object or a list that is open at the cursor.
 type frame struct {
 	object bool
-	start  int      // of its bracket
-	key    string   // object: the name whose value the place is in
-	index  int      // list: how many elements are before the place
-	names  []string // object: all its names, as far as it goes
+	start  int      // the offset of its bracket
+	key    string   // object: the name of the member that the cursor is in
+	index  int      // list: the number of elements before the cursor
+	names  []string // object: all its names, as far as it could be read
 	indent int      // in YAML: the column of its members or dashes
 	full   bool     // in YAML: the value of the last member or element has begun
 }
 
-// A cursor is a place in a text of JSON or YAML, whatever is wrong with it: what is open there, and
+// A cursor is a place in a text of JSON or YAML, which may have errors: what is open there, and
 // what is being typed.
 type cursor struct {
 	frames []frame
-	inName bool // the name of a member is typed, or could be
-	quoted bool // inside of a string, or in YAML where one may be
-	open   int  // the bytes of its opening quote
+	inName bool // the name of a member is being typed, or could be
+	quoted bool // in a string, or in YAML where a string may be
+	open   int  // the length of its opening quote
 	closed bool // it has a closing quote, or needs none
 	token  diag.Span
 	offset int
@@ -56,7 +56,7 @@ func cursorAt(text []byte, offset int) *cursor {
 	return c
 }
 
-// scanner cuts a text into brackets, commas, colons, strings and words.
+// scanner splits a text into brackets, commas, colons, strings and words.
 type scanner struct {
 	text   []byte
 	at     int // the end of the token
@@ -114,7 +114,7 @@ func (c *cursor) inner() *frame {
 	return &c.frames[len(c.frames)-1]
 }
 
-// take goes over a token before the cursor.
+// take processes a token before the cursor.
 func (c *cursor) take(s *scanner) {
 	f := c.inner()
 	switch b := s.text[s.start]; {
@@ -161,7 +161,7 @@ func (c *cursor) rest(offset int) {
 // maxLook is the number of bytes after the cursor that are searched for names.
 const maxLook = 1 << 16
 
-// unquote returns what a string of JSON says; of one that is not whole what stands in it.
+// unquote returns the value of a JSON string; if the string is incomplete, its raw content.
 func unquote(b []byte) string {
 	var s string
 	if json.Unmarshal(b, &s) != nil {
@@ -170,10 +170,10 @@ func unquote(b []byte) string {
 	return s
 }
 
-// start returns where what is typed begins: behind the quote of a string.
+// start returns the start of the typed text: after the quote of a string.
 func (c *cursor) start() int { return int(c.token.Start) + c.open }
 
-// typed returns what stands before the cursor in the string or word that it is in.
+// typed returns the text before the cursor in the string or word that it is in.
 func (c *cursor) typed() string {
 	from := c.start()
 	if from >= c.offset {
@@ -182,7 +182,7 @@ func (c *cursor) typed() string {
 	return string(c.text[from:c.offset])
 }
 
-// way returns the names and indexes that lead to the place from a frame on.
+// way returns the names and indexes that lead from a frame to the cursor.
 func (c *cursor) way(from int) (steps []any) {
 	for _, f := range c.frames[from:] {
 		if f.object {
@@ -194,8 +194,8 @@ func (c *cursor) way(from int) (steps []any) {
 	return steps
 }
 
-// call returns the frame of the call that the place is in: an object in the list of calls. It
-// reports false elsewhere.
+// call returns the index of the frame of the call that the cursor is in, which is an object in the
+// list of calls; false if it is not in a call.
 func (c *cursor) call() (int, bool) {
 	for i := len(c.frames) - 1; i > 0; i-- {
 		if c.frames[i].object && c.inList(i-1) && !slices.Contains(c.frames[i].names, "type") {
@@ -206,7 +206,7 @@ func (c *cursor) call() (int, bool) {
 }
 
 // inList reports whether a frame is a list of calls: the document itself, or the value of calls or
-// plan outside of any call.
+// plan outside any call.
 func (c *cursor) inList(i int) bool {
 	if c.frames[i].object {
 		return false

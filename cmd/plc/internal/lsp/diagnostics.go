@@ -11,12 +11,12 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// published holds the published diagnostics, by the source that made them (a document or a project)
-// and by the document that they are about.
+// published has the published diagnostics, by their owner (a document or a project) and by the
+// document that they are about.
 type published map[string]map[protocol.URI][]protocol.Diagnostic
 
-// diagnoseAll makes diagnostics of what has changed, the newest change first, until the context is
-// done.
+// diagnoseAll makes the diagnostics of changed documents, the newest change first, until the
+// context is done.
 func (s *server) diagnoseAll(ctx context.Context) {
 	for {
 		select {
@@ -31,7 +31,7 @@ func (s *server) diagnoseAll(ctx context.Context) {
 	}
 }
 
-// unchecked returns the snapshot whose diagnostics are to be made next; nil when all are made.
+// unchecked returns the snapshot whose diagnostics have to be made next; nil if there is none.
 func (s *server) unchecked() *snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +65,7 @@ func (s *server) publish(ctx context.Context, snap *snapshot) {
 	s.set(ctx, "document "+string(snap.uri), own, snap.uri)
 }
 
-// owner returns who makes the diagnostics of the project.
+// owner returns the owner of the project's diagnostics.
 func (p *project) owner() string {
 	if p.alone != "" {
 		return "tools " + p.alone
@@ -81,8 +81,8 @@ func (p *project) all() diag.List {
 	return slices.Concat(p.findings, p.checker.Findings)
 }
 
-// fault returns a diagnostic of the project file, or else of the document, when the project can't
-// be read.
+// fault returns a diagnostic of the project file, or else of the document, if the project can't be
+// read.
 func (p *project) fault(c *converter) []located {
 	if p.err == nil || p.findings.HasErrors() {
 		return nil
@@ -100,8 +100,8 @@ type located struct {
 	protocol.Diagnostic
 }
 
-// withdraw takes back the diagnostics of documents that were closed, and of projects that no
-// document is in.
+// withdraw removes the diagnostics of documents that were closed, and of projects without open
+// documents.
 func (s *server) withdraw(ctx context.Context) {
 	s.mu.Lock()
 	live := map[string]bool{}
@@ -129,8 +129,8 @@ func (s *server) withdraw(ctx context.Context) {
 	}
 }
 
-// set says what diagnostics somebody makes, and sends those that are others than before, and always
-// those of one document, so that the client knows which version they are of.
+// set replaces the diagnostics of an owner, and sends those of the documents for which they have
+// changed. It always sends those of the document always, so that the client learns their version.
 func (s *server) set(ctx context.Context, owner string, made map[protocol.URI][]protocol.Diagnostic, always protocol.URI) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,7 +172,7 @@ func (s *server) send(ctx context.Context, uri protocol.URI) {
 	_ = s.conn.Notify(ctx, "textDocument/publishDiagnostics", p)
 }
 
-// A converter says in terms of the protocol what findings say.
+// A converter converts findings to diagnostics of the protocol.
 type converter struct {
 	snapshot *snapshot
 	texts    map[*diag.File]*text
@@ -182,7 +182,7 @@ func newConverter(snap *snapshot) *converter {
 	return &converter{snapshot: snap, texts: map[*diag.File]*text{}}
 }
 
-// byDocument returns diagnostics by the documents that they are about.
+// byDocument returns findings as diagnostics, by the documents that they are about.
 func (c *converter) byDocument(l diag.List, more ...located) map[protocol.URI][]protocol.Diagnostic {
 	all := map[protocol.URI][]protocol.Diagnostic{}
 	for i := range l {
@@ -196,7 +196,7 @@ func (c *converter) byDocument(l diag.List, more ...located) map[protocol.URI][]
 	return all
 }
 
-// codePages is where the pages of the codes are.
+// codePages is the URL of the pages of codes.
 const codePages = "https://github.com/plc-lang/plc/blob/main/docs/codes/"
 
 // diagnostic returns a finding as a diagnostic, and the document that it is about.
@@ -229,8 +229,8 @@ func (c *converter) location(l diag.Loc) protocol.Location {
 	return protocol.Location{URI: c.uri(l.File.Name), Range: c.text(l.File).rangeOf(l.Span)}
 }
 
-// uri returns the URI of a file, as the client spells it if it has the file open. The documents of
-// delegates have names that are relative to the folder of the plan.
+// uri returns the URI of a file, in the client's spelling if the file is open. The names of
+// documents of delegates are relative to the folder of the plan.
 func (c *converter) uri(name string) protocol.URI {
 	switch {
 	case name == c.snapshot.name():

@@ -13,16 +13,16 @@ type document struct {
 	language string
 	version  int
 	text     *text
-	touched  int       // when it was last changed, in changes of all documents
-	current  *snapshot // nil: to be made
-	checked  *snapshot // whose diagnostics were made
+	touched  int       // the number of its last change, counting the changes of all documents
+	current  *snapshot // nil if it has to be made
+	checked  *snapshot // the snapshot whose diagnostics were made
 }
 
-// A snapshot is a version of a document, and the project that it is checked in. It is immutable.
+// A snapshot is a version of a document, and the project in which it is checked. It is immutable.
 type snapshot struct {
 	server   *server
 	uri      protocol.URI
-	path     string // of its file; "" for none
+	path     string // of its file; "" if it has none
 	language string
 	version  int
 	text     *text
@@ -32,7 +32,7 @@ type snapshot struct {
 	made *analysis
 }
 
-// name returns what findings call the document.
+// name returns the name of the document in findings.
 func (snap *snapshot) name() string {
 	if snap.path == "" {
 		return string(snap.uri)
@@ -40,7 +40,7 @@ func (snap *snapshot) name() string {
 	return snap.path
 }
 
-// snapshot returns the newest version of a document; nil when it is not open.
+// snapshot returns the newest version of a document; nil if it is not open.
 func (s *server) snapshot(uri protocol.URI) *snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,7 +71,7 @@ func (snap *snapshot) stale() bool {
 	return d == nil || d.text != snap.text
 }
 
-// opened takes a document that was opened.
+// opened adds a document that was opened.
 func (s *server) opened(p *protocol.DidOpenParams) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +81,7 @@ func (s *server) opened(p *protocol.DidOpenParams) {
 	s.changed(d)
 }
 
-// edited takes changes of a document.
+// edited applies changes of a document.
 func (s *server) edited(p *protocol.DidChangeParams) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +101,7 @@ func (s *server) edited(p *protocol.DidChangeParams) {
 	s.changed(d)
 }
 
-// closed takes a document that was closed: its file counts again.
+// closed removes a document that was closed: its file is used again.
 func (s *server) closed(p *protocol.TextDocumentParams) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +114,8 @@ func (s *server) closed(p *protocol.TextDocumentParams) {
 	s.awake()
 }
 
-// changed has everything made again that depends on a document. The server is locked.
+// changed marks everything that depends on a document, so that it is made again. The server is
+// locked.
 func (s *server) changed(d *document) {
 	d.current = nil
 	for _, other := range s.documents {
@@ -124,7 +125,7 @@ func (s *server) changed(d *document) {
 	s.awake()
 }
 
-// openText returns the text of a document that is open, by the name of its file.
+// openText returns the text of an open document, by the name of its file.
 func (s *server) openText(path string) ([]byte, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,7 +135,7 @@ func (s *server) openText(path string) ([]byte, bool) {
 	return nil, false
 }
 
-// byPath returns the open document of a file; nil is none. The server is locked.
+// byPath returns the open document of a file; nil if there is none. The server is locked.
 func (s *server) byPath(path string) *document {
 	if d := s.documents[uriOf(path)]; d != nil {
 		return d

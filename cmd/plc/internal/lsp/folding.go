@@ -7,8 +7,8 @@ import (
 	"github.com/plc-lang/plc/cmd/plc/internal/lsp/protocol"
 )
 
-// foldings returns the lines of a document that can be folded: of JSON its objects and lists, of
-// YAML what is indented below a line.
+// foldings returns the lines of a document that can be folded: in JSON objects and lists, in YAML
+// the indented lines below a line.
 func foldings(_ context.Context, snap *snapshot, _ *protocol.TextDocumentParams) (any, error) {
 	if snap.isYAML() {
 		return yamlFoldings(snap.text), nil
@@ -42,12 +42,12 @@ func foldings(_ context.Context, snap *snapshot, _ *protocol.TextDocumentParams)
 	return all, nil
 }
 
-// yamlFoldings returns for each line the lines below it that are indented further.
+// yamlFoldings returns, for each line, the lines below it that are indented further.
 func yamlFoldings(t *text) []protocol.FoldingRange {
 	all := []protocol.FoldingRange{}
 	type block struct{ line, indent int }
 	var open []block
-	last := -1 // the last line with something on it
+	last := -1 // the last line that is not blank
 	end := func(indent int) {
 		for len(open) > 0 && open[len(open)-1].indent >= indent {
 			if b := open[len(open)-1]; last > b.line {

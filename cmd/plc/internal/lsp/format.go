@@ -8,7 +8,7 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// format returns the edits that write a plan in canonical form, as plc fmt does.
+// format returns the edits that bring a plan into canonical form, like plc fmt.
 func format(_ context.Context, snap *snapshot, _ *protocol.TextDocumentParams) (any, error) {
 	a := snap.analysis()
 	if a.program == nil || a.program.Document.Translated() {

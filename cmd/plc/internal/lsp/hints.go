@@ -9,7 +9,7 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// hints returns the types of the references in a range, and of what is written there.
+// hints returns the types of the references in a range, and of the results that are written there.
 func hints(ctx context.Context, snap *snapshot, p *protocol.InlayHintParams) (any, error) {
 	a := snap.analysis()
 	found := []protocol.InlayHint{}
@@ -52,8 +52,8 @@ func clip(t string) string {
 	return t
 }
 
-// lenses returns what stands above calls: what they wait for and do. Above the first one are the
-// commands for the plan.
+// lenses returns the lines above calls, which say what a call waits for and does. Above the first
+// call are the commands for the plan.
 func lenses(_ context.Context, snap *snapshot, _ *protocol.TextDocumentParams) (any, error) {
 	a := snap.analysis()
 	found := []protocol.CodeLens{}

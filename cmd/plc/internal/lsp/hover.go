@@ -35,7 +35,7 @@ func hover(_ context.Context, snap *snapshot, p *protocol.TextDocumentPositionPa
 	return h, nil
 }
 
-// hoverFile explains the member of a file that is no plan at an offset.
+// hoverFile describes the member at an offset of a file that is not a plan.
 func (a *analysis) hoverFile(snap *snapshot, offset int) string {
 	schema := a.kind.schema()
 	if !snap.isYAML() {
@@ -49,8 +49,8 @@ func (a *analysis) hoverFile(snap *snapshot, offset int) string {
 	return ""
 }
 
-// nameEnd returns the offset behind the colon of the name in YAML that an offset is in; 0 if it is
-// in none.
+// nameEnd returns the offset after the colon of the YAML name that an offset is in; 0 if it is in
+// none.
 func nameEnd(text []byte, offset int) int {
 	for i := offset; i < len(text) && !strings.ContainsRune(",[]{}#\r\n", rune(text[i])); i++ {
 		if text[i] == ':' {
@@ -60,7 +60,7 @@ func nameEnd(text []byte, offset int) int {
 	return 0
 }
 
-// hoverPlan tells about the path, tool, call or member at an offset of a plan.
+// hoverPlan describes the path, tool, call or member at an offset of a plan.
 func (a *analysis) hoverPlan(snap *snapshot, offset int) (string, diag.Span) {
 	if o, ok := a.occurrenceAt(offset); ok {
 		return a.pathDoc(snap, &o), o.span()
@@ -88,14 +88,14 @@ func (a *analysis) hoverPlan(snap *snapshot, offset int) (string, diag.Span) {
 	return "", diag.Span{}
 }
 
-// within reports whether a node of the plan is written at an offset.
+// within reports whether an offset is in the text of a node of the plan.
 func (a *analysis) within(n lang.Node, offset int) bool {
 	s := a.origin(n.Span())
 	return !n.IsZero() && int(s.Start) <= offset && offset <= int(s.End)
 }
 
-// idAt returns the call whose id is written at an offset of a call, as its own or among those that
-// it depends on, and where; nil is none.
+// idAt returns the call whose id is at an offset of a call, as its own id or in _dependsOn, and the
+// span of the id; nil if there is none.
 func (a *analysis) idAt(c *lang.Call, offset int) (*lang.Call, diag.Span) {
 	if a.within(c.IDNode, offset) {
 		return c, a.origin(c.IDNode.Span())
@@ -110,7 +110,7 @@ func (a *analysis) idAt(c *lang.Call, offset int) (*lang.Call, diag.Span) {
 	return nil, diag.Span{}
 }
 
-// memberOf returns what the tool of a call says of a param.
+// memberOf returns the documentation of a param of a call's tool.
 func (a *analysis) memberOf(c *lang.Call, name string) string {
 	t, ok := a.catalogue().Lookup(c.Tool)
 	if !ok || t.Definition.Param[name] == nil {
@@ -133,8 +133,8 @@ func (a *analysis) memberOf(c *lang.Call, name string) string {
 	return text
 }
 
-// labelsOf says how much a value may be trusted, and how secret it is: that of a reference or, by
-// the name of its tool, the result of a call.
+// labelsOf describes the labels of a value: the value of a reference or, at the name of its tool,
+// the result of a call.
 func (a *analysis) labelsOf(at diag.Span) string {
 	var b strings.Builder
 	for _, r := range a.flow() {
@@ -159,7 +159,7 @@ func (a *analysis) labelsOf(at diag.Span) string {
 	return b.String()
 }
 
-// pathDoc returns the type of a path, who writes it and who reads it, and the label of its value.
+// pathDoc describes a path: its type, the calls that write and read it, and the label of its value.
 func (a *analysis) pathDoc(snap *snapshot, o *occurrence) string {
 	var b strings.Builder
 	path, sources := o.path(), o.sources()
@@ -195,7 +195,7 @@ func (a *analysis) pathDoc(snap *snapshot, o *occurrence) string {
 // maxNamed is the maximum number of calls that are named.
 const maxNamed = 12
 
-// readersOf returns the ids of the calls that read what is written at a path.
+// readersOf returns the ids of the calls that read a path that is written.
 func (a *analysis) readersOf(path state.Path, write *occurrence) (ids []string) {
 	for o := range a.occurrences() {
 		if o.write || o.call == write.call || !o.path().Overlaps(path) {
@@ -215,7 +215,7 @@ func (a *analysis) readersOf(path state.Path, write *occurrence) (ids []string) 
 	return ids
 }
 
-// toolAndCall returns what is known of the tool of a call, and of the call.
+// toolAndCall describes the tool of a call, and the call.
 func (a *analysis) toolAndCall(c *lang.Call) string {
 	t, ok := a.catalogue().Lookup(c.Tool)
 	if !ok {
@@ -228,7 +228,7 @@ func (a *analysis) toolAndCall(c *lang.Call) string {
 	return text + "\n" + a.callDoc(c) + "\n" + a.labelsOf(c.ToolNode.Span())
 }
 
-// callDoc returns what a call does to the world, what it waits for and who waits for it.
+// callDoc describes the effects of a call, the calls that it waits for, and those that wait for it.
 func (a *analysis) callDoc(c *lang.Call) string {
 	var lines []string
 	if compiled := a.compiled(c); compiled != nil {
@@ -259,8 +259,8 @@ func names(ids []string) string {
 	return strings.Join(ids, ", ")
 }
 
-// maxEdges is the maximum number of edges that are examined to find what waits for what: there may
-// be as many as pairs of calls.
+// maxEdges is the maximum number of edges that are examined to find which call waits for which:
+// there may be as many as pairs of calls.
 const maxEdges = 100_000
 
 // neighbours returns the calls that a call waits for, and those that wait for it.
@@ -285,7 +285,7 @@ func unique(ids []string) []string {
 	return slices.Compact(ids)
 }
 
-// toolDoc returns what is known of a tool, in Markdown.
+// toolDoc describes a tool in Markdown.
 func toolDoc(t *tool.Tool) string {
 	var b strings.Builder
 	b.WriteString(block(t.Definition.Signature()) + "\n")
@@ -295,7 +295,7 @@ func toolDoc(t *tool.Tool) string {
 	return b.String()
 }
 
-// effectsOf says what a tool does to the world.
+// effectsOf describes the effects of a tool.
 func effectsOf(e tool.Effects) string {
 	words := []string{e.Words()}
 	if e.Independent == tool.Yes {

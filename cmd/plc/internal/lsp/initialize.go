@@ -9,8 +9,8 @@ import (
 	"github.com/plc-lang/plc/cmd/plc/internal/lsp/protocol"
 )
 
-// settings are the client's settings. They replace what the project file says, as flags of the
-// command do.
+// settings has the settings of the client. They replace those of the project file, like flags of
+// the command.
 type settings struct {
 	Tools  []string `json:"tools"`  // tool files, relative to the project or the folder
 	MCP    []string `json:"mcp"`    // configurations of MCP clients
@@ -19,12 +19,12 @@ type settings struct {
 	Strict bool     `json:"strict"`
 	// NoProject uses no project file.
 	NoProject bool `json:"noProject"`
-	// OwnCommands says that the client has the commands of lenses itself, and plc.runFrom, which
-	// opens a terminal.
+	// OwnCommands says that the client implements the commands of lenses itself, and plc.runFrom,
+	// which opens a terminal.
 	OwnCommands bool `json:"ownCommands"`
 }
 
-// readSettings reads settings, which clients send as such or below the name plc.
+// readSettings reads settings, which clients send directly or in a member plc.
 func readSettings(raw json.RawMessage) (s settings) {
 	var named struct {
 		PLC json.RawMessage `json:"plc"`
@@ -32,21 +32,21 @@ func readSettings(raw json.RawMessage) (s settings) {
 	if json.Unmarshal(raw, &named) == nil && named.PLC != nil {
 		raw = named.PLC
 	}
-	if json.Unmarshal(raw, &s) != nil { // of another shape: as if nothing was set
+	if json.Unmarshal(raw, &s) != nil { // settings with other types count as not set
 		return settings{}
 	}
 	return s
 }
 
-// initialize takes what the client is, and answers what the server can do.
+// initialize stores the capabilities of the client, and returns those of the server.
 func (s *server) initialize(req *jsonrpc2.Request) *protocol.InitializeResult {
 	var p protocol.InitializeParams
-	_ = params(req, &p) // what can't be read is as if it was not said
+	_ = params(req, &p) // params that can't be read count as not given
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.phase = running
 	s.client = p.Capabilities
-	for _, e := range []encoding{utf8Units, utf32Units} { // what costs nothing, or little
+	for _, e := range []encoding{utf8Units, utf32Units} { // the encodings that cost nothing, or little
 		if slices.Contains(p.Capabilities.General.PositionEncodings, string(e)) {
 			s.encoding = e
 			break
@@ -94,8 +94,8 @@ func capabilities(e encoding, ownCommands bool) protocol.ServerCapabilities {
 	return c
 }
 
-// notified takes a notification. One that can't be read, or that nobody knows, is passed over, as
-// the protocol has it.
+// notified processes a notification. It ignores one that is invalid or unknown, as the protocol
+// requires.
 func (s *server) notified(req *jsonrpc2.Request) {
 	if req.Method == "exit" {
 		s.exit.Do(func() { close(s.exited) })
@@ -133,7 +133,7 @@ func notify[P any](req *jsonrpc2.Request, f func(*P)) {
 	}
 }
 
-// configured takes new settings.
+// configured processes new settings.
 func (s *server) configured(p *protocol.DidChangeConfigurationParams) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,7 +141,7 @@ func (s *server) configured(p *protocol.DidChangeConfigurationParams) {
 	s.forgetProjects()
 }
 
-// foldersChanged takes the folders that are open now.
+// foldersChanged processes a change of the open folders.
 func (s *server) foldersChanged(p *protocol.DidChangeFoldersParams) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,12 +2,12 @@ package lsp
 
 import "strings"
 
-// markup are the characters that mean something in Markdown anywhere in a line.
+// markup escapes the characters that have a meaning in Markdown anywhere in a line.
 var markup = strings.NewReplacer(
 	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "#", `\#`, "!", `\!`, "|", `\|`, "~", `\~`, "&", `\&`,
 )
 
-// escaped returns a text from outside so that Markdown shows it as it is.
+// escaped returns a text from outside, escaped so that Markdown shows it as it is.
 func escaped(text string) string { return markup.Replace(text) }
 
 // code returns a text from outside, on one line, as code.
@@ -26,7 +26,7 @@ func block(text string) string {
 	return fence + "\n" + text + "\n" + fence
 }
 
-// fence returns backticks that are not in a text, least at least.
+// fence returns a run of backticks that a text does not contain, at least as long as least.
 func fence(text, least string) string {
 	for strings.Contains(text, least) {
 		least += "`"

@@ -9,17 +9,17 @@ import (
 	"github.com/plc-lang/plc/internal/texttree"
 )
 
-// mended is a text that somebody is typing as one that can be read. In JSON, strings that are not
-// closed on their lines are closed, and so are calls before the next one begins. In YAML, what
-// can't be read is left out.
+// mended is a readable version of a text that somebody is typing. In JSON, strings that are not
+// closed on their lines are closed, and so are calls that are still open when the next one begins.
+// In YAML, unreadable parts are left out.
 type mended struct {
-	file *diag.File // derived from the one that is typed, so that its places lead there
+	file *diag.File // derived from the typed file, so that its places lead there
 	from *diag.File
-	put  []insertion // in JSON
-	at   []int       // where it was mended
+	put  []insertion // the inserted texts in JSON
+	at   []int       // the offsets at which it was mended
 }
 
-// mend returns what was mended of a file in JSON; nil when there is nothing to mend.
+// mend returns the mended version of a JSON file; nil if there is nothing to mend.
 func mend(f *diag.File) *mended {
 	m := &mender{text: f.Text}
 	for m.at < len(m.text) {
@@ -50,10 +50,10 @@ func mend(f *diag.File) *mended {
 	return &mended{diag.NewDerived(out, f, pieces), f, m.put, at}
 }
 
-// origin returns where a span of the mended text stands in the one that is typed.
+// origin returns the span in the typed text of a span of the mended text.
 func (m *mended) origin(s diag.Span) diag.Span {
 	offset := func(at int32) int32 {
-		by := int32(0) // of the insertions before
+		by := int32(0) // the length of the insertions before
 		for _, p := range m.put {
 			switch start := int32(p.at) + by; {
 			case at <= start:
@@ -68,14 +68,14 @@ func (m *mended) origin(s diag.Span) diag.Span {
 	return diag.Span{Start: offset(s.Start), End: offset(s.End)}
 }
 
-// broken reports whether a place of the file is on a line that was mended, of which nothing should
-// be said.
+// broken reports whether a place of the file is on a line that was mended, so that findings about
+// it should be dropped.
 func (m *mended) broken(s diag.Span) bool {
 	line := m.from.Position(int(s.Start)).Line
 	return slices.ContainsFunc(m.at, func(at int) bool { return m.from.Position(at).Line == line })
 }
 
-// mender goes through a text of JSON and notes what to put in.
+// mender goes through a JSON text and notes what to insert.
 type mender struct {
 	text []byte
 	at   int
@@ -83,7 +83,7 @@ type mender struct {
 	put  []insertion
 }
 
-// insertion is a text that is put in at an offset.
+// insertion is a text that is inserted at an offset.
 type insertion struct {
 	at   int
 	text string
@@ -113,7 +113,7 @@ func (m *mender) step() {
 
 func (m *mender) inObject() bool { return m.open[len(m.open)-1] == '{' }
 
-// closing returns what closes a call that was left open: with a value when it ends in a colon.
+// closing returns the text that closes an open call, with a value if the call ends in a colon.
 func (m *mender) closing() string {
 	if before := bytes.TrimRight(m.text[:m.at], " \t\r\n"); bytes.HasSuffix(before, []byte(":")) {
 		return "null},"
@@ -121,19 +121,19 @@ func (m *mender) closing() string {
 	return "},"
 }
 
-// lastToken returns the end of what stands before the place, without a comma.
+// lastToken returns the end of the last token before the place, without a comma.
 func (m *mender) lastToken() int {
 	return len(bytes.TrimRight(m.text[:m.at], " \t\r\n"))
 }
 
-// beginsCall reports whether a text begins as a call does.
+// beginsCall reports whether a text begins like a call.
 func beginsCall(b []byte) bool {
 	b = bytes.TrimLeft(b[1:], " \t\r\n")
 	return bytes.HasPrefix(b, []byte(`"_`))
 }
 
-// string goes over a string. One that is not closed on its line is closed there, before the
-// brackets and commas at its end, which editors put in by themselves.
+// string skips a string. If it is not closed on its line, it is closed there, before the brackets
+// and commas at its end, which editors insert automatically.
 func (m *mender) string() {
 	end, closed := stringEnd(m.text, m.at)
 	if !closed {
@@ -144,8 +144,8 @@ func (m *mender) string() {
 	m.at = end
 }
 
-// stringEnd returns the end of the string that starts at an offset: behind its closing quote, or
-// the end of its line when it has none there.
+// stringEnd returns the end of the string that starts at an offset: after its closing quote, or the
+// end of its line if it has none there.
 func stringEnd(text []byte, start int) (end int, closed bool) {
 	for i := start + 1; i < len(text); i++ {
 		switch text[i] {
@@ -178,9 +178,9 @@ const (
 	maxFaultsYAML = 4
 )
 
-// mendYAML returns what was mended of a file in YAML; nil when there is nothing to mend, or too
-// much. On each line with a fault the value is left out, or else the whole line, with or without
-// its brackets; the places of all others stay.
+// mendYAML returns the mended version of a YAML file; nil if there is nothing to mend, or too much.
+// On each line with a fault it leaves out the value, or else the whole line, with or without its
+// brackets. Everything else keeps its place.
 func mendYAML(f *diag.File) *mended {
 	if len(f.Text) > maxMendedYAML {
 		return nil
@@ -202,8 +202,8 @@ func mendYAML(f *diag.File) *mended {
 	return m
 }
 
-// withoutFault leaves out of a text what makes its first fault come last, or go away: that is at an
-// offset. It returns where the first fault is then.
+// withoutFault removes the part of a text after which the first fault, which is at an offset, is
+// furthest behind or gone. It also returns the offset of the part, and that of the new first fault.
 func withoutFault(text []byte, fault int) (best []byte, at, reached int) {
 	for _, line := range faultyLines(text, fault) {
 		for _, span := range leftOut(text, line) {
@@ -226,7 +226,7 @@ func withoutFault(text []byte, fault int) (best []byte, at, reached int) {
 	return best, at, reached
 }
 
-// yamlFault returns the offset of the first fault of a text in YAML; one behind its end if it has
+// yamlFault returns the offset of the first fault of a YAML text; an offset after its end if it has
 // none.
 func yamlFault(text []byte) int {
 	_, err := texttree.YAML{What: "plans", MaxDepth: maxDepthYAML}.Parse(text)
@@ -236,12 +236,12 @@ func yamlFault(text []byte) int {
 	return err.Offset
 }
 
-// maxDepthYAML limits how deep values nest, as lang does.
+// maxDepthYAML is the maximum depth of values, as in lang.
 const maxDepthYAML = 256
 
-// faultyLines returns where the lines begin that may have a fault which was noticed at an offset:
-// that line, the one before it with something on it, and the last one with a quote or a bracket
-// that is not closed on it.
+// faultyLines returns the starts of the lines that may have caused a fault which was noticed at an
+// offset: that line, the non-empty line before it, and the last line with a quote or a bracket that
+// is not closed on it.
 func faultyLines(text []byte, fault int) (lines []int) {
 	add := func(from int) {
 		if !slices.Contains(lines, from) {
@@ -276,8 +276,8 @@ func opensOnly(line []byte) bool {
 	return s.flow > 0 || s.scalar == '"' || s.scalar == '\''
 }
 
-// leftOut returns what may be left out of the line that begins at an offset: its value, or all of
-// it.
+// leftOut returns the parts that may be left out of the line that begins at an offset: its value,
+// or the whole line.
 func leftOut(text []byte, from int) (spans []diag.Span) {
 	end := lineEndAt(text, from)
 	start := from + len(text[from:end]) - len(bytes.TrimLeft(text[from:end], " \t"))

@@ -16,7 +16,7 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// A thing is what a name at a place in a plan means: a path, a tool, a call or a document.
+// A thing is what a name in a plan refers to: a path, a tool, a call or a document.
 type thing struct {
 	path     *occurrence
 	tool     string
@@ -24,7 +24,7 @@ type thing struct {
 	document string // its file
 }
 
-// thingAt returns what the name at an offset means.
+// thingAt returns what the name at an offset refers to.
 func (a *analysis) thingAt(snap *snapshot, offset int) (thing, bool) {
 	if a.program == nil {
 		name := a.toolAt(snap, offset)
@@ -56,7 +56,7 @@ func (a *analysis) thingAt(snap *snapshot, offset int) (thing, bool) {
 	return thing{}, false
 }
 
-// toolAt returns the name of the tool that is defined at an offset; "" is none.
+// toolAt returns the name of the tool that is defined at an offset; "" if there is none.
 func (a *analysis) toolAt(snap *snapshot, offset int) string {
 	cat := a.catalogue()
 	if cat == nil {
@@ -71,8 +71,8 @@ func (a *analysis) toolAt(snap *snapshot, offset int) string {
 	return ""
 }
 
-// definition leads to where something comes from: a path to the calls that write it, a tool to its
-// definition, an id to its call, a delegate to its document.
+// definition returns where something is defined: for a path the calls that write it, for a tool its
+// definition, for an id its call, for a delegate its document.
 func definition(_ context.Context, snap *snapshot, p *protocol.TextDocumentPositionParams) (any, error) {
 	a := snap.analysis()
 	what, ok := a.thingAt(snap, snap.text.offset(p.Position))
@@ -110,7 +110,7 @@ func (c *converter) at(s diag.Span) protocol.Location {
 	return protocol.Location{URI: c.snapshot.uri, Range: c.snapshot.text.rangeOf(s)}
 }
 
-// idSpan returns where a call has its id, or else its tool.
+// idSpan returns the span of a call's id, or else of its tool.
 func (a *analysis) idSpan(c *lang.Call) diag.Span {
 	if c.IDNode.IsZero() {
 		return a.origin(c.ToolNode.Span())
@@ -118,7 +118,7 @@ func (a *analysis) idSpan(c *lang.Call) diag.Span {
 	return a.origin(c.IDNode.Span())
 }
 
-// messages returns the messages of the document that a kind has its first values of.
+// messages returns the messages of the document with the initial values of a kind.
 func (c *converter) messages(a *analysis, kind string) (found []protocol.Location) {
 	for i := range a.program.Document.Messages {
 		if m := &a.program.Document.Messages[i]; m.Kind == kind {
@@ -128,8 +128,8 @@ func (c *converter) messages(a *analysis, kind string) (found []protocol.Locatio
 	return found
 }
 
-// references returns where something is used: of a path in this plan; of a tool in all plans of the
-// folder, and of a document in those that delegate to it.
+// findReferences returns where something is used: a path in this plan, a tool or a document in all
+// plans of the folder.
 func findReferences(ctx context.Context, snap *snapshot, p *protocol.ReferenceParams) (any, error) {
 	a := snap.analysis()
 	what, ok := a.thingAt(snap, snap.text.offset(p.Position))
@@ -158,7 +158,7 @@ func findReferences(ctx context.Context, snap *snapshot, p *protocol.ReferencePa
 	return found, nil
 }
 
-// idSpans returns where the id of a call stands in the document.
+// idSpans returns the spans of a call's id in the document.
 func (a *analysis) idSpans(c *lang.Call, declared bool) []diag.Span {
 	spans := idSpans(a.program.Document, c, declared)
 	for i, s := range spans {
@@ -167,8 +167,8 @@ func (a *analysis) idSpans(c *lang.Call, declared bool) []diag.Span {
 	return spans
 }
 
-// idSpans returns where the id of a call stands in the file of a program, declared also where the
-// call has it.
+// idSpans returns the spans of a call's id in the file of a program; with declared, including that
+// of its declaration.
 func idSpans(doc *lang.Document, c *lang.Call, declared bool) (spans []diag.Span) {
 	switch {
 	case declared && c.IDNode.IsZero():
@@ -195,7 +195,8 @@ const (
 	maxPlan     = 8 << 20 // bytes of each
 )
 
-// across returns where plans in the folder of the project use a tool or delegate to a document.
+// across returns the places where plans in the folder of the project use a tool or delegate to a
+// document.
 func (c *converter) across(ctx context.Context, what *thing) (found []protocol.Location) {
 	look := func(name string, b []byte) {
 		file := diag.NewFile(name, b)
@@ -209,7 +210,7 @@ func (c *converter) across(ctx context.Context, what *thing) (found []protocol.L
 			}
 		}
 	}
-	if c.snapshot.kind() == planFile { // which may not be saved yet
+	if c.snapshot.kind() == planFile { // it may not be saved yet
 		look(c.snapshot.name(), c.snapshot.text.bytes)
 	}
 	for name, e := range c.snapshot.plansBelow(c.snapshot.project.folder, maxSearched) {
@@ -227,7 +228,7 @@ func (c *converter) across(ctx context.Context, what *thing) (found []protocol.L
 	return found
 }
 
-// uses returns where a call of a plan in a file uses something.
+// uses returns the spans where a call of a plan in a file uses something.
 func uses(c *lang.Call, what *thing, file string) (at []diag.Span) {
 	if what.tool != "" && c.Tool == what.tool {
 		at = append(at, c.ToolNode.Span())
@@ -245,7 +246,7 @@ func uses(c *lang.Call, what *thing, file string) (at []diag.Span) {
 	return at
 }
 
-// highlights returns where the path or call at a place stands in the document.
+// highlights returns the places of the path or call at a position in the document.
 func highlights(_ context.Context, snap *snapshot, p *protocol.TextDocumentPositionParams) (any, error) {
 	a := snap.analysis()
 	what, ok := a.thingAt(snap, snap.text.offset(p.Position))
@@ -282,7 +283,7 @@ func highlights(_ context.Context, snap *snapshot, p *protocol.TextDocumentPosit
 	return found, nil
 }
 
-// links returns the names of files in a plan, tool file or project file, with what they lead to.
+// links returns the names of files in a plan, tool file or project file, with their targets.
 func links(_ context.Context, snap *snapshot, _ *protocol.TextDocumentParams) (any, error) {
 	a := snap.analysis()
 	found := []protocol.DocumentLink{}
@@ -310,11 +311,10 @@ func links(_ context.Context, snap *snapshot, _ *protocol.TextDocumentParams) (a
 	return found, nil
 }
 
-// yamlWord is a comment of a text of YAML, or a word that could be a value: quoted, or without
-// spaces.
+// yamlWord matches a comment in YAML, or a word that could be a value: quoted, or without spaces.
 var yamlWord = regexp.MustCompile(`(?m)(?:^|[ \t])#.*$|"([^"\n]*)"|'([^'\n]*)'|([^\s\[\]{},"'#][^\s\[\]{},"']*)`)
 
-// fileNames returns where names of files could stand in a text of YAML.
+// fileNames returns the spans in a YAML text that could be names of files.
 func fileNames(text []byte) iter.Seq[diag.Span] {
 	return func(yield func(diag.Span) bool) {
 		for _, m := range yamlWord.FindAllSubmatchIndex(text, -1) {
@@ -327,7 +327,7 @@ func fileNames(text []byte) iter.Seq[diag.Span] {
 	}
 }
 
-// reads reports whether the project has looked for a file.
+// reads reports whether the project has looked up a file.
 func (p *project) reads(path string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,19 +10,19 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// An occurrence is a path where it stands in a plan: a reference, or where a result goes.
+// An occurrence is a path in a plan, with its place: a reference, or an output path.
 type occurrence struct {
 	analysis *analysis
 	expr     *lang.Expr
-	call     *lang.Call // nil: the plan's output
+	call     *lang.Call // nil for the plan's output
 	write    bool
-	node     lang.Node // the string that it is in
+	node     lang.Node // the string that contains it
 }
 
 // path returns the path of the occurrence.
 func (o *occurrence) path() state.Path { return pathOfExpr(o.expr) }
 
-// span returns where the occurrence stands in the document.
+// span returns the span of the occurrence in the document.
 func (o *occurrence) span() diag.Span { return o.analysis.origin(o.expr.Span) }
 
 // pathOfExpr returns the path of a reference.
@@ -44,8 +44,8 @@ func pathOfExpr(e *lang.Expr) state.Path {
 }
 
 // occurrences returns all paths of a plan, call by call in the order of the text, then those of
-// its output. Were it and inCall made part of the loops over them, these would be copied again and
-// again: 350 KB of the binary.
+// its output. If the compiler inlined it and inCall, the loops over them would be copied many
+// times: 350 KB of the binary.
 //
 //go:noinline
 func (a *analysis) occurrences() iter.Seq[occurrence] {
@@ -123,7 +123,7 @@ func references(t *lang.Text) iter.Seq[*lang.Expr] {
 	}
 }
 
-// written returns the paths of a write expression; none of nil.
+// written returns the paths of a write expression; none for nil.
 func written(w *lang.Write) iter.Seq[*lang.Expr] {
 	return func(yield func(*lang.Expr) bool) {
 		if w == nil {
@@ -139,7 +139,7 @@ func written(w *lang.Write) iter.Seq[*lang.Expr] {
 	}
 }
 
-// occurrenceAt returns the path that an offset of the document is in.
+// occurrenceAt returns the occurrence that an offset of the document is in.
 func (a *analysis) occurrenceAt(offset int) (occurrence, bool) {
 	all := a.occurrences()
 	if c, ok := a.callAt(offset); ok {
@@ -163,8 +163,8 @@ func (o *occurrence) place() state.Place {
 	return state.End
 }
 
-// sources returns what a path may come to: as it is read where the occurrence stands or, of a
-// write, what this call writes there.
+// sources returns the sources of a path's value: for a reference those that this read sees, for a
+// write those that this call writes.
 func (o *occurrence) sources() []compile.Source {
 	at := o.place()
 	if !o.write {
@@ -176,7 +176,7 @@ func (o *occurrence) sources() []compile.Source {
 	return o.analysis.program.Types(&compile.Read{Path: o.path(), Since: at}, at+1)
 }
 
-// typeOf returns what sources come to as a type in short; "" when nothing is known.
+// typeOf returns the type of sources in short form; "" if it is not known.
 func typeOf(sources []compile.Source) string {
 	if len(sources) == 0 {
 		return ""
@@ -187,7 +187,7 @@ func typeOf(sources []compile.Source) string {
 	return ""
 }
 
-// schemaOf returns the schema of what sources come to; nil when it is not known.
+// schemaOf returns the schema of sources; nil if it is not known.
 func schemaOf(sources []compile.Source) *schemas.Schema {
 	var all []*schemas.Schema
 	for _, s := range sources {

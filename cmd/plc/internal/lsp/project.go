@@ -20,27 +20,27 @@ import (
 	"github.com/plc-lang/plc/tool/math"
 )
 
-// A project is the settings of a folder, and the tools that they name. What it reads it reads
-// once; when a file of it changes there is a new project.
+// A project has the settings of a folder, and the tools that they name. It reads its files once;
+// when one of them changes, a new project is made.
 type project struct {
 	server   *server
-	folder   string // that names in settings are relative to
-	file     string // plc.yaml; "" is none
+	folder   string // names in settings are relative to it
+	file     string // plc.yaml; "" if there is none
 	settings settings
-	alone    string // the only tool file, of a project for a tool file that no other one has
+	alone    string // the only tool file of a project for a file that no other project has
 
 	once     sync.Once
-	named    file.Project // what the project file says
+	named    file.Project // the settings of the project file
 	findings diag.List    // about the project file
-	checker  *plc.Checker // nil when err is not
+	checker  *plc.Checker // nil if err is not nil
 	err      error        // a file that can't be read, or a setting that is wrong
 
 	mu    sync.Mutex
-	files map[string]stamp // the files that were looked for, and when they were changed last
-	texts map[string]bool  // those of files that are documents of delegates
+	files map[string]stamp // the files that were looked up, and the times of their last changes
+	texts map[string]bool  // those in files that are documents of delegates
 }
 
-// A stamp tells whether a file has changed. The zero stamp is that of a file that is not there.
+// A stamp shows whether a file has changed. A file that does not exist has the zero stamp.
 type stamp struct {
 	changed time.Time
 	size    int64
@@ -64,7 +64,7 @@ func (s *server) projectOf(path string) *project {
 		from = filepath.Dir(path)
 	}
 	if !s.settings.NoProject {
-		name, _ = plc.FindProject(from) // one that can't be read is none
+		name, _ = plc.FindProject(from) // a project file that can't be found counts as none
 	}
 	if name != "" {
 		folder = filepath.Dir(name)
@@ -77,7 +77,7 @@ func (s *server) projectOf(path string) *project {
 	return p
 }
 
-// forgetProjects has all projects made again. The server is locked.
+// forgetProjects discards all projects, so that they are made again. The server is locked.
 func (s *server) forgetProjects() {
 	clear(s.projects)
 	for _, d := range s.documents {
@@ -86,7 +86,7 @@ func (s *server) forgetProjects() {
 	s.awake()
 }
 
-// load reads the project, the first time. The server must not be locked.
+// load reads the project when it is first called. The server must not be locked.
 func (p *project) load() {
 	p.once.Do(func() {
 		if p.file != "" {
@@ -106,7 +106,7 @@ func (p *project) load() {
 	})
 }
 
-// spec returns what plans are checked for, as plc check has it in the folder of the project.
+// spec returns the Spec with which plans are checked, like plc check in the folder of the project.
 func (p *project) spec() plc.Spec {
 	tools, mcp, lock := p.named.Tools, p.named.MCP, p.named.Lock
 	if len(p.settings.Tools) > 0 {
@@ -132,7 +132,7 @@ func (p *project) spec() plc.Spec {
 	for _, name := range mcp {
 		spec.Toolset.MCP = append(spec.Toolset.MCP, p.resolve(name))
 	}
-	for _, f := range slices.Concat(spec.Toolset.MCP, tools) { // a lock that comes to be is one
+	for _, f := range slices.Concat(spec.Toolset.MCP, tools) { // a lock that is created later counts
 		p.note(filepath.Join(filepath.Dir(p.resolve(f)), plc.LockName))
 	}
 	if lock != "" {
@@ -149,7 +149,7 @@ func (p *project) readNamed() error {
 		return err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	// What is too large is refused below.
+	// A text that is too large is refused below.
 	text, err := io.ReadAll(io.LimitReader(f, jsonscan.DefaultMaxBytes+1))
 	if err != nil {
 		return plc.ReadError(err)
@@ -177,7 +177,7 @@ func (p *project) resolve(name string) string {
 	return filepath.Join(p.folder, name)
 }
 
-// note remembers that a file is read, or looked for.
+// note records that a file was read or looked up.
 func (p *project) note(path string) {
 	is := stampOf(path)
 	p.mu.Lock()
@@ -185,7 +185,7 @@ func (p *project) note(path string) {
 	p.files[path] = is
 }
 
-// noteText remembers that a file is a document that plans delegate to.
+// noteText records that a file is a document that plans delegate to.
 func (p *project) noteText(path string) {
 	p.note(path)
 	p.mu.Lock()
@@ -193,7 +193,7 @@ func (p *project) noteText(path string) {
 	p.texts[path] = true
 }
 
-// open opens a file that settings or tool files name: what the editor has of it, or the file.
+// open opens a file that settings or tool files name: the open document of the editor, or the file.
 func (p *project) open(name string) (io.ReadCloser, error) {
 	path := p.resolve(name)
 	p.note(path)
@@ -204,7 +204,7 @@ func (p *project) open(name string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, plc.ReadError(err)
 	}
-	if !info.Mode().IsRegular() && !info.IsDir() { // a pipe would wait
+	if !info.Mode().IsRegular() && !info.IsDir() { // opening a pipe would block
 		return nil, fmt.Errorf("%s is no regular file", path)
 	}
 	f, err := os.Open(path)
@@ -223,7 +223,7 @@ func (p *project) openFolder(name string) (plc.Folder, error) {
 	return &folder{Root: root, name: name, project: p}, nil
 }
 
-// A folder has the documents of delegates: what the editor has of them, or files.
+// A folder has the documents of delegates: open documents of the editor, or files.
 type folder struct {
 	*os.Root
 	name    string
@@ -239,7 +239,7 @@ type folderFS struct {
 	folder *folder
 }
 
-// text returns what the editor has of a file.
+// text returns the text of a file that is open in the editor.
 func (f *folderFS) text(name string) ([]byte, bool) {
 	path := filepath.Join(f.folder.name, filepath.FromSlash(name))
 	f.folder.project.noteText(path)
@@ -281,7 +281,7 @@ func (i openInfo) ModTime() time.Time { return time.Time{} }
 func (i openInfo) IsDir() bool        { return false }
 func (i openInfo) Sys() any           { return nil }
 
-// touch has everything made again that depends on a file. The server is locked.
+// touch marks everything that depends on a file, so that it is made again. The server is locked.
 func (s *server) touch(path string) {
 	if path == "" {
 		return
@@ -319,8 +319,8 @@ func (s *server) watch(ctx context.Context) {
 	}
 }
 
-// look has everything made again that depends on a file that has changed, and finds project files
-// that came or went.
+// look finds files that have changed, and project files that appeared or disappeared, and marks
+// everything that depends on them.
 func (s *server) look() {
 	s.mu.Lock()
 	known := map[string]stamp{}
@@ -329,7 +329,7 @@ func (s *server) look() {
 		maps.Copy(known, p.files)
 		p.mu.Unlock()
 	}
-	for _, d := range s.documents { // those are told by the client
+	for _, d := range s.documents { // the client reports their changes
 		delete(known, pathOf(d.uri))
 	}
 	s.mu.Unlock()
@@ -359,7 +359,7 @@ func (s *server) look() {
 	}
 }
 
-// restamp notes what a file is now in all projects that read it. The server is locked.
+// restamp updates the stamp of a file in all projects that read it. The server is locked.
 func (s *server) restamp(path string) {
 	is := stampOf(path)
 	for _, p := range s.projects {

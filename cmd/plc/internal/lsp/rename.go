@@ -12,12 +12,12 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// A renaming is a name in a plan that can be another one: a step of a path, or the id of a call.
+// A renaming is a name in a plan that can be changed: a step of a path, or the id of a call.
 type renaming struct {
 	name  string
 	span  diag.Span   // of the name at the place
 	spans []diag.Span // of all its places, in the file of the program
-	path  state.Path  // that ends in the name; nil of an id
+	path  state.Path  // the path that ends in the name; nil for an id
 	id    bool
 }
 
@@ -30,9 +30,8 @@ func prepareRename(_ context.Context, snap *snapshot, p *protocol.TextDocumentPo
 	return &protocol.PrepareRename{Range: snap.text.rangeOf(r.span), Placeholder: r.name}, nil
 }
 
-// rename renames a step of a path, or the id of a call, wherever it stands in the plan. It refuses
-// a name that another path has, and one with which the plan would have errors that it does not
-// have.
+// rename renames a step of a path, or the id of a call, everywhere in the plan. It refuses a name
+// that another path has, and a name with which the plan would have new errors.
 func rename(_ context.Context, snap *snapshot, p *protocol.RenameParams) (any, error) {
 	a := snap.analysis()
 	r, err := a.renamingAt(snap.text.offset(p.Position))
@@ -48,7 +47,7 @@ func rename(_ context.Context, snap *snapshot, p *protocol.RenameParams) (any, e
 		found.Fix.Edits = append(found.Fix.Edits, r.edit(doc.File.Text, at, p.NewName))
 	}
 	no := &failure{protocol.RequestFailed, fmt.Sprintf("%q can't be written in all places where the name stands", p.NewName)}
-	fix := found.Origin().Fix // of a plan in YAML as it is written there
+	fix := found.Origin().Fix // for a plan in YAML, the fix in the original text
 	if fix == nil {
 		return nil, no
 	}
@@ -67,8 +66,8 @@ func rename(_ context.Context, snap *snapshot, p *protocol.RenameParams) (any, e
 	return snap.edit(fix.Edits), nil
 }
 
-// edit returns the edit that writes another name at a place: as an id, behind a dot, or in brackets
-// when the name needs them.
+// edit returns the edit that writes another name at a place: as an id, after a dot, or in brackets
+// if the name needs them.
 func (r *renaming) edit(text []byte, at diag.Span, name string) diag.Edit {
 	if r.id {
 		return diag.Edit{Span: at, Text: quoted(name)}
@@ -85,10 +84,10 @@ func (r *renaming) edit(text []byte, at diag.Span, name string) diag.Edit {
 	return diag.Edit{Span: at, Text: segment}
 }
 
-// free returns an error if a path has the new name already: the two would become one.
+// free returns an error if another path already has the new name, since the two would become one.
 func (a *analysis) free(r *renaming, name string) error {
 	if r.id || name == r.name {
-		return nil // two ids that are alike are an error of the plan
+		return nil // duplicate ids are an error of the plan, which is checked later
 	}
 	path := append(slices.Clone(r.path[:len(r.path)-1]), state.Segment{Kind: state.Name, Name: name})
 	taken := len(path) == 2 && slices.Contains(memberNames(a.program.Initial[path[0].Name]), name)

@@ -12,8 +12,8 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// handle takes a message. Messages come one after the other: what changes a document is done at
-// once, and requests are answered by goroutines of their own.
+// handle processes a message. Messages come one after the other: changes of documents are applied
+// at once, and each request is answered by a goroutine of its own.
 func (s *server) handle(ctx context.Context, req *jsonrpc2.Request) {
 	if req.Notif {
 		s.notified(req)
@@ -47,18 +47,18 @@ func params(req *jsonrpc2.Request, v any) error {
 	return json.Unmarshal(*req.Params, v)
 }
 
-// A question is a request about a document.
-type question struct {
+// A query is a request about a document.
+type query struct {
 	*snapshot
 	params json.RawMessage
 }
 
-// A handler answers questions. A nil answer is null.
-type handler func(ctx context.Context, q *question) (any, error)
+// A handler answers queries. A nil answer is sent as null.
+type handler func(ctx context.Context, q *query) (any, error)
 
-// decoded makes a handler of one that takes params of a certain type.
+// decoded makes a handler from a function that takes params of a certain type.
 func decoded[P any](f func(ctx context.Context, snap *snapshot, p *P) (any, error)) handler {
-	return func(ctx context.Context, q *question) (any, error) {
+	return func(ctx context.Context, q *query) (any, error) {
 		var p P
 		if err := json.Unmarshal(q.params, &p); err != nil {
 			return nil, &failure{protocol.InvalidParams, err.Error()}
@@ -75,7 +75,7 @@ type failure struct {
 
 func (f *failure) Error() string { return f.message }
 
-// handlers returns what answers requests about a document.
+// handlers returns the handlers of requests about a document, by method.
 func handlers() map[string]handler {
 	return map[string]handler{
 		"textDocument/completion":        decoded(complete),
@@ -113,7 +113,7 @@ func (s *server) answer(ctx context.Context, req *jsonrpc2.Request) {
 	s.answerAbout(ctx, req, about.TextDocument.URI, h)
 }
 
-// answerAbout answers a request about a document by a handler, in a goroutine of its own.
+// answerAbout answers a request about a document with a handler, in a goroutine of its own.
 func (s *server) answerAbout(ctx context.Context, req *jsonrpc2.Request, uri protocol.URI, h handler) {
 	snap := s.snapshot(uri)
 	if snap == nil {
@@ -129,7 +129,7 @@ func (s *server) answerAbout(ctx context.Context, req *jsonrpc2.Request, uri pro
 		var result any
 		err := snap.analysed(ctx)
 		if err == nil {
-			result, err = guarded(ctx, h, &question{snap, *req.Params})
+			result, err = guarded(ctx, h, &query{snap, *req.Params})
 		}
 		s.mu.Lock()
 		delete(s.running, req.ID)
@@ -138,8 +138,8 @@ func (s *server) answerAbout(ctx context.Context, req *jsonrpc2.Request, uri pro
 	})
 }
 
-// guarded calls a handler. A panic fails the request alone.
-func guarded(ctx context.Context, h handler, q *question) (result any, err error) {
+// guarded calls a handler. A panic fails only the request.
+func guarded(ctx context.Context, h handler, q *query) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			f := diag.Panic(diag.NewFile(q.name(), nil), p)
@@ -149,7 +149,7 @@ func guarded(ctx context.Context, h handler, q *question) (result any, err error
 	return h(ctx, q)
 }
 
-// finish sends what came of a request.
+// finish sends the result or the error of a request.
 func (s *server) finish(ctx context.Context, id jsonrpc2.ID, result any, err error) {
 	var f *failure
 	switch {
@@ -164,7 +164,7 @@ func (s *server) finish(ctx context.Context, id jsonrpc2.ID, result any, err err
 	}
 }
 
-// reply sends an answer. That the client is gone is told by the connection.
+// reply sends an answer. It ignores errors: if the client is gone, the connection ends.
 func (s *server) reply(ctx context.Context, id jsonrpc2.ID, result any) {
 	if result == nil {
 		result = json.RawMessage("null")

@@ -15,10 +15,10 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// A description is a part of one of the schemas: what may stand at a place.
+// A description is the part of a file's schema that describes a place.
 type description struct {
 	root map[string]any
-	here []map[string]any // the alternatives
+	here []map[string]any // the alternative schemas
 }
 
 func described(name string) func() *description {
@@ -79,7 +79,7 @@ func (d *description) with(list ...map[string]any) *description {
 	return out
 }
 
-// at returns what may stand at a path of names and indexes.
+// at returns the description of the place at a path of names and indexes.
 func (d *description) at(path []any) *description {
 	for _, step := range path {
 		var next []map[string]any
@@ -103,7 +103,7 @@ func (d *description) at(path []any) *description {
 	return d
 }
 
-// names returns the names of the members that may stand there, those with an underscore last.
+// names returns the names of the members that the place may have, those with an underscore last.
 func (d *description) names() []string {
 	all := map[string]bool{}
 	for _, s := range d.here {
@@ -118,12 +118,12 @@ func (d *description) names() []string {
 	})
 }
 
-// values returns the values that may stand there, as JSON, when they are few.
+// values returns the values that the place may have, as JSON, if the schema lists them.
 func (d *description) values() (all []string) {
 	for _, s := range d.here {
 		for _, keyword := range []string{"enum", "examples"} {
 			for _, v := range listOf(s[keyword]) {
-				if v != "" { // which is the default
+				if v != "" { // "" is the default
 					all = append(all, string(must(v)))
 				}
 			}
@@ -140,7 +140,7 @@ func listOf(v any) []any {
 	return l
 }
 
-// doc returns what is said of what may stand there; "" is nothing.
+// doc returns the description text of the place; "" if there is none.
 func (d *description) doc() string {
 	for _, s := range d.here {
 		if text, ok := s["description"].(string); ok {
@@ -150,7 +150,7 @@ func (d *description) doc() string {
 	return ""
 }
 
-// takes reports whether what stands there may be of a type.
+// takes reports whether the value there may be of a type.
 func (d *description) takes(name string) bool {
 	return slices.ContainsFunc(d.here, func(s map[string]any) bool { return takes(s, name) })
 }
@@ -162,7 +162,7 @@ func takes(s map[string]any, name string) bool {
 // callMembers returns the underscore members of calls.
 func callMembers() []string { return callSchema().names() }
 
-// memberDoc returns what is said of an underscore member.
+// memberDoc returns the documentation of an underscore member.
 func memberDoc(name string) *protocol.MarkupContent {
 	if doc := callSchema().at([]any{name}).doc(); doc != "" {
 		return protocol.Markdown(doc)
@@ -170,7 +170,7 @@ func memberDoc(name string) *protocol.MarkupContent {
 	return nil
 }
 
-// memberSnippet returns what the value of an underscore member begins with.
+// memberSnippet returns the beginning of the value of an underscore member.
 func memberSnippet(name string) string {
 	d := callSchema().at([]any{name})
 	switch {
@@ -184,7 +184,7 @@ func memberSnippet(name string) string {
 	return "$1"
 }
 
-// valueSnippet returns what the value of a param begins with.
+// valueSnippet returns the beginning of the value of a param.
 func valueSnippet(s *schemas.Schema, n int) string {
 	place := fmt.Sprintf("$%d", n)
 	var of struct{ Type any }
@@ -198,7 +198,7 @@ func valueSnippet(s *schemas.Schema, n int) string {
 	return `"` + place + `"`
 }
 
-// typeOfParam returns the type of a param in short.
+// typeOfParam returns the type of a param in short form.
 func typeOfParam(def *tool.Definition, name string) string {
 	if s := def.Param[name]; s != nil {
 		return s.String()
@@ -206,7 +206,7 @@ func typeOfParam(def *tool.Definition, name string) string {
 	return ""
 }
 
-// paramDoc returns what a definition says of a param.
+// paramDoc returns the documentation of a param in a definition.
 func paramDoc(def *tool.Definition, name string) *protocol.MarkupContent {
 	if s := def.Param[name]; s != nil {
 		if text := schemaDoc(s); text != "" {
@@ -216,7 +216,7 @@ func paramDoc(def *tool.Definition, name string) *protocol.MarkupContent {
 	return nil
 }
 
-// schemaDoc returns the description that a schema has.
+// schemaDoc returns the description in a schema.
 func schemaDoc(s *schemas.Schema) string {
 	var of struct{ Description string }
 	_ = json.Unmarshal(s.Text(), &of) // a schema that is true has none

@@ -13,18 +13,18 @@ import (
 
 // Config says what a server may reach.
 type Config struct {
-	// Environ is the environment, as os.Environ returns it: secrets are looked up in it, for plc
-	// check warns of those that are not set. Names of variables are shown, never values.
+	// Environ is the environment, as returned by os.Environ. The server looks up secrets in it to
+	// warn about those that are not set, like plc check. It shows names of variables, never values.
 	Environ []string
-	// Version is told to the client.
+	// Version is the version that the client is given.
 	Version string
 }
 
-// ErrNoShutdown is that a client ended the connection without asking for a shutdown.
+// ErrNoShutdown means that the client ended the connection without requesting a shutdown.
 var ErrNoShutdown = errors.New("the client ended without a shutdown")
 
-// Serve speaks the Language Server Protocol over a stream until the client ends it. It returns nil
-// after shutdown and exit, and else ErrNoShutdown. It closes the stream.
+// Serve serves the Language Server Protocol over a stream until the client ends it. It returns nil
+// after shutdown and exit, and otherwise ErrNoShutdown. It closes the stream.
 func Serve(ctx context.Context, stream io.ReadWriteCloser, c Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -55,7 +55,7 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, c Config) error {
 	return nil
 }
 
-// after is a handler that waits for the server to know its connection.
+// after is a handler that waits until the server has its connection.
 type after struct {
 	ready  <-chan struct{}
 	server *server
@@ -67,13 +67,13 @@ func (a after) Handle(ctx context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Reque
 	a.server.handle(ctx, req)
 }
 
-// silent is a logger that says nothing: what ends a connection is what Serve returns.
+// silent is a logger that discards messages: Serve returns the error that ends a connection.
 type silent struct{}
 
 // Printf implements jsonrpc2.Logger.
 func (silent) Printf(string, ...any) {}
 
-// A phase is where a server is in its life.
+// A phase is a phase in the life of a server.
 //
 //	created ──initialize──▶ running ──shutdown──▶ shutDown ──exit──▶
 type phase uint8
@@ -88,12 +88,12 @@ const (
 // A server is one connection with a client.
 type server struct {
 	config  Config
-	context context.Context // of what is read for plans; done when the connection has ended
+	context context.Context // for reading files of plans; done when the connection has ended
 	conn    *jsonrpc2.Conn
 	work    *sync.WaitGroup
 	exited  chan struct{} // closed by exit
 	exit    sync.Once
-	wake    chan struct{} // holds one while diagnostics are to be made
+	wake    chan struct{} // has one element if diagnostics have to be made
 
 	mu        sync.Mutex // guards all below
 	phase     phase
@@ -115,7 +115,7 @@ func newServer(c Config) *server {
 	}
 }
 
-// awake makes the diagnostics of what has changed.
+// awake wakes the goroutine that makes diagnostics.
 func (s *server) awake() {
 	select {
 	case s.wake <- struct{}{}:

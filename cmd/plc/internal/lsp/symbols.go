@@ -36,7 +36,7 @@ func (s *server) capable() protocol.ClientCapabilities {
 	return s.client
 }
 
-// planSymbols returns the messages of a plan's context but the plan itself, its calls, and its
+// planSymbols returns the messages of a plan's context except the plan itself, its calls, and its
 // output.
 func (a *analysis) planSymbols(snap *snapshot) []protocol.DocumentSymbol {
 	all := []protocol.DocumentSymbol{}

@@ -11,7 +11,7 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// An encoding says what the characters of a position count.
+// An encoding says in which units a position counts characters.
 type encoding string
 
 // The encodings.
@@ -47,7 +47,7 @@ func newText(b []byte, e encoding) *text {
 	return &text{bytes: b, encoding: e, lines: append([]int32{0}, lineStarts(b, 0)...)}
 }
 
-// fileText returns the text of a file. Editors don't count its byte order mark.
+// fileText returns the text of a file without its byte order mark, which editors don't count.
 func fileText(b []byte, e encoding) *text {
 	t := newText(b, e)
 	if bytes.HasPrefix(b, []byte("\uFEFF")) {
@@ -56,7 +56,7 @@ func fileText(b []byte, e encoding) *text {
 	return t
 }
 
-// lineStarts returns the offsets behind the line ends of b, which are those of the protocol: \n,
+// lineStarts returns the offsets after the line ends of b. As in the protocol, line ends are \n,
 // \r\n and \r.
 func lineStarts(b []byte, base int) (starts []int32) {
 	for i := 0; i < len(b); i++ {
@@ -107,7 +107,7 @@ func (t *text) unitsBefore(offset int) int {
 	return int(t.units[i]) + t.count(t.bytes[from:offset])
 }
 
-// checkpoint returns the offset of a checkpoint: the first character at or behind it.
+// checkpoint returns the offset of a checkpoint: that of the first character at or after i.
 func checkpoint(b []byte, i int) int {
 	at := min(i*stride, len(b))
 	for end := min(at+utf8.UTFMax-1, len(b)); at < end && !utf8.RuneStart(b[at]); {
@@ -129,7 +129,7 @@ func (t *text) count(b []byte) (n int) {
 	return n
 }
 
-// position returns the position of an offset. One inside of a character is at its start.
+// position returns the position of an offset. An offset within a character counts as its start.
 func (t *text) position(offset int) protocol.Position {
 	offset = max(int(t.lines[0]), min(offset, len(t.bytes)))
 	for offset < len(t.bytes) && offset > 0 && !utf8.RuneStart(t.bytes[offset]) {
@@ -158,8 +158,8 @@ func (t *text) lineEnd(line int) int {
 	return end
 }
 
-// offset returns the offset of a position. One behind the end of its line is at that end, as the
-// protocol has it; one inside of a character is at its start.
+// offset returns the offset of a position. A position after the end of its line is the end of the
+// line, as the protocol says; a position within a character is its start.
 func (t *text) offset(p protocol.Position) int {
 	switch {
 	case p.Line < 0:
@@ -212,8 +212,8 @@ func (t *text) apply(c protocol.ContentChange) (*text, error) {
 	b := make([]byte, 0, len(t.bytes)-s.Len()+len(c.Text))
 	b = append(append(append(b, t.bytes[:s.Start]...), c.Text...), t.bytes[s.End:]...)
 
-	// Lines that end before the change and that begin behind it stay; those at its edges may
-	// come or go with a \r or a \n there.
+	// Lines that end before the change or begin after it stay; lines at its edges may appear or
+	// disappear with a \r or a \n there.
 	first := sort.Search(len(t.lines), func(i int) bool { return t.lines[i] >= s.Start })
 	first = max(first, 1)
 	next := sort.Search(len(t.lines), func(i int) bool { return t.lines[i] > s.End+1 })

@@ -9,20 +9,20 @@ import (
 	"github.com/plc-lang/plc/internal/texttree"
 )
 
-// A yamlPlace holds what a cursor in YAML has besides that of one in JSON.
+// A yamlPlace has the additional data of a cursor in YAML.
 type yamlPlace struct {
-	flow   bool // it is inside of brackets
-	lines  bool // it is inside of a text on lines of its own
+	flow   bool // it is in brackets
+	lines  bool // it is in a block text, on lines of its own
 	quote  byte // of the string or name that is typed; 0 for none
-	end    int  // of that string, behind its quote
-	dash   bool // an element of a list begins here, and its dash is still to be written
-	space  bool // a space has to come first: the place is just behind a colon
-	colon  bool // a colon follows
+	end    int  // the end of that string, after its quote
+	dash   bool // an element of a list begins here, without its dash
+	space  bool // a space has to be inserted, since the cursor is directly after a colon
+	colon  bool // a colon follows already
 	indent int  // the column of other members of the object
 }
 
-// yamlCursors returns the cursors at an offset of a text in YAML: as the name of a member, as a
-// value, or both where the text does not say which. It costs one pass over the text before it.
+// yamlCursors returns the cursors at an offset of a text in YAML: for the name of a member, for a
+// value, or for both if the text does not decide. It costs one pass over the text before it.
 func yamlCursors(text []byte, offset int) []*cursor {
 	s := &yamlScanner{text: text[:offset]}
 	for at, more := 0, true; more; {
@@ -47,21 +47,21 @@ func yamlCursors(text []byte, offset int) []*cursor {
 	return s.either(text)
 }
 
-// yamlScanner goes through a text in YAML, line by line, up to the place.
+// yamlScanner goes through a text in YAML, line by line, up to the cursor.
 type yamlScanner struct {
 	text   []byte
 	frames []frame
-	flow   int  // how many frames are inside of brackets
-	scalar byte // what is open at the end of a line: a quote, or | for a text on lines of its own
+	flow   int  // the number of frames in brackets
+	scalar byte // what is open at the end of a line: a quote, or | for a block text
 	outer  int  // the indentation around that, or around brackets
 
 	// Of the last line.
-	found     bool // something may stand at the place
-	behindKey bool // that is a value
-	spaced    bool // a space is between the colon and it
-	token     int  // where it begins
-	column    int  // of the token, when it may be a member
-	element   bool // it stands behind a dash
+	found     bool // a token may be at the cursor
+	behindKey bool // the token is the value after a key
+	spaced    bool // a space is between the colon and the token
+	token     int  // the start of the token
+	column    int  // the column of the token, if it may be a member
+	element   bool // it is after a dash
 }
 
 // top returns the innermost object or list; nil at the top.
@@ -72,10 +72,10 @@ func (s *yamlScanner) top() *frame {
 	return &s.frames[len(s.frames)-1]
 }
 
-// at notes that something may stand at the end of the text, and where it begins.
+// at notes that there may be a token at the end of the text, and where it begins.
 func (s *yamlScanner) at(token int) { s.found, s.token = true, token }
 
-// line goes over a line.
+// line processes a line.
 func (s *yamlScanner) line(from, to int, last bool) {
 	content := bytes.TrimLeft(s.text[from:to], " ")
 	indent := to - from - len(content)
@@ -120,7 +120,7 @@ func (s *yamlScanner) leaveBrackets() {
 	s.frames, s.flow = s.frames[:len(s.frames)-s.flow], 0
 }
 
-// content goes over a line from its first character on.
+// content processes a line from its first character on.
 func (s *yamlScanner) content(from, to, column int, last bool) {
 	for i := from + column; ; i = from + column {
 		if s.text[i] != '-' || i+1 < to && s.text[i+1] != ' ' {
@@ -152,21 +152,21 @@ func (s *yamlScanner) content(from, to, column int, last bool) {
 	s.value(i, to)
 }
 
-// open notes that a name or a value may stand at a column.
+// open notes that a name or a value may be at a column.
 func (s *yamlScanner) open(token, column int) {
 	s.pop(column)
 	s.at(token)
 	s.column = column
 }
 
-// pop leaves what is indented further than a column.
+// pop leaves the frames that are indented further than a column.
 func (s *yamlScanner) pop(column int) {
 	for f := s.top(); f != nil && f.indent > column; f = s.top() {
 		s.frames = s.frames[:len(s.frames)-1]
 	}
 }
 
-// dash goes over the dash of an element.
+// dash processes the dash of an element.
 func (s *yamlScanner) dash(column int) {
 	s.pop(column)
 	f := s.top()
@@ -186,7 +186,7 @@ func (s *yamlScanner) fill() {
 	}
 }
 
-// member goes over the name of a member.
+// member processes the name of a member.
 func (s *yamlScanner) member(column int, name string) {
 	s.pop(column)
 	if f := s.top(); f != nil && !f.object && f.indent == column { // a list that was not indented
@@ -202,7 +202,7 @@ func (s *yamlScanner) member(column int, name string) {
 	f.names = append(f.names, name)
 }
 
-// value goes over the value of a member or an element, as far as it is on the line.
+// value processes the value of a member or an element, as far as it is on the line.
 func (s *yamlScanner) value(i, to int) {
 	s.outer = 0
 	if f := s.top(); f != nil {
@@ -240,7 +240,7 @@ func (s *yamlScanner) value(i, to int) {
 	}
 }
 
-// inString goes over a line that begins inside of a string.
+// inString processes a line that begins in a string.
 func (s *yamlScanner) inString(from, to int) {
 	end := closingQuote(s.text[:to], from, s.scalar)
 	if end < 0 {
@@ -252,8 +252,8 @@ func (s *yamlScanner) inString(from, to int) {
 	}
 }
 
-// closingQuote returns the offset behind the quote that closes a string, from a place in it on; -1
-// if there is none.
+// closingQuote returns the offset after the quote that closes a string, searching from a place in
+// it; -1 if there is none.
 func closingQuote(text []byte, i int, quote byte) int {
 	for ; i < len(text); i++ {
 		switch {
@@ -266,7 +266,7 @@ func closingQuote(text []byte, i int, quote byte) int {
 	return -1
 }
 
-// brackets goes over what is inside of brackets on a line.
+// brackets processes the part of a line that is in brackets.
 func (s *yamlScanner) brackets(i, to int) {
 	s.at(to)
 	for i < to {
@@ -307,7 +307,7 @@ func (s *yamlScanner) brackets(i, to int) {
 	}
 }
 
-// plainEnd returns the end of a text without quotes that stands inside of brackets.
+// plainEnd returns the end of an unquoted text in brackets.
 func plainEnd(text []byte, i int) int {
 	for ; i < len(text); i++ {
 		switch c := text[i]; {
@@ -320,14 +320,14 @@ func plainEnd(text []byte, i int) int {
 	return i
 }
 
-// word goes over a string or a word inside of brackets, and the colon behind it. It returns where
-// it got to.
+// word processes a string or a word in brackets, and the colon after it. It returns the offset
+// after them.
 func (s *yamlScanner) word(from, end, to int) int {
 	s.at(from)
 	rest := bytes.TrimLeft(s.text[end:to], " \t")
 	quoted := s.text[from] == '"' || s.text[from] == '\''
 	if quoted {
-		s.found = false // nothing may stand behind it
+		s.found = false // nothing may follow it
 	}
 	if f := s.top(); f.object && f.key == "" && len(rest) > 0 && rest[0] == ':' {
 		f.key = unquoteYAML(bytes.TrimRight(s.text[from:end], " "))
@@ -342,7 +342,7 @@ func (s *yamlScanner) word(from, end, to int) int {
 	return end
 }
 
-// unquoteYAML returns what a name says.
+// unquoteYAML returns the value of a name.
 func unquoteYAML(b []byte) string {
 	if len(b) > 1 && b[0] == '\'' {
 		return strings.ReplaceAll(string(b[1:len(b)-1]), "''", "'")
@@ -353,8 +353,8 @@ func unquoteYAML(b []byte) string {
 	return string(b)
 }
 
-// either returns the cursors at a place where the text does not say what begins there: a member, a
-// value, or an element of a list.
+// either returns the cursors at a place where the text does not decide whether a member, a value or
+// an element of a list begins.
 func (s *yamlScanner) either(text []byte) (all []*cursor) {
 	f, frames := s.top(), s.frames
 	object := func(column int) []frame { return append(slices.Clip(frames), frame{object: true, indent: column}) }
@@ -386,7 +386,7 @@ func (s *yamlScanner) either(text []byte) (all []*cursor) {
 	return all
 }
 
-// cursor returns a cursor inside of frames.
+// cursor returns a cursor in these frames.
 func (s *yamlScanner) cursor(text []byte, frames []frame, name bool) *cursor {
 	y := &yamlPlace{flow: s.flow > 0, lines: s.scalar == '|', indent: s.column}
 	c := &cursor{frames: slices.Clone(frames), inName: name, quoted: !name, closed: true, offset: len(s.text), text: text, yaml: y}
@@ -411,7 +411,7 @@ func (s *yamlScanner) cursor(text []byte, frames []frame, name bool) *cursor {
 	return c
 }
 
-// tokenEnd returns the end of what the place is in.
+// tokenEnd returns the end of the token that the cursor is in.
 func (y *yamlPlace) tokenEnd(text []byte, offset int) int {
 	end := lineEndAt(text, offset)
 	switch {
@@ -442,7 +442,7 @@ func lineEndAt(text []byte, offset int) int {
 	return len(text)
 }
 
-// namesBehind adds the names of the innermost object that come after the place.
+// namesBehind adds the names of the innermost object that come after the cursor.
 func (c *cursor) namesBehind(y *yamlPlace) {
 	f := c.inner()
 	if y.flow {
@@ -502,7 +502,7 @@ func (c *cursor) namesInBrackets(i int) {
 	}
 }
 
-// plainYAML reports whether a string means itself in YAML without quotes.
+// plainYAML reports whether a string can be written in YAML without quotes.
 func plainYAML(s string, flow bool) bool {
 	text := "- " + s
 	if flow {
@@ -516,7 +516,7 @@ func plainYAML(s string, flow bool) bool {
 	return v.Kind == texttree.String && v.Str == s
 }
 
-// yamlText writes a string in YAML, in quotes if it needs them.
+// yamlText returns a string in YAML, in quotes if it needs them.
 func yamlText(s string, flow bool) string {
 	if plainYAML(s, flow) {
 		return s

@@ -254,8 +254,8 @@ func (s *Server) a2aStatus(ctx context.Context, sum *journal.Summary) (members, 
 }
 
 // a2aStream streams a task: first its current state, then changes of its status, until it waits or
-// has ended. If a question of the run was just answered, the state of waiting before that does not
-// end the stream.
+// has ended. With answered, a question of the run was just answered, so the stream does not end if
+// the run still waits at first.
 func (s *Server) a2aStream(w http.ResponseWriter, r *http.Request, run string, after int64, answered bool, wrapped func(any) members) {
 	var lines bytes.Buffer
 	last := ""

@@ -155,7 +155,7 @@ func (s *Server) receive(r *http.Request) (release func(), err error) {
 	return release, err
 }
 
-// harden sets the security headers of all responses.
+// harden sets the headers that all responses have for security.
 func harden(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "+
 		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types plc")

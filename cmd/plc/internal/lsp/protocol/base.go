@@ -2,7 +2,7 @@ package protocol
 
 import "encoding/json"
 
-// Codes of errors that answer requests.
+// Codes of errors in responses.
 const (
 	ServerNotInitialized = -32002
 	InvalidRequest       = -32600
@@ -71,12 +71,12 @@ type TextEdit struct {
 	NewText string `json:"newText"`
 }
 
-// WorkspaceEdit is edits of several documents.
+// WorkspaceEdit has edits of several documents.
 type WorkspaceEdit struct {
 	Changes map[URI][]TextEdit `json:"changes"`
 }
 
-// Command is something that the client or the server can do.
+// Command is a command of the client or the server.
 type Command struct {
 	Title     string            `json:"title"`
 	Command   string            `json:"command"`

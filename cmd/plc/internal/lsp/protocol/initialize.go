@@ -12,7 +12,7 @@ type InitializeParams struct {
 	WorkspaceFolders      []WorkspaceFolder  `json:"workspaceFolders"`
 }
 
-// ClientCapabilities holds the client's capabilities that the server looks at.
+// ClientCapabilities has the capabilities of the client that the server uses.
 type ClientCapabilities struct {
 	General struct {
 		PositionEncodings []string `json:"positionEncodings"`
@@ -82,7 +82,7 @@ type ServerCapabilities struct {
 	Workspace                  WorkspaceCapabilities `json:"workspace"`
 }
 
-// TextDocumentSync says how documents are told to the server.
+// TextDocumentSync says how the client sends documents to the server.
 type TextDocumentSync struct {
 	OpenClose bool        `json:"openClose"`
 	Change    int         `json:"change"`
@@ -92,12 +92,12 @@ type TextDocumentSync struct {
 // Incremental is the TextDocumentSync.Change of edits of parts of a document.
 const Incremental = 2
 
-// SaveOptions say what didSave has.
+// SaveOptions says what didSave contains.
 type SaveOptions struct {
 	IncludeText bool `json:"includeText"`
 }
 
-// CompletionOptions say when completion is asked for.
+// CompletionOptions says when the client requests completion.
 type CompletionOptions struct {
 	TriggerCharacters []string `json:"triggerCharacters"`
 }
@@ -107,7 +107,7 @@ type CodeActionOptions struct {
 	CodeActionKinds []string `json:"codeActionKinds"`
 }
 
-// RenameOptions say that a rename can be prepared.
+// RenameOptions says that a rename can be prepared.
 type RenameOptions struct {
 	PrepareProvider bool `json:"prepareProvider"`
 }
@@ -117,7 +117,7 @@ type ExecuteCommandOptions struct {
 	Commands []string `json:"commands"`
 }
 
-// WorkspaceCapabilities say that several folders may be open.
+// WorkspaceCapabilities says that several folders may be open.
 type WorkspaceCapabilities struct {
 	WorkspaceFolders struct {
 		Supported           bool `json:"supported"`

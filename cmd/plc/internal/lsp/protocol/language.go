@@ -22,7 +22,7 @@ type CompletionList struct {
 	Items        []CompletionItem `json:"items"`
 }
 
-// CompletionItem is a text that may be put in.
+// CompletionItem is a text that may be inserted.
 type CompletionItem struct {
 	Label            string         `json:"label"`
 	Kind             int            `json:"kind,omitempty"`
@@ -37,7 +37,7 @@ type CompletionItem struct {
 }
 
 const (
-	// Snippet is the InsertTextFormat of a text with places to fill in.
+	// Snippet is the InsertTextFormat of a text with placeholders.
 	Snippet = 2
 
 	// AsIs is the InsertTextMode of a text whose lines are indented as they should be.
@@ -64,7 +64,7 @@ const (
 	HighlightWrite = 3
 )
 
-// DocumentHighlight is a place that has to do with another one.
+// DocumentHighlight is a place that is related to the one at the cursor.
 type DocumentHighlight struct {
 	Range Range `json:"range"`
 	Kind  int   `json:"kind"`
@@ -99,14 +99,14 @@ type DocumentSymbol struct {
 	Children       []DocumentSymbol `json:"children,omitempty"`
 }
 
-// SymbolInformation is a DocumentSymbol for clients that know no hierarchy.
+// SymbolInformation is a DocumentSymbol for clients that don't support hierarchies.
 type SymbolInformation struct {
 	Name     string   `json:"name"`
 	Kind     int      `json:"kind"`
 	Location Location `json:"location"`
 }
 
-// FoldingRange is lines that can be folded.
+// FoldingRange is a range of lines that can be folded.
 type FoldingRange struct {
 	StartLine int    `json:"startLine"`
 	EndLine   int    `json:"endLine"`
@@ -165,7 +165,7 @@ type InlayHintParams struct {
 // TypeHint is the kind of an InlayHint that shows a type.
 const TypeHint = 1
 
-// InlayHint is a text that is shown in a line and is no part of it.
+// InlayHint is a text that is shown in a line without being part of it.
 type InlayHint struct {
 	Position    Position       `json:"position"`
 	Label       string         `json:"label"`

@@ -13,7 +13,7 @@ type DidChangeParams struct {
 	ContentChanges []ContentChange                 `json:"contentChanges"`
 }
 
-// ContentChange replaces a range of a document, or all of it when the range is nil.
+// ContentChange replaces a range of a document, or the whole document if the range is nil.
 type ContentChange struct {
 	Range *Range `json:"range,omitempty"`
 	Text  string `json:"text"`
@@ -54,7 +54,7 @@ type Diagnostic struct {
 	RelatedInformation []RelatedInformation `json:"relatedInformation,omitempty"`
 }
 
-// CodeDescription leads to a page about a code.
+// CodeDescription has a link to a page about a code.
 type CodeDescription struct {
 	Href string `json:"href"`
 }
