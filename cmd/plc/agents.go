@@ -19,7 +19,7 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// agentFlags are the flags about agents that plc mcp and plc serve have.
+// agentFlags are the flags about agents that plc mcp and plc serve share.
 type agentFlags struct {
 	file    string // with roles
 	page    string
@@ -36,7 +36,7 @@ func addAgents(c *cobra.Command, f *agentFlags, page string) {
 	completeFiles(c, "yaml,yml,json", "agents")
 }
 
-// addServed adds the flags that say how the runs that others begin are made.
+// addServed adds the flags for runs that clients of a server begin.
 func addServed(c *cobra.Command, s *plc.Spec) {
 	addChoice(c, &s.Approvals.Calls, "approve", "", "which calls need a person: all, destructive or none (default: the tool file's policy, or destructive)",
 		itself(plc.ApproveAll, plc.ApproveDestructive, plc.ApproveNone))
@@ -49,7 +49,7 @@ func addServed(c *cobra.Command, s *plc.Spec) {
 	addSize(c, &s.Limits.State, "max-state", "how much the calls of a run may give, as in 64MiB")
 }
 
-// roles returns the roles of the file; nil when there is none.
+// roles returns the roles of the file; nil if there is no file.
 func (f *agentFlags) roles(env *environment) (map[string]*gateway.Role, error) {
 	if f.file == "" {
 		return nil, nil
@@ -61,7 +61,8 @@ func (f *agentFlags) roles(env *environment) (map[string]*gateway.Role, error) {
 	return gateway.ReadRoles(f.file, text)
 }
 
-// pageOf returns where a person answers for a run, on a server at an address; nil for "".
+// pageOf returns a function for the URL of the page on which a person answers for a run, on a
+// server at an address; nil for "".
 func pageOf(address string) (func(run string) string, error) {
 	if address == "" {
 		return nil, nil
@@ -73,8 +74,8 @@ func pageOf(address string) (func(run string) string, error) {
 	return func(run string) string { return pages(run, true) }, nil
 }
 
-// addressesOf returns where a person decides about a run, or looks at it, on a server at an
-// address.
+// addressesOf returns a function for the URL of the page on which a person decides about a run, or
+// looks at it, on a server at an address.
 func addressesOf(address string) (func(run string, decides bool) string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {
@@ -89,8 +90,8 @@ func addressesOf(address string) (func(run string, decides bool) string, error) 
 	}, nil
 }
 
-// gatewayConfig returns the configuration of the engine of a gateway, and what tells the gateway
-// that the tools of a server have changed, once there is one.
+// gatewayConfig returns the configuration of a gateway's engine, and a pointer to set to the
+// gateway, which is then notified when the tools of an MCP server change.
 func (env *environment) gatewayConfig(store journal.Store) (plc.Config, *atomic.Pointer[gateway.Gateway]) {
 	config := env.config(func() (journal.Store, error) { return store, nil })
 	told := &atomic.Pointer[gateway.Gateway]{}
@@ -102,7 +103,7 @@ func (env *environment) gatewayConfig(store journal.Store) (plc.Config, *atomic.
 	return config, told
 }
 
-// role returns the role of this name; nil for "" when there is no file of roles.
+// role returns the role with a name; nil for "" if there is no file of roles.
 func (f *agentFlags) role(env *environment, name string) (*gateway.Role, error) {
 	roles, err := f.roles(env)
 	switch {
@@ -120,7 +121,7 @@ func (f *agentFlags) role(env *environment, name string) (*gateway.Role, error) 
 	return role, nil
 }
 
-// agentsOf returns what serves agents beside a server, to whose pages it leads people.
+// agentsOf returns the handler that serves agents on a server.
 func agentsOf(g *gateway.Gateway, roles map[string]*gateway.Role) http.Handler {
 	next := g.Handler(func(r *http.Request) *gateway.Caller {
 		name, role := server.AgentOf(r)

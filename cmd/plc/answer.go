@@ -18,12 +18,12 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// answerFlags say what is answered, and with what.
+// answerFlags are the flags of plc approve and plc reject.
 type answerFlags struct {
 	store    string
 	as       string
-	yes      bool // without asking
-	full     bool // of approve: all of a plan
+	yes      bool // answer without asking
+	full     bool // of approve: show all of a plan
 	key      string
 	all      bool
 	instance string
@@ -43,12 +43,12 @@ func (f *answerFlags) addTo(c *cobra.Command) {
 	fl.StringVar(&f.reason, "reason", "", "why")
 }
 
-// ofCall reports whether flags are given that only answers about calls have.
+// ofCall reports whether flags are given that are only for answers about calls.
 func (f *answerFlags) ofCall() bool {
 	return f.params != "" || f.result != "" || f.skip || f.instance != ""
 }
 
-// isRun reports whether the argument is a run: a file that exists is a file.
+// isRun reports whether the argument names a run: it does unless there is a file of that name.
 func isRun(name string) bool {
 	_, err := os.Stat(name)
 	return err != nil
@@ -90,7 +90,7 @@ func (env *environment) answerRun(ctx context.Context, args []string, f *answerF
 	}
 	if len(all) == 0 {
 		if len(args) > 1 || f.ofCall() {
-			if _, err := e.PendingPlan(ctx, sum.Run); err != nil { // it waits for no plan either
+			if _, err := e.PendingPlan(ctx, sum.Run); err != nil { // its plan does not wait either
 				return env.showFaulty(ctx, err)
 			}
 			return errors.New("the run waits for its plan to be approved as a whole, and asks about no call; leave out CALL, --params, --result, --skip and --instance")
@@ -111,8 +111,8 @@ func (env *environment) answerRun(ctx context.Context, args []string, f *answerF
 	return env.answerAll(ctx, e, sum, open, answer, f)
 }
 
-// meant returns the questions to answer: of several, the call must be named, or all of them are
-// meant; a caller that is asked about each names none.
+// meant returns the questions to answer. If there are several, the arguments must name a call or
+// --all must be given, unless each is true: then the person will be asked about each.
 func (f *answerFlags) meant(args []string, all []*journal.Question, each bool) ([]*journal.Question, error) {
 	var open []*journal.Question
 	for _, q := range all {
@@ -167,7 +167,7 @@ func (env *environment) answerFrom(f *answerFlags, approve bool) (*exec.Answer, 
 	return a, nil
 }
 
-// value reads a value: JSON in an argument, or in a file.
+// value reads a JSON value from an argument or from the file that it names.
 func (env *environment) value(arg string) (json.RawMessage, error) {
 	if !isRun(arg) || arg == "-" {
 		g, err := env.jsonFile(arg)
@@ -177,7 +177,7 @@ func (env *environment) value(arg string) (json.RawMessage, error) {
 	return g.JSON, err
 }
 
-// answerAll puts an answer to questions; on a terminal a person is asked for each.
+// answerAll answers questions; on a terminal it asks the person about each.
 func (env *environment) answerAll(ctx context.Context, e *plc.Engine, sum *journal.Summary, open []*journal.Question, answer *exec.Answer, f *answerFlags) error {
 	given := answer.Params != nil || answer.Result != nil || answer.Skip || !answer.Approved
 	var defs func(string) *tool.Definition
@@ -238,7 +238,7 @@ func (env *environment) answerAll(ctx context.Context, e *plc.Engine, sum *journ
 		if id := sum.Labels[plc.LoopLabel]; id != "" {
 			goOn = display.Sprintf("plc solve --resume %s", env.argsFor(id))
 		}
-		if sum.Labels[runner.Label] != "" { // the server that began it looks after it
+		if sum.Labels[runner.Label] != "" { // the server that began it will continue it
 			env.hintf("the run goes on by itself while plc mcp or plc serve, which began it, is running; otherwise %s goes on", goOn)
 		} else {
 			env.hintf("%s goes on", goOn)
@@ -256,7 +256,7 @@ func (env *environment) nobody() error {
 	return exit(exitPaused)
 }
 
-// saidIn describes an answer in a word.
+// saidIn describes an answer in one word.
 func saidIn(a *exec.Answer) string {
 	switch {
 	case a.Skip:
@@ -271,7 +271,8 @@ func saidIn(a *exec.Answer) string {
 	return "rejected"
 }
 
-// definitions returns the definitions of the tools of a recorded run, by which answers are checked.
+// definitions returns a function for the definitions of the tools of a recorded run, with which
+// answers are checked.
 func (env *environment) definitions(ctx context.Context, e *plc.Engine, run string) (func(name string) *tool.Definition, error) {
 	p, err := e.PlanOf(ctx, run)
 	if err != nil {
@@ -283,7 +284,7 @@ func (env *environment) definitions(ctx context.Context, e *plc.Engine, run stri
 	}, nil
 }
 
-// answerPlan answers for a lazy plan as a whole that waits to be approved.
+// answerPlan approves or rejects, as a whole, a lazy plan that waits for approval.
 func (env *environment) answerPlan(ctx context.Context, e *plc.Engine, run string, f *answerFlags, approve bool) error {
 	if !approve {
 		return env.rejectPlan(ctx, e, run, f.reason, f.as)

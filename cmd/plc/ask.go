@@ -11,16 +11,15 @@ import (
 	"github.com/plc-lang/plc/internal/display"
 )
 
-// canAsk reports whether there is a person to ask: one who sees the question and
-// can type.
+// canAsk reports whether there is a person who can see a question and type an answer.
 func (env *environment) canAsk() bool {
 	return isTerminal(env.stdin) && isTerminal(env.stderr)
 }
 
-// ask puts a question to a person, who says yes, or anything else: that is a no and
-// the reason. At an end of input or of ctx it is a no as well, for the reason noAnswer or
-// interrupted. show draws nothing meanwhile. A single letter that is no answer, and not among the
-// letters, is asked about again, and after maxUnknown of them there was no answer.
+// ask asks a person a question. An answer other than yes is a no, with that text as the reason. At
+// the end of input, or when ctx is done, it returns a no with the reason noAnswer or interrupted.
+// show draws nothing meanwhile. If the person types a single letter that is not an answer and not
+// one of letters, ask asks again; after maxUnknown such lines it returns noAnswer.
 func (env *environment) ask(ctx context.Context, show *progress, question display.Text, letters ...string) (yes bool, why string) {
 	release, ok := env.hold(ctx)
 	if !ok {
@@ -41,16 +40,16 @@ func (env *environment) ask(ctx context.Context, show *progress, question displa
 	return false, noAnswer
 }
 
-// maxUnknown is the number of unclear lines in a row after which nobody is asked any more.
+// maxUnknown is the number of unclear lines in a row after which plc stops asking.
 const maxUnknown = 3
 
-// isSlip reports whether a line is more likely a slip of the finger than a reason: a letter, or y
-// and something else.
+// isSlip reports whether a line is more likely a typing error than a reason: a single letter, or y
+// and more text.
 func isSlip(line string) bool {
 	return utf8.RuneCountInString(line) == 1 || strings.HasPrefix(strings.ToLower(line), "y ")
 }
 
-// askWhole asks a question with pages, which + shows.
+// askWhole asks a question with more pages, which + shows.
 func (env *environment) askWhole(ctx context.Context, question display.Text, pages []display.Text) (yes bool, why string) {
 	for page := 0; ; page++ {
 		if page == len(pages) {
@@ -64,14 +63,14 @@ func (env *environment) askWhole(ctx context.Context, question display.Text, pag
 	}
 }
 
-// Why there is no line.
+// Reasons why there is no line.
 const (
 	interrupted = "it was interrupted"
 	noAnswer    = "there was no answer"
 )
 
-// hold waits for the turn of a question: there is one at a time, the one that has waited
-// longest. It is not ok when ctx is done before.
+// hold waits for the turn of a question. Questions are asked one at a time, the one that has waited
+// longest first. ok is false if ctx is done before.
 func (env *environment) hold(ctx context.Context) (release func(), ok bool) {
 	env.waiting.Add(1)
 	select {
@@ -88,14 +87,14 @@ func (env *environment) hold(ctx context.Context) (release func(), ok bool) {
 	return release, true
 }
 
-// prompt puts a question whose turn it is and reads a line; why says that there is none.
+// prompt asks a question whose turn it is and reads a line. If there is no line, why says why.
 //
-// What was typed before the question can't be meant as an answer, and is thrown away.
-// Nothing is read but for a question: a run in the background would be stopped for it.
+// Text that was typed before the question can't be an answer, so it is discarded. Input is read
+// only for a question, since the system stops a background process that reads from its terminal.
 func (env *environment) prompt(ctx context.Context, show *progress, question display.Text) (line, why string) {
 	defer show.pause()()
 	flushInput(env.stdin)
-	select { // a line that was meant for a question that was answered elsewhere
+	select { // a line for an earlier question, which was answered elsewhere
 	case <-env.line:
 		env.line = nil
 	default:
@@ -116,9 +115,8 @@ func (env *environment) prompt(ctx context.Context, show *progress, question dis
 	return "", why
 }
 
-// readLine reads one line of a terminal, which gives no more at once; at the end of
-// input there is none. A line that nobody waited for to its end is for the next question.
-// Who calls it holds asking.
+// readLine returns a channel with the next line of the terminal; it has none at the end of input.
+// If nobody waits until the line is complete, it is for the next question. The caller holds asking.
 func (env *environment) readLine() <-chan string {
 	if env.line != nil {
 		return env.line
@@ -150,7 +148,7 @@ func verdictOfLine(line string) (yes bool, why string) {
 	return false, line
 }
 
-// approveAll lets every call be made, and answers nothing else.
+// approveAll approves every call, and answers no other questions.
 func approveAll(_ context.Context, q *exec.Question) (exec.Answer, error) {
 	if q.Kind != exec.ApprovalQuestion {
 		return exec.Answer{}, exec.ErrNobody

@@ -20,9 +20,9 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// approver puts calls to the person at the terminal, with all that they would be called with.
-// Somebody elsewhere may be quicker to answer about r; a nil r is a run of a loop, about which
-// nobody else can answer while it goes on.
+// approver returns a function that asks the person at the terminal about calls, showing everything
+// that they would be called with. Meanwhile somebody elsewhere may answer a question of the run r.
+// r is nil for a run of a loop, whose questions nobody else can answer.
 func (env *environment) approver(show *progress, r *plc.Run) func(context.Context, *exec.Question) (exec.Answer, error) {
 	return func(ctx context.Context, q *exec.Question) (exec.Answer, error) {
 		a, err := env.askCall(ctx, show, &asked{
@@ -43,22 +43,22 @@ func definitionOf(t *tool.Tool) *tool.Definition {
 	return t.Definition
 }
 
-// asked is a question about a call, as a person is shown it.
+// asked is a question about a call, as plc shows it.
 type asked struct {
 	path, instance string
 	terms          *exec.Terms
-	fallback       bool // the terms are those of the fallback of the call
+	fallback       bool // the terms are those of the call's fallback
 	kind           exec.QuestionKind
 	reason         string
 	failure        *exec.Failure
-	definition     *tool.Definition // nil: params and results are not checked here
+	definition     *tool.Definition // nil if params and results are not checked here
 }
 
-// text returns the question, with all that the call would do. Long params are cut; whole is false
-// if there are any, so that the other pages have something to show.
+// text returns the question, with everything that the call would do. Long params are cut; then
+// whole is false, and the other pages show the rest.
 func (q *asked) text() (text display.Text, whole bool) { return q.write(true) }
 
-// full returns the question with nothing cut.
+// full returns the question without cutting anything.
 func (q *asked) full() display.Text {
 	text, _ := q.write(false)
 	return text
@@ -98,8 +98,8 @@ const (
 	pageRows   = 40
 )
 
-// showTerms shows what runs, how often and with which params. If cut is set, it shortens long
-// values. It reports whether that is all.
+// showTerms shows what runs, how often and with which params. With cut, it shortens long values,
+// and reports whether nothing was cut.
 func showTerms(b *display.Builder, t *exec.Terms, cut bool) (whole bool) {
 	if t.Target != "" {
 		b.Line("  runs %s (%s)", t.Target, t.Origin)
@@ -123,8 +123,8 @@ func showTerms(b *display.Builder, t *exec.Terms, cut bool) (whole bool) {
 	return whole
 }
 
-// showValue shows a value; if cut is set, it shortens a long one. It reports whether the value was
-// shown completely. If not, it adds a line that begins with what.
+// showValue shows a value; with cut, it shortens a long one. It reports whether the value was shown
+// completely. If not, it adds a line that begins with what.
 func showValue(b *display.Builder, what display.Literal, value json.RawMessage, cut bool) (whole bool) {
 	whole = true
 	lines := display.IndentedJSON(value, "  ").Lines()
@@ -148,7 +148,7 @@ func showValue(b *display.Builder, what display.Literal, value json.RawMessage, 
 	return whole
 }
 
-// pages returns the params as a whole, in pages of rows that fit into so many columns.
+// pages returns the complete params, in pages of rows that fit into this width.
 func (q *asked) pages(width int) (pages []display.Text) {
 	var b display.Builder
 	b.Line("  params %s", display.IndentedJSON(q.terms.Params, "  "))
@@ -161,7 +161,7 @@ func (q *asked) pages(width int) (pages []display.Text) {
 	return pagesOf(b.Text(), width)
 }
 
-// pagesOf returns the pages of a text, of rows that fit into so many columns; 0 is any number.
+// pagesOf returns the pages of a text, with rows that fit into this width; 0 is any width.
 func pagesOf(text display.Text, width int) (pages []display.Text) {
 	if width > 0 {
 		text = text.Wrap(width, onward)
@@ -221,7 +221,7 @@ func (q *asked) help() display.Text {
 `, no)
 }
 
-// askCall puts a question about a call until there is an answer that can be taken.
+// askCall asks a question about a call until there is a valid answer.
 func (env *environment) askCall(ctx context.Context, show *progress, q *asked) (exec.Answer, error) {
 	release, ok := env.hold(ctx)
 	if !ok {
@@ -283,7 +283,7 @@ func (env *environment) askCall(ctx context.Context, show *progress, q *asked) (
 	}
 }
 
-// isUnknown reports whether a line is no answer, and more likely a slip of the finger than a reason
+// isUnknown reports whether a line is not an answer, and more likely a typing error than a reason
 // for a no.
 func (q *asked) isUnknown(line string) bool {
 	word, rest, _ := strings.Cut(line, " ")
@@ -301,8 +301,8 @@ func (q *asked) isUnknown(line string) bool {
 	return isSlip(line)
 }
 
-// answerOf returns the answer that a line gives: a word, and what follows it. Anything that is no
-// answer is a no, and why.
+// answerOf returns the answer in a line, which is a word and text after it. Any other line is a no,
+// with the line as the reason.
 func (env *environment) answerOf(ctx context.Context, show *progress, q *asked, line string) (exec.Answer, error) {
 	word, rest, _ := strings.Cut(line, " ")
 	rest = strings.TrimSpace(rest)
@@ -332,7 +332,7 @@ func (env *environment) answerOf(ctx context.Context, show *progress, q *asked, 
 	return exec.Answer{Reason: line}, nil
 }
 
-// edited returns JSON from a person: what is on the line already, else the text as changed in the
+// edited returns JSON from a person: the text given on the line, else the text as changed in the
 // user's editor, or else another line.
 func (env *environment) edited(ctx context.Context, show *progress, given string, text json.RawMessage, what string) (json.RawMessage, error) {
 	if given != "" {
@@ -357,7 +357,7 @@ func (env *environment) edited(ctx context.Context, show *progress, given string
 	return jsonscan.Compact(nil, line), nil
 }
 
-// inEditor has a text edited.
+// inEditor lets the user edit a text in an editor.
 func (env *environment) inEditor(ctx context.Context, show *progress, editor string, text json.RawMessage) ([]byte, error) {
 	f, err := os.CreateTemp("", "plc-*.json")
 	if err != nil {

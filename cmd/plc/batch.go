@@ -13,15 +13,15 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// batch is a run of a template whose instances are told one by one, as they end: there
-// may be more of them than memory holds. The nil batch tells nothing.
+// batch reports the instances of a template's run one by one, as they end, since there may be more
+// of them than memory holds. The nil batch reports nothing.
 type batch struct {
 	show *progress
 
 	mu     sync.Mutex
 	out    *jsonLines // nil for none
 	counts map[exec.Status]int
-	first  []exec.InstanceResult // that did not complete, without what they hold
+	first  []exec.InstanceResult // the first instances that did not complete, without their values
 	unsure bool                  // a call failed that may have done its work
 }
 
@@ -62,7 +62,7 @@ func (env *environment) newBatch(prog *compile.Program, f *runFlags, show *progr
 	return b, nil
 }
 
-// instance takes note of the outcome of an instance.
+// instance processes the outcome of an instance.
 func (b *batch) instance(r *exec.InstanceResult) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,7 +75,7 @@ func (b *batch) instance(r *exec.InstanceResult) {
 	b.out.write(r)
 }
 
-// close ends the lines; it reports whether some were lost.
+// close closes the output of lines, and returns an error if some were lost.
 func (b *batch) close() error {
 	if b == nil {
 		return nil
@@ -85,7 +85,7 @@ func (b *batch) close() error {
 	return b.out.close()
 }
 
-// batchDocument is the last line of plc run --format json, where each instance has one.
+// batchDocument is the last line of plc run --format json, after a line for each instance.
 type batchDocument struct {
 	Run       string              `json:"run"`
 	Status    exec.Status         `json:"status"`
@@ -116,13 +116,14 @@ func (b *batch) writeDocument(w io.Writer, res *exec.Result) error {
 	return newLines(w).enc.Encode(batchDocument{res.Run, res.Status, res.Reason, b.counts, res.Findings, res.Usage})
 }
 
-// write writes how many instances came to which end, and those that did not complete.
+// write writes the number of instances in each status, and lists those that did not complete.
 func (b *batch) write(w io.Writer, res *exec.Result) {
 	showf(w, "%s\n", headlineOfInstances(res, b.counts))
 	showInstances(w, b.first, total(b.counts)-b.counts[exec.Completed])
 }
 
-// showInstances shows instances that did not complete, and why, of so many.
+// showInstances shows the first instances that did not complete, and why; all is their total
+// number.
 func showInstances(w io.Writer, list []exec.InstanceResult, all int) {
 	width := 0
 	for i := range list {

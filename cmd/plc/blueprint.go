@@ -16,7 +16,7 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// What a blueprint shows of a plan.
+// How much of a plan a blueprint shows.
 const (
 	maxValue  = 300 // columns of a value
 	maxListed = 500 // calls, on a terminal
@@ -28,7 +28,7 @@ func blueprint(name string, d *forecast.DryRun, f *forecast.Forecast, most int) 
 	return new(blueprintWriter).write(name, d, f, most)
 }
 
-// fullBlueprint returns the blueprint of all calls with long values as a whole.
+// fullBlueprint returns the blueprint of all calls without cutting long values.
 func fullBlueprint(name string, d *forecast.DryRun, f *forecast.Forecast) display.Text {
 	return (&blueprintWriter{full: true}).write(name, d, f, 0)
 }
@@ -83,7 +83,7 @@ func (b *blueprintWriter) value(text string) string {
 	return fmt.Sprintf("%s (%d bytes, SHA-256 %x)", shown, len(text), sha256.Sum256([]byte(text)))
 }
 
-// atMost returns a bound in words.
+// atMost describes a bound.
 func atMost(n forecast.Count, noun string) string {
 	switch n {
 	case 0:
@@ -122,7 +122,7 @@ func (b *blueprintWriter) call(n int, c *forecast.Call) {
 	}
 }
 
-// assumed writes what the dry run assumes of a call: its runs, its outcome and its result.
+// assumed writes what the dry run assumes about a call: its runs, its outcome and its result.
 func (b *blueprintWriter) assumed(c *forecast.Call) {
 	switch {
 	case c.Runs > 0:
@@ -216,7 +216,7 @@ func (b *blueprintWriter) terms(c *forecast.Call) {
 	b.undo("       ", c.Undo)
 }
 
-// undo writes what takes a call back when the run is undone, with its params as they are written.
+// undo writes the call that undoes a call, with its params as they are written.
 func (b *blueprintWriter) undo(indent string, u *forecast.UndoTerms) {
 	if u == nil {
 		return
@@ -235,7 +235,7 @@ func (b *blueprintWriter) undo(indent string, u *forecast.UndoTerms) {
 	}
 }
 
-// purpose writes what the plan says a call is for.
+// purpose writes the description of a call in the plan.
 func (b *blueprintWriter) purpose(c *forecast.Call) {
 	rest := c.Source().Source.Rest
 	if rest == nil {
@@ -250,7 +250,7 @@ func (b *blueprintWriter) purpose(c *forecast.Call) {
 
 // params writes the params of a call: their values on the assumed path and, for values that are not
 // in the plan itself, the expression too. If the call is not on that path, it writes them as they
-// stand in the plan.
+// are in the plan.
 func (b *blueprintWriter) params(c *forecast.Call) {
 	values := map[string]json.RawMessage{}
 	_ = json.Unmarshal(c.Params, &values) // an object, or nothing
@@ -270,7 +270,7 @@ func (b *blueprintWriter) params(c *forecast.Call) {
 	}
 }
 
-// tooLarge says of a value of so many bytes that it is not shown.
+// tooLarge returns a text that says that a value of this size is not shown.
 func tooLarge(bytes int) string {
 	return fmt.Sprintf("not shown: too large (%s)", count(bytes, "byte"))
 }
@@ -330,8 +330,8 @@ func (b *blueprintWriter) effect(e *forecast.Effect) {
 	b.line("  %s  %s, by %s%s (%s, %s): %s", e.Tool, e.Kind.Meaning(), b.value(e.Words), domain, atMost(e.Most, "time"), assumed, names)
 }
 
-// flows writes what the policies on the flow of information let through, and what they still check
-// while the plan runs.
+// flows writes which flows of information the policies allow, and which they will check while the
+// plan runs.
 func (b *blueprintWriter) flows(reports []*flow.Report) {
 	for _, r := range reports {
 		b.line("")
@@ -394,7 +394,7 @@ func (b *blueprintWriter) failing(f *forecast.Forecast) {
 // maxFailing is the maximum width of a column of the table.
 const maxFailing = 60
 
-// doneWords returns a list of effects in words.
+// doneWords describes a list of effects.
 func doneWords(all []forecast.Done, more int) string {
 	var names []string
 	for _, d := range all {

@@ -15,23 +15,23 @@ import (
 	"github.com/plc-lang/plc/tool/guard"
 )
 
-// cacheSuffix ends the name of a store's cache.
+// cacheSuffix is the end of the name of a store's cache.
 const cacheSuffix = "-cache"
 
-// memory is the cache beside a store. It is opened when a call asks it.
+// memory is the cache beside a store. It is opened when a call first uses it.
 type memory struct {
 	path   string
 	warnf  func(format display.Literal, args ...any)
 	once   sync.Once
 	opened *sqlite.Cache
-	folder string // the current one: what programs and paths mean depends on it
+	folder string // the current folder, on which programs and paths depend
 	warn   sync.Once
 }
 
 var _ guard.Memory = (*memory)(nil)
 
-// memoryBeside sets the memory to that of the store that a flag names; nil without a store, when
-// results are remembered as long as the process lives.
+// memoryBeside sets the memory to the cache beside the store that a flag names; nil without a
+// store, so that results are remembered only as long as the process lives.
 func (env *environment) memoryBeside(storeFlag string) error {
 	path, err := localPath(storeFlag)
 	if path == "" || err != nil {
@@ -76,7 +76,7 @@ func (m *memory) Keep(key, value []byte, outcome string, keep time.Duration) {
 	m.tell(c)
 }
 
-// tell says once that the cache is of no use.
+// tell reports once that the cache can't be used.
 func (m *memory) tell(c *sqlite.Cache) {
 	if err := c.Fault(); err != nil {
 		m.warn.Do(func() {
@@ -89,12 +89,12 @@ func (m *memory) tell(c *sqlite.Cache) {
 func (m *memory) close() {
 	m.once.Do(func() {})
 	if m.opened != nil {
-		_ = m.opened.Close() // to lose it loses nothing
+		_ = m.opened.Close() // losing the cache does no harm
 	}
 }
 
-// cleanCache deletes what is too old from the cache beside a store, or the cache if it is damaged.
-// It reports how many results went.
+// cleanCache deletes old results from the cache beside a store, or the whole cache if it is
+// damaged. It returns the number of deleted results.
 func cleanCache(ctx context.Context, storeFlag string) (int, error) {
 	path, err := localPath(storeFlag)
 	if path == "" || err != nil {
@@ -102,7 +102,7 @@ func cleanCache(ctx context.Context, storeFlag string) (int, error) {
 	}
 	path += cacheSuffix
 	if _, err := os.Stat(path); err != nil {
-		return 0, nil // there is none
+		return 0, nil // there is no cache
 	}
 	c, _ := sqlite.OpenCache(path)
 	n, err := c.Clean(ctx)

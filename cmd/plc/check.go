@@ -104,8 +104,8 @@ func fixable(l diag.List) (n int) {
 	return n
 }
 
-// noneCanBeRead reports whether there are plans and none can be read. Then it says so, and the
-// error is the exit code.
+// noneCanBeRead reports whether there are plans but none can be read. In that case it prints the
+// errors, and its own error is the exit code.
 func (env *environment) noneCanBeRead(names []string, f *checkFlags) (bool, error) {
 	var faults []error
 	for _, name := range names {
@@ -127,7 +127,7 @@ func (env *environment) noneCanBeRead(names []string, f *checkFlags) (bool, erro
 	return true, cmp.Or(report.end(newTally(nil)), error(exit(exitUsage)))
 }
 
-// checkEach checks plans one by one: their files are changed, or more is printed than findings.
+// checkEach checks plans one by one, for flags that change their files or print more than findings.
 func (env *environment) checkEach(names []string, f *checkFlags, s *plc.Checker) iter.Seq[*plc.ListedPlan] {
 	return func(yield func(*plc.ListedPlan) bool) {
 		for _, name := range names {
@@ -148,7 +148,7 @@ func (env *environment) checkEach(names []string, f *checkFlags, s *plc.Checker)
 	}
 }
 
-// checkFile checks one plan and, when that is wanted, applies the fixes.
+// checkFile checks one plan and, with --fix, applies the fixes.
 func (env *environment) checkFile(name string, f *checkFlags, s *plc.Checker) (*loaded, error) {
 	if f.fix && name == "-" {
 		return nil, errors.New("--fix changes files, and standard input is none")
@@ -172,11 +172,13 @@ func (env *environment) types(prog *compile.Program) {
 	}
 }
 
-// maxFixes limits the rounds of fixes of a plan: some fixes show only after others were made.
+// maxFixes limits the rounds of fixes of a plan, since some findings appear only after others were
+// fixed.
 const maxFixes = 20
 
-// fix applies the fixes of a plan's findings to its file, says which, and checks it again, until
-// there are none. What has two readings is left to a person, and said.
+// fix applies the fixes of a plan's findings to its file, lists them, and checks the plan again,
+// until there are no more fixes. It leaves fixes of texts with two possible meanings to the user,
+// and says so.
 func (env *environment) fix(name string, s *plc.Checker, l *loaded) (*loaded, error) {
 	for range maxFixes {
 		next, err := env.fixOnce(name, s, l)
@@ -200,7 +202,7 @@ func (env *environment) fix(name string, s *plc.Checker, l *loaded) (*loaded, er
 	return l, nil
 }
 
-// fixOnce applies the fixes once; it returns l itself when there was nothing to do.
+// fixOnce applies the fixes once; it returns l itself if there are none.
 func (env *environment) fixOnce(name string, s *plc.Checker, l *loaded) (*loaded, error) {
 	var fixes []*diag.Fix
 	for _, f := range l.Fixes() {
@@ -212,7 +214,7 @@ func (env *environment) fixOnce(name string, s *plc.Checker, l *loaded) (*loaded
 		return l, nil
 	}
 	before := l.prog.File().Origin().Text
-	text, _ := diag.ApplyFixes(before, fixes) // one that overlaps others is made the next time
+	text, _ := diag.ApplyFixes(before, fixes) // a fix that overlaps another is applied in the next round
 	if bytes.Equal(text, before) {
 		return l, nil
 	}
@@ -223,7 +225,7 @@ func (env *environment) fixOnce(name string, s *plc.Checker, l *loaded) (*loaded
 	return env.load(name, s)
 }
 
-// verdict returns exit 1 when findings forbid the plan.
+// verdict returns exit 1 if there are errors, or with strict also warnings.
 func verdict(l diag.List, strict bool) error {
 	if l.HasErrors() || strict && l.Count(diag.Warning) > 0 {
 		return exit(exitErrors)
@@ -243,7 +245,7 @@ func (env *environment) writeFindings(format string, l diag.List) error {
 	return nil
 }
 
-// summary counts findings for people.
+// summary prints the numbers of findings for people.
 func (env *environment) summary(errs, warnings, plans int) {
 	switch {
 	case errs+warnings > 0:

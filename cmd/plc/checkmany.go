@@ -13,7 +13,8 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// reportAll reports what was found in plans as they are checked. names are those of their files.
+// reportAll reports the findings about plans as they are checked. names are the names of their
+// files.
 func (env *environment) reportAll(names []string, f *checkFlags, s *plc.Checker, checked iter.Seq[*plc.ListedPlan]) error {
 	report, err := env.reportOf(f)
 	if err != nil {
@@ -56,7 +57,7 @@ type tally struct {
 	plans, faulty    int
 	errors, warnings int
 	codes            map[diag.Code]*codeTally
-	tools            diag.List // a finding about an unknown tool, one without a fix if there is any
+	tools            diag.List // a finding about an unknown tool, if possible one without a fix
 
 	unimplemented, input nameSet // see noteUnchecked
 }
@@ -86,7 +87,7 @@ func (t *tally) add(p *plc.ListedPlan) {
 	t.noteUnchecked(p.Unimplemented, p.UncheckedInput)
 }
 
-// noteUnchecked notes what could not be checked of a plan without errors: see
+// noteUnchecked notes the parts of a plan without errors that could not be checked: see
 // plc.Plan.Unimplemented and UncheckedInput.
 func (t *tally) noteUnchecked(unimplemented, input []string) {
 	t.unimplemented.add(unimplemented)
@@ -111,7 +112,7 @@ func (s *nameSet) add(names []string) {
 	}
 }
 
-// count counts findings, and gives the codes that they have.
+// count counts findings, and returns the counts of the codes that they have.
 func (t *tally) count(l diag.List) (codes []*codeTally) {
 	t.errors += l.Count(diag.Error)
 	t.warnings += l.Count(diag.Warning)
@@ -133,7 +134,7 @@ func (t *tally) count(l diag.List) (codes []*codeTally) {
 	return codes
 }
 
-// byCode returns the codes, those of most plans first.
+// byCode returns the codes, those that most plans have first.
 func (t *tally) byCode() []*codeTally {
 	list := []*codeTally{}
 	for _, c := range t.codes {
@@ -156,9 +157,9 @@ func (t *tally) MarshalJSON() ([]byte, error) {
 	}{t.plans, t.faulty, t.errors, t.warnings, t.byCode()})
 }
 
-// checkReport is where findings go: each is nil when there is nothing to do.
+// checkReport has functions that report findings; a nil function reports nothing.
 type checkReport struct {
-	list func(diag.List)       // those that are of no plan
+	list func(diag.List)       // findings that belong to no plan
 	plan func(*plc.ListedPlan) // as they come
 	end  func(*tally) error
 }
@@ -182,7 +183,7 @@ func (env *environment) reportOf(f *checkFlags) (*checkReport, error) {
 
 func nothing(diag.List) {}
 
-// summaryReport counts.
+// summaryReport returns a report that only counts findings.
 func (env *environment) summaryReport(format string) *checkReport {
 	end := func(t *tally) error { return env.writeJSON(t) }
 	if format == "text" {
@@ -202,7 +203,8 @@ func writeSummary(w io.Writer, t *tally) error {
 	return out.Flush()
 }
 
-// namedReport writes the findings of each plan for people, below its id if it has one.
+// namedReport returns a report that writes the findings of each plan for people, below its id if it
+// has one.
 func (env *environment) namedReport() *checkReport {
 	shown, more := 0, 0
 	list := func(l diag.List) {
@@ -227,7 +229,7 @@ func (env *environment) namedReport() *checkReport {
 	}
 }
 
-// lineReport writes a line of JSON for each plan.
+// lineReport returns a report that writes a line of JSON for each plan.
 func (env *environment) lineReport() *checkReport {
 	out := bufio.NewWriter(env.stdout)
 	lines := newLines(out)

@@ -56,7 +56,7 @@ read, 3 the run failed, 4 it waits for somebody, 5 rejected, 130 a signal.`,
 	return root
 }
 
-// giveExamples completes the commands that come with the library.
+// giveExamples adds examples to the commands that come with the library.
 func giveExamples(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
@@ -85,8 +85,8 @@ func help(c *cobra.Command, args []string) error {
 	return knownCommand(found, rest)
 }
 
-// knownCommand refuses what is no command below c. A plan without a command is a likely
-// slip of a newcomer.
+// knownCommand returns an error for an argument that is not a command below c. New users are likely
+// to give a plan without a command.
 func knownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -180,7 +180,7 @@ func choice[T any](flag, value string, values map[string]T) (T, error) {
 	return v, nil
 }
 
-// itself returns a map from each word to itself.
+// itself returns a map of each word to itself.
 func itself[T ~string](words ...T) map[string]T {
 	all := map[string]T{}
 	for _, w := range words {
@@ -199,7 +199,7 @@ func (e *choiceError) Error() string {
 	return fmt.Sprintf("--%s %q: it is one of %s", e.flag, e.value, strings.Join(e.known, ", "))
 }
 
-// oneOf is the value of a flag that takes one of a set of words.
+// oneOf is the value of a flag that accepts one of a set of words.
 type oneOf[T any] struct {
 	flag, word string
 	to         *T
@@ -224,7 +224,7 @@ func (f *oneOf[T]) String() string { return f.word }
 
 func (*oneOf[T]) Type() string { return "string" }
 
-// notNegative refuses numbers below zero: no flag means anything by them.
+// notNegative returns an error for negative numbers, which no flag accepts.
 func notNegative(c *cobra.Command) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		switch f.Value.Type() {
@@ -313,7 +313,7 @@ func complete(c *cobra.Command, flag string, values ...string) {
 	must(c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// addWord adds a flag that takes one of words. Unlike addChoice, it does not check the word: that
+// addWord adds a flag that accepts one of words. Unlike addChoice, it does not check the word: that
 // is done after all flags are read.
 func addWord(c *cobra.Command, to *string, flag, word, usage string, words ...string) {
 	c.Flags().StringVar(to, flag, word, usage)
@@ -337,14 +337,14 @@ func completePlans(most int) cobra.CompletionFunc {
 	}
 }
 
-// must panics: a command is not put together right.
+// must panics if err is not nil: the command is built incorrectly.
 func must(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
-// addFormat adds the flag that says whether the output is JSON.
+// addFormat adds the flag --format, which sets asJSON.
 func addFormat(c *cobra.Command, asJSON *bool, usage string) {
 	addChoice(c, asJSON, "format", "text", usage, map[string]bool{"text": false, "json": true})
 }
@@ -371,7 +371,7 @@ func (env *environment) sameFlags() display.Text {
 	return b.Text()
 }
 
-// hintf says on standard error what to do next.
+// hintf prints a hint to standard error that says what to do next.
 func (env *environment) hintf(format display.Literal, args ...any) {
 	showf(env.stderr, "hint: %s\n", display.Sprintf(format, args...))
 }

@@ -135,14 +135,14 @@ func convertPlan(s *plc.Checker, src *diag.File, to string) *converted {
 	return c
 }
 
-// written returns a plan in the notation that --to names.
+// written returns the text of a plan in the notation that --to names.
 func written(doc *lang.Document, to string) ([]byte, diag.List) {
 	if n, ok := notations.Lookup(to); ok {
 		return n.Write(doc)
 	}
 	out, err := lang.Format(doc)
 	if err != nil {
-		panic(err) // it was read without an error
+		panic(err) // it was parsed without an error
 	}
 	return out, nil
 }

@@ -49,7 +49,7 @@ with --exit-code, when they differ.`,
 	return c
 }
 
-// compare compiles two plans and finds what differs in meaning.
+// compare compiles two plans and returns the differences in their meaning.
 func (env *environment) compare(c *cobra.Command, names []string, f *planFlags) (*report.Diff, error) {
 	s, err := env.settings(c, f, plc.ToCheck, names...)
 	if err != nil {
@@ -69,7 +69,7 @@ func (env *environment) compare(c *cobra.Command, names []string, f *planFlags) 
 	return report.Compare(progs[0], progs[1]), nil
 }
 
-// showDiff shows a difference to people.
+// showDiff shows the differences to people.
 func showDiff(w io.Writer, d *report.Diff) error {
 	out := newBuffered(w)
 	if d.IsEmpty() {
@@ -83,7 +83,7 @@ func showDiff(w io.Writer, d *report.Diff) error {
 	return out.Flush()
 }
 
-// writeDiff writes what differs in one document.
+// writeDiff writes the differences of one document.
 func writeDiff(out io.Writer, d *report.Diff) {
 	line := func(format display.Literal, args ...any) { showf(out, "%s\n", display.Sprintf(format, args...)) }
 	for _, id := range d.Removed {

@@ -12,8 +12,7 @@ import (
 	"github.com/plc-lang/plc/tool/mcp"
 )
 
-// answerServer puts to a person what an MCP server wants to know: each member of the
-// answer is asked for by itself.
+// answerServer asks a person the question of an MCP server, one member of the answer at a time.
 func (env *environment) answerServer(ctx context.Context, q *mcp.Question) (*mcp.Answer, error) {
 	show := env.shown.Load()
 	yes, _ := env.ask(ctx, show, aboutServer(q))

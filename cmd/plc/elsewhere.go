@@ -19,8 +19,8 @@ import (
 // onTemporal is the name of the engine.
 const onTemporal = "temporal"
 
-// elsewhereFlags are the flags of plc run that only a run in this process can use, and what has
-// their place.
+// elsewhereFlags has the flags of plc run that only a run in this process can use, and what to use
+// instead.
 var elsewhereFlags = map[string]string{
 	"events":        "plc temporal events RUN prints them",
 	"results":       "plc temporal results RUN prints them",
@@ -107,8 +107,8 @@ func programOf(engine string) (string, error) {
 	return path, nil
 }
 
-// handOver runs a program in place of this one: its exit code is that of plc. A signal is passed
-// on.
+// handOver runs a program instead of this one: its exit code becomes that of plc. Signals are
+// passed on.
 func (env *environment) handOver(cmd *osexec.Cmd) error {
 	cmd.Stdout, cmd.Stderr = env.stdout, env.stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
@@ -117,7 +117,7 @@ func (env *environment) handOver(cmd *osexec.Cmd) error {
 	if ended, ok := errors.AsType[*osexec.ExitError](err); ok && ended.ExitCode() > 0 {
 		return exit(ended.ExitCode())
 	}
-	if cmd.ProcessState != nil && cmd.ProcessState.Success() { // whatever its context was
+	if cmd.ProcessState != nil && cmd.ProcessState.Success() { // even if its context is done
 		return nil
 	}
 	return err

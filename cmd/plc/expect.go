@@ -13,7 +13,7 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// expects returns the value of --expect: JSON, or else a string.
+// expects returns the value of --expect, which is JSON, or else a string.
 func expects(flag string) json.RawMessage {
 	if jsonscan.Check([]byte(flag), jsonscan.Limits{}) != nil {
 		return quote(flag)
@@ -21,7 +21,7 @@ func expects(flag string) json.RawMessage {
 	return jsonscan.Compact(nil, []byte(flag))
 }
 
-// meets reports, of a run that completed, that it did not give what was expected.
+// meets returns an error if a completed run did not give the expected value.
 func (env *environment) meets(f *runFlags, l *loaded, res *exec.Result) error {
 	got, err := jsonscan.Marshal(gave(l, res))
 	if err != nil {
@@ -42,7 +42,7 @@ const maxColumns = 200
 type tolerance struct{ n **big.Rat }
 
 func (t tolerance) Set(text string) error {
-	f, err := strconv.ParseFloat(text, 64) // which bounds the size of the fraction
+	f, err := strconv.ParseFloat(text, 64) // bounds the size of the fraction
 	n, ok := new(big.Rat).SetString(text)
 	if err != nil || !ok || f < 0 {
 		return errors.New("it is a number, and not less than 0")
@@ -51,7 +51,7 @@ func (t tolerance) Set(text string) error {
 	return nil
 }
 
-func (t tolerance) String() string { return "" } // so that no default is shown
+func (t tolerance) String() string { return "" } // the help shows no default
 
 func (t tolerance) Type() string { return "float" }
 
@@ -121,12 +121,12 @@ func isNear(got, want json.Number, within *big.Rat) bool {
 
 func sameNumber(got, want string) bool { return sameRounded(got, want) || sameFloat(got, want) }
 
-// sameFloat reports whether two numbers are the same float64, of which one may be written
-// with fewer digits than it takes to round the other to it: programs print floats so.
+// sameFloat reports whether two numbers are the same float64. One of them may have fewer digits
+// than the other, since programs print floats with the fewest digits that identify them.
 func sameFloat(got, want string) bool {
 	a, errA := strconv.ParseFloat(got, 64)
 	b, errB := strconv.ParseFloat(want, 64)
-	const digits = 15 // that every float64 keeps; a number of fewer is meant as it stands
+	const digits = 15 // every float64 keeps this many; a number with fewer is exact
 	return errA == nil && errB == nil && a == b && strings.ContainsAny(want, ".eE") && len(strings.TrimLeft(want, "-0.")) > digits
 }
 

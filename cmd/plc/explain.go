@@ -48,7 +48,7 @@ func (env *environment) explain(word string) error {
 		number := sortedDigits(word)
 		names := func(yield func(string) bool) {
 			for _, c := range diag.Codes() {
-				// A code with other digits is about something else.
+				// A code with other digits is not a likely misspelling.
 				if number != "" && sortedDigits(c.String()) != number {
 					continue
 				}

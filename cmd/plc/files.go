@@ -50,8 +50,8 @@ func (env *environment) readText(name string) ([]byte, error) {
 	return text, nil
 }
 
-// open opens a file, or standard input for "-", and notes that it is read. A file of the project
-// has the text that was trusted.
+// open opens a file, or standard input for "-", and notes that it was read. For a file of the
+// project it returns the text that was trusted.
 func (env *environment) open(name string) (io.ReadCloser, error) {
 	if name == "-" {
 		if env.stdinRead {
@@ -82,7 +82,7 @@ func (env *environment) open(name string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// remember notes which file is read, for it not to be written over.
+// remember notes which file was read, so that it is not overwritten.
 func (env *environment) remember(f *os.File) {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
@@ -95,12 +95,11 @@ func (env *environment) remember(f *os.File) {
 	}
 }
 
-// checkOutput refuses a file to write that was read, under whatever name, or that belongs to a
-// store.
+// checkOutput returns an error if a file to write was read, under any name, or belongs to a store.
 func (env *environment) checkOutput(flag, name string) error {
 	info, err := os.Stat(name)
 	if err != nil {
-		return nil // it is not there yet, or writing will say what is wrong
+		return nil // it does not exist yet, or writing will report the error
 	}
 	if info.Mode().IsRegular() && isDatabase(name) {
 		return fmt.Errorf("--%s %s would overwrite a store of runs: name another file", flag, name)
@@ -111,7 +110,7 @@ func (env *environment) checkOutput(flag, name string) error {
 	return nil
 }
 
-// writeSVG writes a picture to the file that a flag names; "" is none.
+// writeSVG writes a picture to the file that a flag names; for "" it does nothing.
 func (env *environment) writeSVG(flag, name string, draw func(io.Writer) error) error {
 	if err := env.checkOutput(flag, name); name == "" || err != nil {
 		return err
@@ -123,8 +122,8 @@ func (env *environment) writeSVG(flag, name string, draw func(io.Writer) error) 
 	return durable.WriteFile(name, picture.Bytes())
 }
 
-// canRead reports, as an error, that a file can't be read. What is no plain file is not tried,
-// since what it gives can be read only once.
+// canRead returns an error if a file can't be read. It does not try a file that is not regular,
+// since such a file may be readable only once.
 func canRead(name string) error {
 	info, err := os.Stat(name)
 	if name == "" || name == "-" || err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -163,9 +162,9 @@ func isDatabase(name string) bool {
 	return false
 }
 
-// canWrite reports, as an error, that a file can't be written. One that is there is left as it is,
-// one that is not is not there afterwards; what is no plain file is not tried, since that may wait,
-// or be told to somebody.
+// canWrite returns an error if a file can't be written. It does not change a file, and leaves no
+// new one behind. It does not try a file that is not regular, since opening it may block or have
+// effects.
 func canWrite(name string) error {
 	info, err := os.Stat(name)
 	if name == "" || err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -186,11 +185,10 @@ func canWrite(name string) error {
 // quote returns s as a JSON string.
 func quote(s string) []byte { return jsonscan.Encode(s) }
 
-// isObject reports whether an argument is meant as a JSON object and not as a
-// file's name.
+// isObject reports whether an argument is a JSON object rather than a file's name.
 func isObject(arg string) bool { return strings.HasPrefix(strings.TrimSpace(arg), "{") }
 
-// inline reads a JSON value that is given in an argument.
+// inline reads a JSON value from an argument.
 func inline(arg string) (compile.Given, error) {
 	return plc.ReadJSON(diag.NewFile("<argument>", []byte(arg)))
 }
@@ -204,7 +202,7 @@ func (env *environment) jsonFile(name string) (compile.Given, error) {
 	return plc.ReadJSON(diag.NewFile(shownName(name), bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
 }
 
-// absolute makes names of files hold in another folder.
+// absolute makes names of files absolute, so that they are valid in another folder.
 func absolute(names ...*string) error {
 	for _, name := range names {
 		if *name == "" || *name == "-" {
@@ -219,8 +217,8 @@ func absolute(names ...*string) error {
 	return nil
 }
 
-// planSource reads a plan. One that is too large is cut one byte after the most that a plan may
-// have: the reader of plans reports it.
+// planSource reads a plan. It cuts a plan that is too large one byte after the limit, so that the
+// reader of plans reports it.
 func (env *environment) planSource(name string) (*diag.File, error) {
 	text, err := env.readText(name)
 	if err != nil {

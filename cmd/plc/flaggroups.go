@@ -11,14 +11,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagGroup is a group of flags, by the name that docs/cli.md gives it.
+// flagGroup is a group of flags, with its name in docs/cli.md.
 type flagGroup struct {
 	name  string
 	flags []string
 }
 
 // flagGroups returns the groups of the flags that commands share, in the order of the help. Flags
-// that are in none are those of a command alone, and come first.
+// in no group belong to one command only, and come first.
 func flagGroups() []flagGroup {
 	return []flagGroup{
 		{"Tools", []string{"tools", "tools-from", "mcp", "lock", "deny", "policy"}},
@@ -36,7 +36,7 @@ func flagGroups() []flagGroup {
 // manyFlags is the number of flags from which the help of a command shows them in groups.
 const manyFlags = 20
 
-// groupFlags has the help of commands with many flags show them in groups.
+// groupFlags makes the help of commands with many flags show them in groups.
 func groupFlags(root *cobra.Command) {
 	usage := root.UsageFunc()
 	root.SetUsageFunc(func(c *cobra.Command) error {
@@ -69,7 +69,7 @@ type shownGroup struct {
 	flags *pflag.FlagSet
 }
 
-// inGroups returns the flags that the help shows: many of them in groups, few in one.
+// inGroups returns the flags that the help shows: in groups if there are many, else in one group.
 func inGroups(flags *pflag.FlagSet) []shownGroup {
 	count, groupOf := 0, map[string]string{}
 	for _, g := range flagGroups() {

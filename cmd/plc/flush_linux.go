@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// flushInput throws away what was typed at a terminal and not read yet.
+// flushInput discards text that was typed at a terminal and not read yet.
 func flushInput(terminal io.Reader) {
 	if f, ok := terminal.(*os.File); ok {
 		_ = unix.IoctlSetInt(int(f.Fd()), unix.TCFLSH, unix.TCIFLUSH)

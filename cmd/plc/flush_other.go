@@ -4,5 +4,5 @@ package main
 
 import "io"
 
-// flushInput does nothing where it is not known how to throw away what was typed.
+// flushInput does nothing on systems where plc can't discard typed text.
 func flushInput(io.Reader) {}

@@ -52,8 +52,8 @@ them stays as it is. plc convert writes it in JSON.`,
 	return c
 }
 
-// formatAll runs plc fmt. A file with a fault does not keep the others from being formatted; the
-// worst decides the exit code.
+// formatAll runs plc fmt. It formats the other files even if one has an error; the worst result
+// decides the exit code.
 func (env *environment) formatAll(names []string, f *fmtFlags) error {
 	if f.write && f.check {
 		return errors.New("-w changes files and --check only lists them: give one of the two")
@@ -127,8 +127,8 @@ func (env *environment) format(name string, f *fmtFlags) (exit, error) {
 	return exitDone, err
 }
 
-// withDaggers returns a plan with † for the $ of its references. Those that can't be written there
-// are shown.
+// withDaggers returns a plan with † instead of the $ of its references. It warns about references
+// that can't be written so.
 func (env *environment) withDaggers(src *diag.File, doc *lang.Document) (*diag.File, error) {
 	found := lang.Daggers(doc)
 	var fixes []*diag.Fix
@@ -145,8 +145,7 @@ func (env *environment) withDaggers(src *diag.File, doc *lang.Document) (*diag.F
 	return diag.NewFile(src.Name, text), err
 }
 
-// mended returns the repairs that were needed to read the plan in an answer: the text that is
-// written is not the one that was given.
+// mended returns the findings about repairs that were needed to read the plan in an answer.
 func mended(l diag.List) diag.List {
 	return slices.DeleteFunc(l, func(f diag.Finding) bool { return f.Code != diag.Mended })
 }

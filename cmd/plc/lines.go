@@ -56,7 +56,7 @@ func (l *line) label() display.Text {
 	return display.Sprintf("%s (%s)", display.Line(l.name()), display.Line(l.ShownID()))
 }
 
-// load compiles the plan. One whose line can't be read has no calls.
+// load compiles the plan. If its line can't be read, the plan has no calls.
 func (l *line) load() *loaded {
 	file := l.File
 	if file == nil {
@@ -72,9 +72,9 @@ func (l *line) load() *loaded {
 	return out
 }
 
-// eachLine does something with each plan of a file, one after the other, and writes what it gives
-// as a line of JSON. An error about one plan is its result, and the next one goes on. The exit
-// code is the one that matters most of those of the plans.
+// eachLine calls do for each plan of a file, one after the other, and writes each result as a line
+// of JSON. An error about one plan is the result of that plan, and the next plan follows. The exit
+// code is the most important one of all plans.
 func (env *environment) eachLine(ctx context.Context, name string, s *plc.Checker, do func(*line) (any, error)) error {
 	plans, err := s.ListPlans(name)
 	if err != nil {
@@ -103,8 +103,8 @@ func (env *environment) eachLine(ctx context.Context, name string, s *plc.Checke
 	return worst
 }
 
-// lineResult returns the result of do for a plan. An error that is no exit code, or a panic, is the
-// result: a fault of one plan touches no other.
+// lineResult returns the result of do for a plan. An error other than an exit code, or a panic,
+// becomes the result, so that it does not affect other plans.
 func (env *environment) lineResult(l *line, do func(*line) (any, error)) (doc any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -120,12 +120,12 @@ func (env *environment) lineResult(l *line, do func(*line) (any, error)) (doc an
 	return doc, err
 }
 
-// lineError is the line of a plan with which nothing could be done.
+// lineError is the line of a plan for which there is no other document.
 type lineError struct {
 	Error string `json:"error"`
 }
 
-// worse returns the one of two exit codes that matters more.
+// worse returns the more important of two exit codes.
 func worse(a, b error) error {
 	for _, code := range []exit{exitCancelled, exitUsage, exitErrors, exitFailed, exitRejected, exitPaused} {
 		if a == code || b == code {
@@ -205,10 +205,10 @@ func (env *environment) planLines(c *cobra.Command, f *planOptions) error {
 	})
 }
 
-// errOnlyJSON is the error of --jsonl with --format text, where there is no text.
+// errOnlyJSON is the error for --jsonl with --format text, which does not exist.
 var errOnlyJSON = errors.New("--jsonl writes lines of JSON: leave --format out")
 
-// errOneTemplate is the error of --jsonl with --instances.
+// errOneTemplate is the error for --jsonl with --instances.
 var errOneTemplate = errors.New("--instances is for one plan, without --jsonl")
 
 // runLines runs plc run for the plans of a file.

@@ -15,9 +15,9 @@ type liveLine struct {
 	quit, ended chan struct{}
 }
 
-// newLiveLine starts a line that shows how many of how many are done. It appears after the given
-// time and once the total is known. The caller must call stop. It returns nil if w is not a
-// terminal.
+// newLiveLine starts a line that shows how many of a total are done. The line appears after the
+// given time and once the total is known. The caller must call stop. newLiveLine returns nil if w
+// is not a terminal.
 func newLiveLine(w io.Writer, after time.Duration, format display.Literal) *liveLine {
 	f, ok := w.(*os.File)
 	if !ok || !isTerminal(f) {

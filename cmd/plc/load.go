@@ -36,7 +36,7 @@ func (f *planFlags) add(c *cobra.Command) {
 	completeFiles(c, "jsonl", "instances")
 }
 
-// addGiven adds the flags for what a plan is given.
+// addGiven adds the flags for the values of a plan.
 func (f *planFlags) addGiven(c *cobra.Command) {
 	fl, s := c.Flags(), &f.spec
 	addTools(fl, c, &f.tools)
@@ -50,7 +50,7 @@ func (f *planFlags) addGiven(c *cobra.Command) {
 	completeFiles(c, "json", "input", "state", "input-schema", "state-schema")
 }
 
-// addVerdict adds the flags that say which plans are good enough.
+// addVerdict adds the flags that say which findings fail a plan.
 func (f *planFlags) addVerdict(c *cobra.Command) {
 	fl := c.Flags()
 	fl.BoolVar(&f.spec.Strict, "strict", false, "warnings count as errors")
@@ -114,8 +114,7 @@ func (f *planFlags) canRead(plans ...string) error {
 	return nil
 }
 
-// engine returns what checks and runs plans. The store is opened when something needs it;
-// nil is none.
+// engine returns an engine. The store is opened when it is first needed; nil is no store.
 func (env *environment) engine(store func() (journal.Store, error)) *plc.Engine {
 	return env.newEngine(env.config(store))
 }
@@ -125,7 +124,7 @@ func (env *environment) engineOn(store journal.Store) *plc.Engine {
 	return env.engine(func() (journal.Store, error) { return store, nil })
 }
 
-// config returns the configuration of engines: what they have and may reach.
+// config returns the configuration of engines: their resources and what they may reach.
 func (env *environment) config(store func() (journal.Store, error)) plc.Config {
 	c := plc.Config{Environ: os.Environ(), Open: env.open, OpenStore: store, Version: version(), OnServers: env.serversStart}
 	if env.memory != nil {
@@ -146,7 +145,8 @@ func (env *environment) newEngine(c plc.Config) *plc.Engine {
 	return e
 }
 
-// settings reads the files that the flags name. The files of plans are only tried: see canRead.
+// settings reads the files that the flags name. It only checks that the files of plans can be read:
+// see canRead.
 func (env *environment) settings(c *cobra.Command, f *planFlags, purpose plc.Purpose, plans ...string) (*plc.Checker, error) {
 	if err := f.finish(c); err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (env *environment) checker(ctx context.Context, e *plc.Engine, f *planFlags
 	return checker, nil
 }
 
-// serversStart lets a signal end the servers that are being started, and shows on a terminal how
+// serversStart makes a signal end the servers that are being started and, on a terminal, shows how
 // many have started if that takes long, until done is called.
 func (env *environment) serversStart(names []string) (started func(string), done func()) {
 	graceful := env.graceful.Swap(true)
@@ -177,10 +177,10 @@ func (env *environment) serversStart(names []string) (started func(string), done
 	}
 }
 
-// startingAfter is the time after which the start of servers is shown: most of them start sooner.
+// startingAfter is the time after which the start of servers is shown; most start sooner.
 const startingAfter = time.Second
 
-// asFlag returns an error of the engine in the words of the command: a setting is a flag.
+// asFlag returns an error of the engine with the names of flags instead of settings.
 func asFlag(ctx context.Context, err error) error {
 	var wrong *plc.SpecError
 	switch {
@@ -197,16 +197,15 @@ type loaded struct {
 	*plc.Plan
 	prog     *compile.Program
 	findings diag.List
-	forecast *forecast.Forecast // nil when none was made
-	undone   *plc.Undone        // of a run; nil when it is not undone
+	forecast *forecast.Forecast // nil if none was made
+	undone   *plc.Undone        // of a run; nil if it is not undone
 }
 
 func newLoaded(p *plc.Plan) *loaded {
 	return &loaded{Plan: p, prog: p.Program, findings: p.Findings}
 }
 
-// load reads and compiles a plan. The error is about the file; what is wrong
-// with the plan is in the findings.
+// load reads and compiles a plan. The error is about the file; errors in the plan are findings.
 func (env *environment) load(name string, s *plc.Checker) (*loaded, error) {
 	p, err := s.Check(plc.File(name))
 	if err != nil {
@@ -226,7 +225,7 @@ func (env *environment) loadOne(name string, s *plc.Checker) (*loaded, error) {
 	return l, err
 }
 
-// gather reads tool files, and starts the MCP servers that they have.
+// gather reads tool files, and starts their MCP servers.
 func (env *environment) gather(ctx context.Context, named toolFiles, purpose plc.Purpose) (*plc.Tools, error) {
 	t, err := env.engine(nil).Tools(ctx, named.Toolset, purpose)
 	if err != nil {
@@ -235,7 +234,7 @@ func (env *environment) gather(ctx context.Context, named toolFiles, purpose plc
 	return t, nil
 }
 
-// hintUnused says, with --verbose, what was ignored in vain.
+// hintUnused lists, with --verbose, the codes and comments that ignored nothing.
 func (env *environment) hintUnused(s *plc.Checker, verbose bool) {
 	if !verbose {
 		return
@@ -271,8 +270,8 @@ func (env *environment) hintTools(s *plc.Checker, l diag.List, plan string) {
 	}
 }
 
-// hintOpen tells the user what could not be checked: calls that nothing makes, and input that was
-// not given.
+// hintOpen tells the user what could not be checked: calls without an implementation, and input
+// that was not given.
 func (env *environment) hintOpen(s *plc.Checker, t *tally) {
 	if len(t.unimplemented.names) > 0 && !s.Untold() {
 		env.hintf("nothing makes the calls of %s, so plc run will refuse the plan (PLC606); add an activity or a model to a tool file, or give their results in _output", someOf(t.unimplemented.names))

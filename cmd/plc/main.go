@@ -33,7 +33,7 @@ const (
 	exitCancelled = 130 // a signal
 )
 
-// exit is an error that stands for an exit code; what there is to say was said.
+// exit is an error that sets only the exit code; everything else was already printed.
 type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
@@ -43,9 +43,9 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// delayCollection has the heap grow to 16 MB before the first collection, which most commands end
-// without then. Otherwise it comes at 4 MB, in the middle of their start. After the first one all
-// is as Go has it. Who has set GOGC gets that.
+// delayCollection lets the heap grow to 16 MB before the first garbage collection, so that most
+// commands end without one. Otherwise the first one comes at 4 MB, in the middle of their start.
+// After the first collection the defaults of Go apply. If GOGC is set, it counts instead.
 func delayCollection() {
 	const usual = 100
 	if was := debug.SetGCPercent(4 * usual); was != usual {
@@ -82,7 +82,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return exitUsage
 }
 
-// command runs the command. A panic is an error that says how to report it.
+// command runs the command. It turns a panic into an error that says how to report it.
 func (env *environment) command(root *cobra.Command) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -93,39 +93,39 @@ func (env *environment) command(root *cobra.Command) (err error) {
 	return root.ExecuteContext(env.watchSignals())
 }
 
-// environment holds what a command may touch outside the process.
+// environment holds everything outside the process that a command may use.
 type environment struct {
 	stdin     io.Reader
-	stdinRead bool          // somebody has read it to its end
+	stdinRead bool          // standard input was read to its end
 	reading   sync.Mutex    // guards read
 	read      []os.FileInfo // the files that were read
 	stdout    *output
 	stderr    io.Writer
-	asking    chan struct{}            // holds one while a question is put to a person
-	waiting   atomic.Int32             // questions, with the one that is put
-	line      <-chan string            // that somebody may be typing; of who holds asking
-	shown     atomic.Pointer[progress] // of the run that goes on; nil when none is shown
+	asking    chan struct{}            // a semaphore, held while a person is asked a question
+	waiting   atomic.Int32             // the number of questions, including the current one
+	line      <-chan string            // the line that somebody may be typing; owned by the holder of asking
+	shown     atomic.Pointer[progress] // the progress of the current run; nil if none is shown
 	serving   sync.Mutex               // guards engines
 	engines   []*plc.Engine            // to be closed
 	noProject bool                     // of --no-project
 	given     plc.Toolset              // what the command line names, without the project file
-	trusted   map[string][]byte        // texts of files that are not read again: those of the project, and of a server's flags; nil can't be read
-	store     string                   // of --store, without a password; "" when it was not given
+	trusted   map[string][]byte        // texts of files that are not read again: files of the project, and of a server's flags; nil if unreadable
+	store     string                   // of --store, without a password; "" if it was not given
 	trust     bool                     // of --trust
-	memory    *memory                  // of results; nil without a store
-	// graceful says that what goes on ends by itself when its context is done.
+	memory    *memory                  // the memory of results; nil without a store
+	// graceful says that the command ends by itself when its context is done.
 	graceful atomic.Bool
 }
 
-// complain says on standard error what went wrong.
+// complain prints an error to standard error.
 func (env *environment) complain(err error) {
 	show(env.stderr, said(display.Lit("plc: "), trimJournal(err)))
 }
 
-// watchSignals makes that a signal ends the process with exit 130. A run is only
-// cancelled by it, so that it can stop its tools and show what it has; a second
-// signal ends the process at once. Signals that whoever started the process wants
-// ignored (nohup, a script's background) stay so.
+// watchSignals makes a signal end the process with exit 130. The first signal only cancels a run,
+// so that it can stop its tools and show its results; a second signal ends the process at once.
+// Signals that the parent process has set to be ignored (nohup, a script's background) stay
+// ignored.
 func (env *environment) watchSignals() context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -134,12 +134,12 @@ func (env *environment) watchSignals() context.Context {
 			signal.Notify(signals, s)
 		}
 	}
-	// With SIGPIPE caught, writing to a pipe that nobody reads any more is an error,
-	// not the death of a run in the middle of its effects.
+	// With SIGPIPE caught, writing to a pipe that nobody reads is an error, and does not kill a run
+	// in the middle of its effects.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		if s := <-signals; s == os.Interrupt {
-			cancel(&exec.CancelError{}) // somebody did it
+			cancel(&exec.CancelError{}) // a person cancelled it
 		} else {
 			cancel(nil)
 		}

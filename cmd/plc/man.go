@@ -39,7 +39,7 @@ func manCommand() *cobra.Command {
 	}
 }
 
-// manPages returns the manual pages of a command and of all below it, by their names.
+// manPages returns the manual pages of a command and of all commands below it, by their names.
 func manPages(c *cobra.Command, date string) map[string]string {
 	all := map[string]string{manName(c): manPage(c, date)}
 	for _, sub := range c.Commands() {
@@ -52,7 +52,7 @@ func manPages(c *cobra.Command, date string) map[string]string {
 
 func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// manPage returns what the help of a command says, in the macros of man(7).
+// manPage returns the help of a command as a page with the macros of man(7).
 func manPage(c *cobra.Command, date string) string {
 	c.InitDefaultHelpFlag()
 	c.InitDefaultVersionFlag()
@@ -75,7 +75,7 @@ func manPage(c *cobra.Command, date string) string {
 	}
 	line(".SH DESCRIPTION")
 	for i, paragraph := range strings.Split(strings.TrimRight(cmp.Or(c.Long, c.Short+"."), "\n"), "\n\n") {
-		paragraph = strings.TrimPrefix(paragraph, "#### ") // of the texts of cobra
+		paragraph = strings.TrimPrefix(paragraph, "#### ") // cobra's texts have headings
 		switch {
 		case strings.HasPrefix(paragraph, "\t"):
 			line(".PP\n.nf\n%s\n.fi", strings.ReplaceAll(paragraph, "\t", "  "))
@@ -129,11 +129,11 @@ func flagUsage(f *pflag.Flag) (name, usage string) {
 	return name, usage
 }
 
-// roffEscapes has the characters that roff would take for something else, or print as another.
+// roffEscapes escapes the characters that roff would interpret, or print as another character.
 var roffEscapes = strings.NewReplacer(
 	`\`, `\(rs`, `-`, `\-`, `'`, `\(aq`, "`", `\(ga`, `^`, `\(ha`, `~`, `\(ti`, `"`, `\(dq`, "\n.", "\n\\&.")
 
-// roff returns text in ASCII that roff prints as it is.
+// roff escapes a text for roff, in ASCII.
 func roff(text string) string {
 	var b strings.Builder
 	for _, r := range strings.TrimPrefix(roffEscapes.Replace("\n"+text), "\n") {

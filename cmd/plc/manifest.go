@@ -14,9 +14,9 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// shownManifest renders what an approval covers, from its manifest: one fact a line. The tools of
-// the language are left out, and of tools and activities that no call leads to only the names are
-// there. It reports false if a long value was cut.
+// shownManifest renders the manifest of an approval, with one fact per line. It leaves out the
+// tools of the language, and shows only the names of tools and activities that no call uses. whole
+// is false if a long value was cut.
 func shownManifest(plan string, m report.Manifest) (text display.Text, whole bool) {
 	var all struct {
 		Order []string                   `json:"order"`
@@ -69,15 +69,15 @@ func shownManifest(plan string, m report.Manifest) (text display.Text, whole boo
 	return b.Text(), b.whole
 }
 
-// manifestWriter writes what a manifest has.
+// manifestWriter writes the contents of a manifest.
 type manifestWriter struct {
 	display.Builder
 	whole bool
 	uncut bool // show long values as a whole
 }
 
-// object writes the members of an object, one a line, with their values in a column. Objects in it
-// are written the same way, further in.
+// object writes the members of an object, one per line, with their values in a column. Objects in
+// it are written in the same way, indented.
 func (b *manifestWriter) object(indent int, value json.RawMessage) {
 	in := display.Text{}.Pad(indent)
 	members := map[string]json.RawMessage{}
@@ -101,12 +101,12 @@ func (b *manifestWriter) object(indent int, value json.RawMessage) {
 }
 
 const (
-	// maxIndent is the deepest indentation at which the members of an object are written one a
+	// maxIndent is the deepest indentation at which the members of an object are written one per
 	// line.
 	maxIndent = 16
 
-	// maxNameColumn is the width that the names of members take at most for the values behind them
-	// to stand in a column.
+	// maxNameColumn is the maximum width of the names of members if their values are aligned in a
+	// column.
 	maxNameColumn = 24
 )
 
@@ -116,8 +116,8 @@ func hasMembers(v json.RawMessage) bool {
 	return len(v) > 2 && v[0] == '{'
 }
 
-// value returns a value on one line. A long one is cut, and followed by its length and digest,
-// unless uncut is set.
+// value returns a value on one line. Unless uncut is set, it cuts a long value, and adds its length
+// and digest.
 func (b *manifestWriter) value(v json.RawMessage) display.Text {
 	v = jsonscan.Compact(nil, v)
 	text := display.JSON(v)
@@ -145,7 +145,7 @@ func called(targets json.RawMessage) (tools, activities map[string]bool) {
 }
 
 // onlyCalled returns the members of an object with these names, and the sorted names of the others.
-// Without names, which could not be read, it returns the whole object.
+// If names is nil, because it could not be read, it returns the whole object.
 func onlyCalled(value json.RawMessage, names map[string]bool) (json.RawMessage, []string) {
 	members := map[string]json.RawMessage{}
 	if names == nil || json.Unmarshal(value, &members) != nil {
@@ -153,7 +153,7 @@ func onlyCalled(value json.RawMessage, names map[string]bool) (json.RawMessage, 
 	}
 	var others []string
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		_, tool, inDocument := strings.Cut(name, ": ") // of a document that is delegated to
+		_, tool, inDocument := strings.Cut(name, ": ") // a tool of a delegate's document
 		if !names[name] && !(inDocument && names[tool]) {
 			delete(members, name)
 			others = append(others, name)
@@ -162,8 +162,8 @@ func onlyCalled(value json.RawMessage, names map[string]bool) (json.RawMessage, 
 	return jsonscan.Encode(members), others
 }
 
-// withoutLanguage returns an object of tools without those of the language that are defined as in
-// this plc.
+// withoutLanguage returns an object of tools without the tools of the language, if they have the
+// same definitions as in this plc.
 func withoutLanguage(value json.RawMessage) json.RawMessage {
 	members := map[string]json.RawMessage{}
 	if json.Unmarshal(value, &members) != nil {

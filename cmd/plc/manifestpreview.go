@@ -41,8 +41,8 @@ type manifestTarget struct {
 	Effects          string
 	Place            tool.Place
 	Tool             struct{ Name string }
-	Undo             json.RawMessage // how the definition says to take it back
-	// Definitions are pairs of a name and a definition, of the tool first.
+	Undo             json.RawMessage // the undo of the definition
+	// Definitions are pairs of a name and a definition; the tool is the first.
 	Definitions [][2]json.RawMessage
 }
 
@@ -65,7 +65,7 @@ func (t *manifestTarget) fixed() map[string]json.RawMessage {
 	return all
 }
 
-// words says in one line what runs.
+// words describes in one line what runs.
 func (t *manifestTarget) words() string {
 	words := t.Place.Words(t.Driver)
 	if t.Activity != "" && t.Activity != t.Tool.Name {
@@ -74,10 +74,10 @@ func (t *manifestTarget) words() string {
 	return words
 }
 
-// previewManifest renders a manifest in the form of plc plan: the calls as they are written, what
-// they may do, and what the run is given. A manifest has no results of a dry run. Definitions are
-// left out; shownManifest shows them. What calls that the approval covers are given is not cut:
-// nobody is asked about them again.
+// previewManifest renders a manifest in the form of plc plan: the calls as they are written, their
+// effects, and the values of the run. A manifest has no results of a dry run. It leaves out
+// definitions, which shownManifest shows. It does not cut the values of calls that the approval
+// covers, since nobody is asked about these again.
 func previewManifest(plan string, m report.Manifest, covers []approval.Covered) display.Text {
 	var all struct {
 		Order    []string
@@ -110,10 +110,10 @@ func previewManifest(plan string, m report.Manifest, covers []approval.Covered) 
 	return b.Text()
 }
 
-// others writes what a program, or the whole manifest, has besides its calls.
+// others writes the members of a program, or of the whole manifest, other than its calls.
 func (b *manifestPreview) others(in display.Literal, value json.RawMessage) {
 	members := map[string]json.RawMessage{}
-	_ = json.Unmarshal(value, &members) // it was read already
+	_ = json.Unmarshal(value, &members) // it was already parsed
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		switch name {
 		case "calls", "order", "output", "programs", "targets": // which are elsewhere
@@ -163,7 +163,7 @@ func (b *manifestPreview) program(document string, value json.RawMessage) {
 			caller = display.Sprintf("%s: %s", display.Name(document), caller)
 		}
 		c := p.Calls[id]
-		var named string // which may be another name of the tool than its own
+		var named string // may be an alias of the tool
 		_ = json.Unmarshal(c.Call["_tool"], &named)
 		b.Line("%3d  %s  %s", i+1, display.Name(id), b.describe(c.Target, named, caller))
 		var params, others []string
@@ -212,7 +212,7 @@ func (b *manifestPreview) program(document string, value json.RawMessage) {
 	}
 }
 
-// undo writes what takes back the call of a target.
+// undo writes the call that undoes the call of a target.
 func (b *manifestPreview) undo(target string, by []string, caller display.Text) {
 	if len(by) == 0 {
 		return
@@ -235,7 +235,7 @@ func (b *manifestPreview) describe(target, named string, caller display.Text) di
 	return display.Sprintf("%s (%s)", display.Name(cmp.Or(named, t.Tool.Name)), forecast.EffectOf(report.ReadEffects(t.Effects)).Meaning())
 }
 
-// effects writes what may change the world, and what else may be called.
+// effects writes the tools that may change the world, and the other tools that may be called.
 func (b *manifestPreview) effects() {
 	var changing, others display.Builder
 	for _, name := range slices.Sorted(maps.Keys(b.targets)) {

@@ -38,7 +38,7 @@ type gatewayFlags struct {
 const digestFlag = "digest"
 
 const (
-	// tokenVariable is the variable with the token that HTTP clients have to send.
+	// tokenVariable is the environment variable with the token that HTTP clients have to send.
 	tokenVariable = "PLC_MCP_TOKEN"
 
 	// minToken is the minimum length of that token.
@@ -105,7 +105,7 @@ func (f *gatewayFlags) add(c *cobra.Command) {
 	fl.Float64Var(&s.Limits.Cost, "max-cost", 0, "how much a run may cost; 0 is no limit")
 }
 
-// options returns what the flags say that can be wrong without regard to anything else.
+// options returns the values of flags that can be checked by themselves.
 func (f *gatewayFlags) options(env *environment) (role *gateway.Role, page func(run string) string, err error) {
 	if f.runs < 1 {
 		return nil, nil, fmt.Errorf("--max-runs is %d, and has to be at least 1", f.runs)
@@ -161,7 +161,7 @@ func (env *environment) serveAgents(ctx context.Context, f *gatewayFlags) error 
 	if err != nil {
 		return err
 	}
-	f.spec.Toolset.Partial = true // as hosts do, without the servers that can't be used
+	f.spec.Toolset.Partial = true // work without servers that can't be used, like hosts do
 	config, told := env.gatewayConfig(store)
 	g, err := gateway.New(ctx, gateway.Options{
 		Engine: env.newEngine(config), Spec: f.spec, MaxRuns: f.runs, Version: version(), Folder: folder,
@@ -184,7 +184,7 @@ func (env *environment) serveAgents(ctx context.Context, f *gatewayFlags) error 
 	return err
 }
 
-// answerText says how a person answers for a run of the gateway.
+// answerText returns a text that says how a person answers for a run of the gateway.
 func (f *gatewayFlags) answerText(run string) string {
 	command := "plc approve " + run
 	if at, err := storePath(f.store); err == nil && (f.store != "" || os.Getenv("PLC_STORE") != "") {

@@ -14,12 +14,12 @@ import (
 	"github.com/plc-lang/plc/internal/texttree"
 )
 
-// A hostConfig is the configuration of a host: JSON that may have comments and trailing commas. All
-// of it but the servers is kept as it is written.
+// A hostConfig is the configuration of a host: JSON that may have comments and trailing commas.
+// Everything except the servers is kept as it is written.
 type hostConfig struct {
 	host    host
-	was     []byte // nil: there is none
-	text    []byte // that it is read from
+	was     []byte // the content of the file; nil if there is none
+	text    []byte // the text that it was parsed from
 	root    *texttree.Node
 	servers []texttree.Entry
 }
@@ -27,7 +27,7 @@ type hostConfig struct {
 // maxConfigDepth is the maximum depth of a configuration.
 const maxConfigDepth = 100
 
-// readHostConfig reads the configuration of a host; of one that is not there the text is nil.
+// readHostConfig reads the configuration of a host; if it does not exist, was is nil.
 func readHostConfig(h host) (*hostConfig, error) {
 	text, err := jsonscan.ReadFile(h.file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -42,7 +42,7 @@ func readHostConfig(h host) (*hostConfig, error) {
 	return parseHostConfig(h, h.file, text)
 }
 
-// parseHostConfig reads the text of a configuration; nil is that of a new one.
+// parseHostConfig reads the text of a configuration; nil is a new one.
 func parseHostConfig(h host, name string, text []byte) (*hostConfig, error) {
 	c := &hostConfig{host: h, was: text, text: text}
 	if text == nil {
@@ -67,7 +67,7 @@ func parseHostConfig(h host, name string, text []byte) (*hostConfig, error) {
 }
 
 // elsewhere returns the names of the servers that Claude Code has for the current folder in the
-// configuration of the user. A configuration that can't be read has none.
+// user's configuration; none if it can't be read.
 func (h host) elsewhere() (names []string) {
 	if h.name != "claude-code" || h.user {
 		return nil
@@ -118,7 +118,7 @@ func (c *hostConfig) withServers(servers []texttree.Entry) []byte {
 	return c.replaced(texttree.Span{Start: at, End: at}, []byte(member))
 }
 
-// replaced returns the text with a part replaced, with the line ends that the text has.
+// replaced returns the text with a part replaced, using the line ends of the text.
 func (c *hostConfig) replaced(at texttree.Span, by []byte) []byte {
 	if bytes.Contains(c.text, []byte("\r\n")) {
 		by = bytes.ReplaceAll(by, []byte("\n"), []byte("\r\n"))
@@ -126,7 +126,8 @@ func (c *hostConfig) replaced(at texttree.Span, by []byte) []byte {
 	return slices.Concat(c.text[:at.Start], by, c.text[at.End:])
 }
 
-// indented returns a value as it is written below the member at an offset; -1 is the first level.
+// indented returns a value with the indentation for a place below the member at an offset; -1 is
+// the first level.
 func (c *hostConfig) indented(value []byte, member int) []byte {
 	prefix := "  "
 	if member >= 0 {
@@ -138,8 +139,8 @@ func (c *hostConfig) indented(value []byte, member int) []byte {
 	return b.Bytes()
 }
 
-// changed shows the lines that one text has and the other has not. Others are not shown, since they
-// may hold secrets.
+// changed returns the lines that only one of two texts has. It leaves out other lines, since they
+// may contain secrets.
 func changed(old, now []byte) string {
 	a, b := strings.SplitAfter(string(old), "\n"), strings.SplitAfter(string(now), "\n")
 	head := 0

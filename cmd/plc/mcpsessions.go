@@ -51,7 +51,7 @@ type toldSession struct {
 
 // sessions runs plc mcp sessions.
 func (env *environment) sessions(ctx context.Context, storeFlag string, args []string, limit int, asJSON bool) error {
-	store, err := writeStore(storeFlag) // the record of a session is held while it is read
+	store, err := writeStore(storeFlag) // reading the record of a session holds it
 	if errors.Is(err, errNoRuns) && len(args) == 0 && storeFlag == "" {
 		store, err = nil, nil
 	}
@@ -94,7 +94,7 @@ func (env *environment) sessions(ctx context.Context, storeFlag string, args []s
 	return env.listSessions(all, asJSON)
 }
 
-// oneSession returns the id that a person means.
+// oneSession returns the id of the session that a name, the beginning of an id, or last stands for.
 func (env *environment) oneSession(ids []string, name string) (string, error) {
 	found := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !strings.HasPrefix(id, strings.ToUpper(name)) })
 	switch {

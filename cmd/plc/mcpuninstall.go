@@ -43,13 +43,13 @@ come back are not those that install moved; --yes says yes.`,
 // A restoration holds the files that uninstall reads, and the configuration that it writes.
 type restoration struct {
 	now        *hostConfig
-	was, moved []byte // the backup and the servers behind plc; nil for none
+	was, moved []byte // the backup and the servers behind plc; nil if there is none
 	config     []byte // nil: there was none before
-	exact      bool   // nothing was changed since install, so the configuration is that of the backup
+	exact      bool   // nothing has changed since install, so the configuration is the backup
 	doubt      string // why the servers may not be those that install moved; "" if they are
 }
 
-// newRestoration reads the files of a host and returns the changes that give it its servers back.
+// newRestoration reads the files of a host and returns the changes that restore its servers.
 func newRestoration(h host) (*restoration, error) {
 	now, err := readHostConfig(h)
 	if err != nil {
@@ -129,8 +129,8 @@ func (env *environment) uninstall(ctx context.Context, name string, user, yes, d
 	return errors.Join(move.apply(env, h.moved, h.file), remove(h.moved))
 }
 
-// write writes the configuration, and says what it is now. The backup is removed, or kept by
-// another name if the configuration is not the same.
+// write writes the configuration and reports it. It removes the backup, or renames it if the
+// configuration is not the same.
 func (r *restoration) write(env *environment, h host) error {
 	err := h.staysInside() // a link may have been made while plc asked
 	switch {
@@ -158,7 +158,7 @@ func (r *restoration) write(env *environment, h host) error {
 	return err
 }
 
-// setAside renames a file, so that another one can have its name, and returns the new name.
+// setAside renames a file, so that its name becomes free, and returns the new name.
 func setAside(name string) (string, error) {
 	for n := 1; ; n++ {
 		free := fmt.Sprintf("%s.%d", name, n)
@@ -168,7 +168,7 @@ func setAside(name string) (string, error) {
 	}
 }
 
-// readOptional reads a file; nil is one that is not there.
+// readOptional reads a file; it returns nil if the file does not exist.
 func readOptional(name string) ([]byte, error) {
 	text, err := jsonscan.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -177,8 +177,8 @@ func readOptional(name string) ([]byte, error) {
 	return text, err
 }
 
-// joined returns servers and those added since, without the gateway. If two have the same name, the
-// added one is kept.
+// joined returns servers and the added ones, without the gateway. If two have the same name, it
+// keeps the added one.
 func joined(servers, added []texttree.Entry) []texttree.Entry {
 	all := slices.DeleteFunc(slices.Clone(servers), func(e texttree.Entry) bool {
 		_, again := (&texttree.Node{Entries: added}).Get(e.Name)

@@ -19,13 +19,13 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// output is standard output. It remembers that writing failed, so that nobody
-// else has to look: what was lost is told once, at the end. Its Write never fails.
+// output is standard output. Its Write never fails: output remembers the first error, which is
+// reported once, at the end.
 type output struct {
 	w      io.Writer
-	safe   bool           // w is a terminal: what could act on it is shown as an escape
-	rest   []byte         // the beginning of a character or of one of our styles
-	glyphs display.Glyphs // that were written
+	safe   bool           // w is a terminal, so control characters are shown as escapes
+	rest   []byte         // an incomplete character or style at the end
+	glyphs display.Glyphs // the glyphs that were written
 	err    error
 }
 
@@ -42,9 +42,9 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// escaped returns the text with characters that could draw as escapes of JSON: they are still to be
-// found only in JSON, where the escape means the same. Line breaks, tabs and our own styles are
-// kept.
+// escaped returns the text with JSON escapes instead of characters that could control the terminal.
+// At this point such characters are only in JSON, where the escape means the same. Line breaks,
+// tabs and our own styles are kept.
 func (o *output) escaped(p []byte) []byte {
 	text := append(o.rest, p...)
 	var out []byte
@@ -66,7 +66,8 @@ func (o *output) escaped(p []byte) []byte {
 	return out
 }
 
-// lost returns the error by which output was lost; nil when its reader had enough (plc … | head).
+// lost returns the error because of which output was lost; nil if its reader stopped reading (plc …
+// | head).
 func (o *output) lost() error {
 	if errors.Is(o.err, syscall.EPIPE) {
 		return nil
@@ -85,8 +86,8 @@ func (env *environment) writeJSON(v any) error {
 	return err
 }
 
-// jsonLines writes values as lines of JSON, each in one write, so that whoever follows a file sees
-// it at once. The nil jsonLines writes nothing.
+// jsonLines writes values as lines of JSON, each in one write, so that readers of the file see it
+// at once. The nil jsonLines writes nothing.
 type jsonLines struct {
 	file *os.File // nil for standard output
 	enc  *json.Encoder
@@ -99,7 +100,8 @@ func newLines(w io.Writer) *jsonLines {
 	return l
 }
 
-// createLines makes the file for the lines of what; nil for "".
+// createLines creates a file for lines; what says in errors what they are. It returns nil for the
+// name "".
 func createLines(what, name string) (*jsonLines, error) {
 	if name == "" {
 		return nil, nil
@@ -119,7 +121,7 @@ func (l *jsonLines) write(v any) {
 	}
 }
 
-// close closes the file, and reports whether a line was lost.
+// close closes the file, and returns an error if a line was lost.
 func (l *jsonLines) close() error {
 	if l == nil {
 		return nil
@@ -135,26 +137,26 @@ func (env *environment) showFindings(l diag.List) {
 	writeText(env.stderr, l, maxShown)
 }
 
-// How many findings are shown to people, and how many that don't keep a plan from
-// running, before it runs.
+// The maximum number of findings that are shown to people, and of warnings that are shown before a
+// plan runs.
 const (
 	maxShown  = 200
 	maxWarned = 20
 )
 
-// writeText writes findings for people, most of them at most. What a terminal does
-// not take can't be told anywhere else.
+// writeText writes at most most findings for people. It ignores errors of the terminal, since there
+// is no other place to report them.
 func writeText(w io.Writer, l diag.List, most int) {
 	_ = diag.WriteText(w, l, &diag.TextOptions{Color: colored(w), Max: most, Wrap: widthOf(w)})
 }
 
-// colored reports whether w is a terminal that wants colour.
+// colored reports whether w is a terminal, and NO_COLOR is not set.
 func colored(w io.Writer) bool { return os.Getenv("NO_COLOR") == "" && isTerminal(w) }
 
-// isTerminal reports whether a file is a terminal on which one can move about.
+// isTerminal reports whether a file is a terminal on which the cursor can be moved.
 func isTerminal(file any) bool { return isAnyTerminal(file) && os.Getenv("TERM") != "dumb" }
 
-// isAnyTerminal reports whether a file is a terminal, dumb as it may say it is.
+// isAnyTerminal reports whether a file is a terminal, even a dumb one.
 func isAnyTerminal(file any) bool {
 	if o, ok := file.(*output); ok {
 		file = o.w
@@ -166,8 +168,9 @@ func isAnyTerminal(file any) bool {
 // cut returns the beginning of s, on one line, that fits into n columns.
 func cut(s string, n int) string { return display.Line(s).Cut(n).String() }
 
-// show writes a text for people. On a terminal lines that are too long are wrapped here: what
-// comes from outside can't begin a row. That a terminal is gone can't be told anywhere else.
+// show writes a text for people. On a terminal it wraps lines that are too long, so that text from
+// outside can't begin a row. It ignores errors of the terminal, since there is no other place to
+// report them.
 func show(w io.Writer, t display.Text) {
 	if width := widthOf(w); width > 0 {
 		t = t.Wrap(width, onward)
@@ -207,10 +210,10 @@ func widthOf(w io.Writer) int {
 	return width - 1
 }
 
-// onward begins the lines in which something goes on that did not fit into one.
+// onward is the beginning of lines that continue a line that was too long.
 const onward = "  │ "
 
-// said returns a text from outside after a head of ours; further lines follow below.
+// said returns a text from outside after a head of our own; its further lines follow below.
 func said(head display.Text, text string) display.Text {
 	first, rest, more := strings.Cut(strings.TrimRight(text, "\n"), "\n")
 	out := display.Sprintf("%s%s\n", head, first)

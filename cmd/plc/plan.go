@@ -17,7 +17,7 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// planOptions are the flags of plc plan besides those of plc run.
+// planOptions are the flags of plc plan in addition to those of plc run.
 type planOptions struct {
 	runFlags
 	output      string
@@ -133,10 +133,10 @@ func (p *prepared) planned(ctx context.Context, allBranches bool) (*planned, err
 	return doc, err
 }
 
-// pastRuns returns the store of past runs; nil when there is none.
+// pastRuns returns the store of past runs; nil if there is none.
 func (f *planOptions) pastRuns() (journal.Store, error) { return pastRuns(f.store) }
 
-// pastRuns returns the store that a flag names, to learn from it; nil when there is none.
+// pastRuns returns the store that a flag names, for reading past runs; nil if there is none.
 func pastRuns(flag string) (journal.Store, error) {
 	store, err := readStore(flag)
 	if errors.Is(err, errNoRuns) || errors.Is(err, errNoStore) {
@@ -145,18 +145,18 @@ func pastRuns(flag string) (journal.Store, error) {
 	return store, err
 }
 
-// prepared is a plan that was read and compiled to be run, and how.
+// prepared is a plan that was read and compiled to be run, with its settings.
 type prepared struct {
 	*loaded
 	flags   *runFlags
 	name    string
-	invalid error                    // why it must not run: the exit code
-	tell    func(*exec.Result) error // tells the result, and returns its exit code; nil is showResult
+	invalid error                    // the exit code, if it must not run
+	tell    func(*exec.Result) error // reports the result, and returns its exit code; nil is showResult
 
-	approval *approval.Kept // of --approval; nil is none
+	approval *approval.Kept // of --approval; nil if there is none
 }
 
-// prepare reads a plan, all that it runs with, and the flags.
+// prepare reads a plan, the files that it runs with, and the flags.
 func (env *environment) prepare(purpose plc.Purpose, c *cobra.Command, name string, f *runFlags, store func() (journal.Store, error)) (*prepared, error) {
 	s, err := env.runSettings(purpose, c, f, store, name)
 	if err != nil {
@@ -169,7 +169,7 @@ func (env *environment) prepare(purpose plc.Purpose, c *cobra.Command, name stri
 	return newPrepared(l, name, f), nil
 }
 
-// runSettings reads all that plans run with, and the flags.
+// runSettings reads the files that plans run with, and the flags.
 func (env *environment) runSettings(purpose plc.Purpose, c *cobra.Command, f *runFlags, store func() (journal.Store, error), plans ...string) (*plc.Checker, error) {
 	var err error
 	if f.spec.Branch, err = branches(f.branch); err != nil {

@@ -83,11 +83,11 @@ func kindNames() (names []string) {
 	return names
 }
 
-// testedFile is a file of tests, and what came of them.
+// testedFile is a file of tests, with their results.
 type testedFile struct {
 	*plc.PlanTests
 	Results  []*plc.PlanTestResult
-	Explored []*plantest.Exploring // by result; nil for those that were not explored
+	Explored []*plantest.Exploring // by result; nil if a test was not explored
 }
 
 func (env *environment) testPlans(ctx context.Context, args []string, f *testFlags) error {
@@ -156,8 +156,8 @@ func (f *testFlags) finish() error {
 	return nil
 }
 
-// testFiles returns the files of tests that arguments name: those files, and in folders those whose
-// names have one of the suffixes. what names what a folder lacks.
+// testFiles returns the files of tests that arguments name, and in folders those with one of the
+// suffixes. what describes them in an error.
 func testFiles(args, suffixes []string, what string) (names []string, err error) {
 	if len(args) == 0 {
 		args = []string{"."}
@@ -193,7 +193,7 @@ func testFiles(args, suffixes []string, what string) (names []string, err error)
 	return names, nil
 }
 
-// testRun are the tests of a command.
+// testRun has the tests of a command.
 type testRun struct {
 	flags    *testFlags
 	same     display.Text // sameFlags
@@ -203,7 +203,7 @@ type testRun struct {
 	took     time.Duration
 }
 
-// all runs the tests, some at a time.
+// all runs the tests, several at a time.
 func (r *testRun) all(ctx context.Context) error {
 	var faults []plantest.Fault
 	for _, text := range r.flags.fault {
@@ -271,7 +271,7 @@ func (t *testedFile) test(i int, c *plc.PlanTest, faults []plantest.Fault, f *te
 	}
 }
 
-// cover counts what a test has reached.
+// cover adds the points that a test has reached.
 func (r *testRun) cover(res *plc.PlanTestResult) {
 	if res.Outcome == nil {
 		return
@@ -286,7 +286,7 @@ func (r *testRun) cover(res *plc.PlanTestResult) {
 	}
 }
 
-// drawCoverage draws the graph of the plan with what no test has reached, if that is wanted.
+// drawCoverage draws, with --graph, the graph of the plan and marks what no test has reached.
 func (env *environment) drawCoverage(r *testRun) error {
 	if r.flags.graph == "" {
 		return nil
@@ -306,7 +306,7 @@ func (env *environment) drawCoverage(r *testRun) error {
 // drawnDepth limits the documents of delegates that are drawn with their coverage.
 const drawnDepth = 8
 
-// reportTests returns what came of the tests.
+// reportTests returns the report of the tests.
 func (env *environment) reportTests(r *testRun) *testReport {
 	report := &testReport{coverage: func() { env.showCoverage(r) }}
 	report.document = func() any { return r.document(report) }
@@ -335,7 +335,7 @@ func (env *environment) reportTests(r *testRun) *testReport {
 	return report
 }
 
-// broken returns the properties that do not hold in a test with faults, a message each.
+// broken returns a message for each property that does not hold in a test with faults.
 func (r *testRun) broken(t *testedFile, i int) (all []string) {
 	if x := t.Explored[i]; x != nil {
 		for _, v := range x.Violations {
@@ -345,7 +345,7 @@ func (r *testRun) broken(t *testedFile, i int) (all []string) {
 	return all
 }
 
-// showCoverage shows how much of each plan was reached and, if it is wanted, what was not.
+// showCoverage shows how much of each plan was reached and, with --coverage, what was not.
 func (env *environment) showCoverage(r *testRun) {
 	for _, name := range sortedKeys(r.coverage) {
 		c := r.coverage[name]
@@ -362,7 +362,7 @@ func (env *environment) showCoverage(r *testRun) {
 // maxEnds is the maximum number of different ends of runs with one fault that are shown.
 const maxEnds = 50
 
-// showExplored shows what came of runs with faults.
+// showExplored shows the results of runs with faults.
 func (env *environment) showExplored(r *testRun, t *testedFile, res *plc.PlanTestResult, x *plantest.Exploring) {
 	showf(env.stdout, "      %s with faults", count(x.Runs, "run"))
 	if x.Untried > 0 {
@@ -410,7 +410,7 @@ func (r *testRun) again(t *testedFile, res *plc.PlanTestResult, faults []plantes
 	return strings.Join(words, " ") + r.same.String()
 }
 
-// showEnds shows how runs with at most one fault ended, those that ended in one way together.
+// showEnds shows how runs with at most one fault ended, grouping those that ended in the same way.
 func (env *environment) showEnds(single []*plantest.Faulty) {
 	var ends []string
 	faults := map[string][]string{}
@@ -442,7 +442,7 @@ func someOf(names []string) string {
 	return strings.Join(names, ", ") + more
 }
 
-// endOf returns how a run ended, in words.
+// endOf describes how a run ended.
 func endOf(out *plantest.Outcome) string {
 	var names []string
 	for _, e := range out.Effects {

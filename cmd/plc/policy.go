@@ -69,7 +69,7 @@ func (env *environment) writeFirstPolicy(ctx context.Context, files toolFiles, o
 	if g.Catalogue.Len() == 0 {
 		return errors.New("there are no tools to make a policy for; name some with --tools or --mcp")
 	}
-	var base *flow.Policy // of the tool files, which the new one extends
+	var base *flow.Policy // the policy of the tool files, which the new one extends
 	if len(g.Flow) > 0 {
 		base = g.Flow[0]
 	}

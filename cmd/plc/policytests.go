@@ -43,13 +43,13 @@ test file, a policy or a tool file has errors.`,
 	return c
 }
 
-// policyTestRun are the tests of policies of a command.
+// policyTestRun has the tests of policies of a command.
 type policyTestRun struct {
 	flags *policyTestFlags
 	files []*testedPolicies
 }
 
-// testedPolicies is a file of tests of policies, and what came of them.
+// testedPolicies is a file of tests of policies, with their results.
 type testedPolicies struct {
 	*plc.PolicyTests
 	Results []*plc.PolicyTestResult
@@ -95,7 +95,7 @@ func (r *policyTestRun) all() {
 	}
 }
 
-// required says which requirements of a policy some test needs.
+// required has the requirements of a policy, and those that some test needs.
 type required struct {
 	file           string // of the policy
 	points, missed []flow.Requirement
@@ -114,7 +114,7 @@ func (r *policyTestRun) required() (all []*required) {
 				i, all = len(all), append(all, &required{file: name})
 			}
 			if x := all[i]; !slices.ContainsFunc(x.points, func(o flow.Requirement) bool { return sameRequirement(o, q) }) {
-				x.points = append(x.points, q) // other files of tests may be about the policy as well
+				x.points = append(x.points, q) // other files of tests may test the same policy
 				if !r.needs(q) {
 					x.missed = append(x.missed, q)
 				}
@@ -134,13 +134,13 @@ func (r *policyTestRun) needs(q flow.Requirement) bool {
 	})
 }
 
-// sameRequirement reports whether two requirements are the same of one file, which may have been
+// sameRequirement reports whether two requirements are the same one in a file that may have been
 // read twice.
 func sameRequirement(a, b flow.Requirement) bool {
 	return a.Rule == b.Rule && a.Code == b.Code && a.Loc.File.Name == b.Loc.File.Name && a.Loc.Span == b.Loc.Span
 }
 
-// reasonLines returns what a failed test says beside its failures: each reason, and its way.
+// reasonLines returns additional lines for a failed test: each reason, and the path of the value.
 func reasonLines(res *plc.PolicyTestResult) (all []string) {
 	for _, r := range res.Reasons {
 		if plc.VerdictOf(r) != res.Verdict {
@@ -154,7 +154,7 @@ func reasonLines(res *plc.PolicyTestResult) (all []string) {
 	return all
 }
 
-// reportPolicyTests returns what came of the tests.
+// reportPolicyTests returns the report of the tests.
 func (env *environment) reportPolicyTests(r *policyTestRun) *testReport {
 	report := &testReport{coverage: func() { env.showRequired(r) }}
 	report.document = func() any { return r.document(report) }
@@ -172,7 +172,8 @@ func (env *environment) reportPolicyTests(r *policyTestRun) *testReport {
 	return report
 }
 
-// showRequired shows how many rules of each policy the tests need and, if it is wanted, the others.
+// showRequired shows how many rules of each policy the tests need and, with --coverage, lists the
+// others.
 func (env *environment) showRequired(r *policyTestRun) {
 	for _, x := range r.required() {
 		showf(env.stdout, "%s: tests need %d of %d rules\n", x.file, len(x.points)-len(x.missed), len(x.points))

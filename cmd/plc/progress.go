@@ -15,51 +15,51 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// progress shows a run while it goes on. What has happened is a line that stays:
-// every end of a call in a run of few calls, only what did not go well in a run of
-// many. Below them, on a terminal, is a list of the calls that go on (screen.go);
-// elsewhere a run of many calls says now and then how far it is.
+// progress shows a run while it goes on. Events become lines that stay: the end of every call in a
+// run of few calls, and only problems in a run of many. Below these lines, on a terminal, is a list
+// of the calls that are running (screen.go); elsewhere a run of many calls reports its progress now
+// and then.
 //
-// Events only take notes: the scheduler waits for them, and a terminal may be slow. A
-// goroutine of its own writes. The nil progress shows nothing.
+// The handling of an event only takes notes, since the scheduler waits for it and a terminal may be
+// slow. Another goroutine writes. The nil progress shows nothing.
 type progress struct {
 	w      io.Writer
-	screen *screen // nil: not a terminal
+	screen *screen // nil if it is not a terminal
 	color  bool
-	total  int  // calls; 0 when nobody knows how many there will be, as in a loop that plans on
-	batch  bool // instances are counted, of which nobody knows how many there will be
+	total  int  // the number of calls; 0 if unknown, as in a loop that makes more plans
+	batch  bool // instances are counted, whose total is unknown
 
-	out sync.Mutex // held by who writes
+	out sync.Mutex // held while writing
 
 	mu      sync.Mutex
 	begun   time.Time
-	nobody  bool               // answers: it is news that a call waits for approval
-	running map[string]attempt // and what waits for another attempt or an answer
+	nobody  bool               // nobody answers questions, so a call that waits for approval is shown
+	running map[string]attempt // including calls that wait for another attempt or an answer
 	done    int
 	failed  int
 	skipped int
-	undoing bool                // what is shown undoes the run
+	undoing bool                // the calls that are shown undo the run
 	ends    map[exec.Status]int // of instances
-	told    int                 // lines that were made
-	lines   []display.Text      // that are not written yet
+	told    int                 // the number of lines so far
+	lines   []display.Text      // lines that are not written yet
 
 	wake  chan struct{} // there are lines
 	quit  chan struct{}
 	ended chan struct{}
 }
 
-// attempt is an attempt of a call that goes on, or that is waited for.
+// attempt is a running attempt of a call, or one that is about to follow.
 type attempt struct {
 	call   display.Text
 	number int
 	since  time.Time
-	waits  string // for what; "" when it goes on
-	far    string // as its tool says; "" when it says nothing
+	waits  string // what it waits for; "" if it is running
+	far    string // the progress that its tool reported; "" if none
 }
 
 // Bounds of what is shown.
 const (
-	fewCalls  = 50  // a run of more calls shows only those that did not go well
+	fewCalls  = 50  // a run of more calls shows only problems
 	maxTold   = 200 // lines of a run of many calls; the end of the run counts the rest
 	maxLine   = 300 // columns
 	maxLive   = 8   // calls in the live list
@@ -78,7 +78,7 @@ func newProgress(w io.Writer, p *compile.Program) *progress {
 	return s
 }
 
-// start begins to show; stop must follow. nobody says that nobody answers questions.
+// start starts showing; stop must follow. nobody says that nobody answers questions.
 func (p *progress) start(nobody bool) {
 	if p == nil {
 		return
@@ -87,7 +87,7 @@ func (p *progress) start(nobody bool) {
 	go p.show()
 }
 
-// stop writes what is left, takes the live list off the screen and returns.
+// stop writes the remaining lines and removes the live list from the screen.
 func (p *progress) stop() {
 	if p == nil {
 		return
@@ -96,8 +96,8 @@ func (p *progress) stop() {
 	<-p.ended
 }
 
-// pause takes the live list off the screen, for somebody else to write, until what
-// it returns is called.
+// pause removes the live list from the screen, so that other code can write, until resume is
+// called.
 func (p *progress) pause() (resume func()) {
 	if p == nil {
 		return func() {}
@@ -109,7 +109,7 @@ func (p *progress) pause() (resume func()) {
 	return p.out.Unlock
 }
 
-// show writes until it is told to quit.
+// show writes until quit is closed.
 func (p *progress) show() {
 	defer close(p.ended)
 	period := heartbeat
@@ -132,7 +132,7 @@ func (p *progress) show() {
 	}
 }
 
-// flush writes the lines that there are and, if it is time, how things stand.
+// flush writes the waiting lines and, if due is true, the progress of the run.
 func (p *progress) flush(due bool) {
 	p.mu.Lock()
 	lines, standing := p.lines, p.standing()
@@ -185,7 +185,7 @@ func (p *progress) instancesStanding() string {
 	return s + fmt.Sprintf(", %.0f a second, %s", float64(all)/max(took.Seconds(), 1), took.Round(time.Second))
 }
 
-// instance takes note of the outcome of an instance.
+// instance processes the outcome of an instance.
 func (p *progress) instance(r *exec.InstanceResult) {
 	if p == nil {
 		return
@@ -242,7 +242,7 @@ func (p *progress) live() []display.Text {
 	return lines
 }
 
-// undo shows that the run is being undone, by so many calls.
+// undo shows that the run is being undone, with this number of calls.
 func (p *progress) undo(calls int) {
 	if p == nil {
 		return
@@ -255,7 +255,7 @@ func (p *progress) undo(calls int) {
 	p.sayf("·", "2", "undoing %s", count(calls, "effect"))
 }
 
-// cancelled says that the run was interrupted, and what happens now.
+// cancelled shows that the run was interrupted, and what happens now.
 func (p *progress) cancelled() {
 	if p == nil {
 		return
@@ -265,7 +265,7 @@ func (p *progress) cancelled() {
 	p.sayf("!", yellow, "interrupted: %s told to end; once more ends plc at once", count(p.underWay(), "running call"))
 }
 
-// note says something that is not an event.
+// note shows a warning that is not an event.
 func (p *progress) note(text string) {
 	if p == nil {
 		return
@@ -275,14 +275,14 @@ func (p *progress) note(text string) {
 	p.sayf("!", yellow, "%s", text)
 }
 
-// say says a line that is no warning.
+// say shows a line that is not a warning.
 func (p *progress) say(line display.Text) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sayf("·", "2", "%s", line)
 }
 
-// event takes note of an event.
+// event processes an event.
 func (p *progress) event(e *exec.Event) {
 	if p == nil {
 		return
@@ -324,7 +324,7 @@ func (p *progress) event(e *exec.Event) {
 	}
 }
 
-// howFar describes how far a call is, as its tool says.
+// howFar describes the progress of a call that its tool has reported.
 func howFar(p *tool.Progress) string {
 	text := fmt.Sprint(p.Done)
 	if p.Total > 0 {
@@ -336,7 +336,7 @@ func howFar(p *tool.Progress) string {
 	return text
 }
 
-// waitsFor says what a call waits for that was put to a person.
+// waitsFor returns what a call waits for after a question of this kind.
 func waitsFor(k exec.QuestionKind) string {
 	if k == exec.ApprovalQuestion {
 		return "for approval"
@@ -344,8 +344,8 @@ func waitsFor(k exec.QuestionKind) string {
 	return "for a person"
 }
 
-// end takes note of the end of a call. Those of a delegate's document are not counted, and
-// of a batch only instances are told. The caller holds mu.
+// end processes the end of a call. It does not count calls of a delegate's document, and in a batch
+// shows only instances. The caller holds mu.
 func (p *progress) end(e *exec.Event, call display.Text) {
 	took := p.leave(e, call.String())
 	one := 1
@@ -369,7 +369,7 @@ func (p *progress) end(e *exec.Event, call display.Text) {
 	}
 }
 
-// leave takes a call off the list of those that go on; it says how long it did.
+// leave removes a call from the list of running calls, and returns its duration as text.
 func (p *progress) leave(e *exec.Event, call string) string {
 	a, ok := p.running[call]
 	delete(p.running, call)

@@ -12,8 +12,8 @@ import (
 	"github.com/plc-lang/plc/internal/display"
 )
 
-// addProject makes the project file say the defaults of the flags of all commands, once the flags
-// that were given are sound.
+// addProject makes the project file set the defaults of the flags of all commands, after the given
+// flags were checked.
 func addProject(env *environment, root *cobra.Command) {
 	root.PersistentFlags().BoolVar(&env.noProject, "no-project", false, "use no "+plc.ProjectName+" of this folder or one above it")
 	root.PersistentFlags().BoolVar(&env.trust, "trust", false, "trust the "+plc.ProjectName+" of this folder, or one above it, for this command: it may start programs")
@@ -30,14 +30,14 @@ func addProject(env *environment, root *cobra.Command) {
 		if env.noProject || c.Flags().Lookup("tools") == nil && c.Flags().Lookup("store") == nil {
 			return nil
 		}
-		if user := c.Flags().Lookup("user"); user != nil && user.Changed { // what it configures is for all folders
+		if user := c.Flags().Lookup("user"); user != nil && user.Changed { // it changes the configuration for all folders
 			return nil
 		}
 		return env.useProject(c)
 	}
 }
 
-// useProject gives a command the flags of the project file that it does not have.
+// useProject sets the flags of a command that are in the project file and were not given.
 func (env *environment) useProject(c *cobra.Command) error {
 	name, p, err := env.project()
 	if name == "" || err != nil {
@@ -69,9 +69,10 @@ func (env *environment) useProject(c *cobra.Command) error {
 		files := (*toolFiles)(tools.Value.(*toolsFlag))
 		defer func() { files.Files = append(files.Files, plc.ProjectPolicy(p)...) }()
 	}
-	resumes := flags.Changed("resume") // of solve: what it was given counts
+	resumes := flags.Changed("resume") // of solve: the recorded settings count
 	for flag, values := range defaults {
-		// These add to what the command line says. A hidden flag has no effect in this command.
+		// These flags add to those of the command line. A hidden flag has no effect in this
+		// command.
 		adds := flag == "deny" || flag == "policy" || flag == "ignore" || flag == "severity"
 		known := flags.Lookup(flag)
 		if known == nil || known.Hidden || flags.Changed(flag) && !adds || resumes && flag != "store" || flag == "approve" && known.Value.Type() != "string" {

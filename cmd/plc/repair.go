@@ -97,7 +97,8 @@ func (env *environment) repair(c *cobra.Command, path, to string, asJSON bool) e
 	return nil
 }
 
-// damage looks at a file or at a database, and returns what makes a new store of what can be kept.
+// damage examines the store in a file or a database, and returns a function that copies what can be
+// kept to a new store.
 func damage(ctx context.Context, path string) (runs []*journal.Repair, faults []error, salvage func(to string) error, err error) {
 	if !postgres.IsURL(path) {
 		runs, faults, err = sqlite.Damage(ctx, path)

@@ -27,7 +27,7 @@ type document struct {
 	Flows     []flowsOfRun       `json:"flows,omitempty"`
 }
 
-// instanceMap are instances by their names, in the order of the plan.
+// instanceMap has instances by their names, in the order of the plan.
 type instanceMap []exec.InstanceResult
 
 // MarshalJSON returns an object whose members keep their order.
@@ -35,7 +35,7 @@ func (m instanceMap) MarshalJSON() ([]byte, error) {
 	return m.object(func(r *exec.InstanceResult) json.RawMessage { return jsonscan.Encode(r) }), nil
 }
 
-// object returns an object that has a value for each instance; nil is null.
+// object returns an object with a value for each instance; nil becomes null.
 func (m instanceMap) object(value func(*exec.InstanceResult) json.RawMessage) json.RawMessage {
 	out := []byte{'{'}
 	for i := range m {
@@ -80,7 +80,7 @@ func (env *environment) invalid(l *loaded, name string, asJSON bool, verdict err
 	return verdict
 }
 
-// whyInvalid says why a plan with these findings must not run.
+// whyInvalid returns why a plan with these findings must not run.
 func whyInvalid(l diag.List) string {
 	if l.HasErrors() {
 		return "the plan has errors"
@@ -98,8 +98,8 @@ func withoutInfo(l diag.List) diag.List {
 	return out
 }
 
-// showResult shows the outcome of a run; it returns its exit code. An output that was
-// not made is null: the state in its place would be taken for it.
+// showResult shows the outcome of a run, and returns its exit code. It shows null for an output
+// that was not made, since the state could be mistaken for the output.
 func (env *environment) showResult(l *loaded, res *exec.Result, asJSON bool) error {
 	if asJSON {
 		if err := env.writeJSON(document{Result: res, Instances: res.Instances, Forecast: l.forecast, Undo: l.undone}); err != nil {
@@ -115,7 +115,7 @@ func (env *environment) showResult(l *loaded, res *exec.Result, asJSON bool) err
 	return exitOf(res.Status)
 }
 
-// tellEnd tells people the outcome of a run.
+// tellEnd shows people the outcome of a run.
 func (env *environment) tellEnd(l *loaded, res *exec.Result) {
 	env.showFindings(onlyErrors(res.Findings))
 	if isTemplate(l, res) {
@@ -136,8 +136,8 @@ func onlyErrors(l diag.List) (faults diag.List) {
 	return faults
 }
 
-// gave returns the result of a run: its output, or the state when the plan has none; with
-// instances, an object with the result of each.
+// gave returns the result of a run: its output, or the state if the plan has none; with instances,
+// an object with the result of each.
 func gave(l *loaded, res *exec.Result) any {
 	pick := func(output, state json.RawMessage) json.RawMessage {
 		if l.prog.Output == nil {
@@ -154,7 +154,7 @@ func gave(l *loaded, res *exec.Result) any {
 // isTemplate reports whether a run was one of a template, for the instances of its document.
 func isTemplate(l *loaded, res *exec.Result) bool { return l.prog.Template && len(res.Instances) > 0 }
 
-// headlineOfEach sums up the instances of a template in one line.
+// headlineOfEach summarizes the instances of a template in one line.
 func headlineOfEach(res *exec.Result) string {
 	counts := map[exec.Status]int{}
 	for i := range res.Instances {
@@ -192,7 +192,7 @@ func (env *environment) showEach(res *exec.Result) {
 	}
 }
 
-// headline sums up a run in one line. The table says why a call failed.
+// headline summarizes a run in one line. The table shows why a call failed.
 func headline(res *exec.Result) string {
 	n := map[exec.Status]int{}
 	told := false
@@ -236,7 +236,7 @@ const (
 	maxReason = 300 // columns
 )
 
-// row is calls that came to the same end for the same reason.
+// row has calls that ended in the same way for the same reason.
 type row struct {
 	fate, why string
 	ids       []display.Text

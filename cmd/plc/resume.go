@@ -23,14 +23,14 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// resumeFlags are the flags of the commands by which a recorded run goes on: those of plc run
-// that may be others than when it was begun.
+// resumeFlags are the flags of the commands that continue a recorded run: the flags of plc run that
+// may change.
 type resumeFlags struct {
 	runFlags
 	plan string
 }
 
-// resumable are the settings that may change when a run is resumed, by their flags.
+// resumable has the settings that may change when a run is resumed, by their flags.
 var resumable = map[string]func(to, from *plc.Spec){
 	"schedule":        func(to, from *plc.Spec) { to.Schedule = from.Schedule },
 	"max-parallel":    func(to, from *plc.Spec) { to.Limits.Parallel = from.Limits.Parallel },
@@ -68,7 +68,7 @@ func (f *resumeFlags) addTo(c *cobra.Command) {
 	c.Flags().BoolVar(&f.yes, "yes", false, "approve what would be asked")
 }
 
-// edit changes the settings of a run as the flags say that were given.
+// edit returns a function that changes the settings of a run to those of the given flags.
 func (f *resumeFlags) edit(c *cobra.Command) func(*plc.Spec) {
 	return func(s *plc.Spec) {
 		for name, set := range resumable {
@@ -116,7 +116,7 @@ the same keep what they gave, the others are checked, and made.`,
 func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) error {
 	change := plc.Change{Edit: f.edit(c), OnRevision: func(d *report.Diff) {
 		if !f.asJSON {
-			_ = showDiff(env.stderr, d) // a terminal that is gone can't be told
+			_ = showDiff(env.stderr, d) // errors of the terminal can't be reported
 		}
 	}}
 	find := func(ctx context.Context, s journal.Store, name string) (*journal.Summary, error) {
@@ -148,8 +148,8 @@ func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) er
 const yesApproves = "--yes would approve all that it asks"
 
 // checkLast returns an error if sum, the run that last stands for, is not the newest of all or was
-// begun in another folder: the user may have meant another run, and nobody is asked. What is done
-// then is in does.
+// begun in another folder: the user may have meant another run, and nobody is asked. The argument
+// does says what would be done.
 func (env *environment) checkLast(ctx context.Context, e *plc.Engine, sum *journal.Summary, does string) error {
 	newest, err := e.Runs(ctx, journal.Filter{Limit: 1})
 	if err != nil {
@@ -174,7 +174,7 @@ func (env *environment) checkLast(ctx context.Context, e *plc.Engine, sum *journ
 		sum.Run, planOf(ctx, e, sum), why, does)
 }
 
-// withStore continues the run that find returns for this name, or a fork of it, that begin holds.
+// withStore continues the run that find returns for this name, or a fork of it, which begin holds.
 func (env *environment) withStore(c *cobra.Command, name string, f *resumeFlags, find func(context.Context, journal.Store, string) (*journal.Summary, error), begin func(*plc.Engine, *journal.Summary) (*plc.Run, error)) error {
 	ctx := c.Context()
 	if err := f.finish(c); err != nil {
@@ -214,12 +214,12 @@ func (env *environment) withStore(c *cobra.Command, name string, f *resumeFlags,
 	return env.start(ctx, p, r)
 }
 
-// tellCompleted tells that nothing is left to do in a run.
+// tellCompleted says that a run has already completed.
 func (env *environment) tellCompleted(run, plan string, at time.Time) {
 	showf(env.stderr, "run %s of %s completed at %s, so nothing was done; this is its result\n", run, display.Name(shownName(plan)), at.Local().Format(timeShown))
 }
 
-// timesOf gives the calls of a run that had completed the times that plc show shows.
+// timesOf sets the times of the calls of a completed run to those that plc show shows.
 func (env *environment) timesOf(ctx context.Context, p *prepared, r *plc.Run, res *exec.Result) error {
 	if r.Completed().IsZero() || len(res.Calls)+len(res.Instances) == 0 {
 		return nil
@@ -236,7 +236,7 @@ func (env *environment) timesOf(ctx context.Context, p *prepared, r *plc.Run, re
 	return nil
 }
 
-// notContinued says why a run does not go on.
+// notContinued returns an error that says why a run can't be continued.
 func (env *environment) notContinued(ctx context.Context, f *resumeFlags, err error) error {
 	var rejected *plc.RejectedError
 	var faulty *plc.PlanError
@@ -261,7 +261,8 @@ func (env *environment) enterRun(ctx context.Context, e *plc.Engine, run string)
 	return err
 }
 
-// planOf names the plan of a run, and the folder in which it was begun if that is another one.
+// planOf returns the name of a run's plan, and the folder in which it was begun if that is not the
+// current one.
 func planOf(ctx context.Context, e *plc.Engine, sum *journal.Summary) display.Text {
 	name := display.Name(shownName(sum.Plan))
 	here, _ := os.Getwd()
@@ -313,7 +314,7 @@ func (env *environment) replay(_ context.Context, w *walked) error {
 	return env.failed(exitFailed, "the whiteboard is not the same", fmt.Errorf("its digest is %s, and was %s", w.res.Digest, w.Recorded))
 }
 
-// showReplayed shows what a run gave that was replayed.
+// showReplayed shows the result of a run that was replayed.
 func (env *environment) showReplayed(w *walked) error {
 	res := w.res
 	res.Status, res.Reason = statusOf(w.sum, res)
@@ -385,8 +386,8 @@ func (env *environment) fork(c *cobra.Command, name string, f *resumeFlags, how 
 	})
 }
 
-// warnUnread warns of values that make no difference: neither a call nor the output reads them, and
-// the state is no output.
+// warnUnread warns about values that have no effect: neither a call nor the output reads them, and
+// the state is not the output.
 func (env *environment) warnUnread(prog *compile.Program, values map[string]json.RawMessage) {
 	var reads []state.Path
 	for r := range prog.Reads() {
@@ -409,7 +410,7 @@ func (env *environment) warnUnread(prog *compile.Program, values map[string]json
 	}
 }
 
-// sees reports whether a read sees what is set at a path, of whatever instance.
+// sees reports whether a read, in any instance, sees a value that is set at a path.
 func sees(read, path state.Path) bool {
 	kind, _, _ := strings.Cut(read[0].Name, "\x00")
 	return kind == path[0].Name && read[1:].Overlaps(path[1:])

@@ -18,7 +18,7 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// runFlags are the flags of plc run besides those of the plan.
+// runFlags are the flags of plc run in addition to those of the plan.
 type runFlags struct {
 	planFlags
 	asJSON   bool
@@ -26,14 +26,14 @@ type runFlags struct {
 	events   string
 	store    string
 	expect   string
-	within   *big.Rat // of --expect: by how much numbers may differ; nil is by their rounding
+	within   *big.Rat // of --expect: how much numbers may differ; nil compares them rounded
 	results  string
 	approval string
 	branch   []string
 	jsonl    string
 	engine   string // what executes the run, if it is not this process
 	detach   bool
-	named    bool // the run was named on standard error already
+	named    bool // the id of the run was already printed
 }
 
 func runCommand(env *environment) *cobra.Command {
@@ -166,7 +166,7 @@ func (env *environment) runPlan(c *cobra.Command, name string, f *runFlags) erro
 		return err
 	}
 	if info, err := os.Stat(f.spec.Instances.Name); err == nil && info.Mode().IsRegular() {
-		env.read = append(env.read, info) // which is read as the run goes on
+		env.read = append(env.read, info) // it is read while the run goes on
 	}
 	if err := env.checkOutput("events", f.events); err != nil {
 		return err
@@ -192,8 +192,8 @@ func (env *environment) begin(ctx context.Context, p *prepared) (*plc.Run, error
 	return p.Begin(ctx)
 }
 
-// usable makes sure, before anything is recorded, that a run can use the files that its flags
-// name. Nothing is written.
+// usable checks, before anything is recorded, that a run can use the files that its flags name. It
+// writes nothing.
 func (env *environment) usable(p *prepared) error {
 	f := p.flags
 	if f.within != nil && f.expect == "" {
@@ -222,7 +222,7 @@ func (env *environment) usable(p *prepared) error {
 	return err
 }
 
-// reportLostRecord says that the record is not complete; the exit code is err's if there is one.
+// reportLostRecord reports that the record is incomplete. It returns err if that is not nil.
 func (env *environment) reportLostRecord(lost, err error) error {
 	if lost == nil {
 		return err
@@ -234,8 +234,7 @@ func (env *environment) reportLostRecord(lost, err error) error {
 	return err
 }
 
-// start runs a plan that may run, when it is lazy as soon as somebody has said yes to it, and
-// closes its record.
+// start runs a plan that may run, after approval if it is lazy, and closes its record.
 func (env *environment) start(ctx context.Context, p *prepared, r *plc.Run) error {
 	err := env.runAlone(ctx, p, r)
 	return env.reportLostRecord(closeStore(p.Checker()), err)
@@ -369,7 +368,7 @@ func (env *environment) answerer(f *runFlags, show *progress, r *plc.Run) func(c
 	return nil
 }
 
-// allow decides about a lazy plan: see plc.Hooks.
+// allow returns the hook that decides about a lazy plan: see plc.Hooks.
 func (p *prepared) allow(env *environment) func(context.Context, *plc.Run, *plc.Preview) (*exec.Result, error) {
 	return func(ctx context.Context, r *plc.Run, preview *plc.Preview) (*exec.Result, error) {
 		if p.flags.yes {
@@ -379,7 +378,7 @@ func (p *prepared) allow(env *environment) func(context.Context, *plc.Run, *plc.
 	}
 }
 
-// askPlan puts a lazy plan to a person. Where nobody can be asked, it waits.
+// askPlan asks a person to approve a lazy plan. If nobody can be asked, the run waits.
 func (env *environment) askPlan(ctx context.Context, p *prepared, r *plc.Run, preview *plc.Preview) *exec.Result {
 	show(env.stderr, blueprint(p.name, preview.DryRun, preview.Forecast, maxListed))
 	yes, why := false, noAnswer
@@ -409,7 +408,7 @@ func (env *environment) askPlan(ctx context.Context, p *prepared, r *plc.Run, pr
 	return r.NotRun(exec.Rejected, "the plan was not approved"+why)
 }
 
-// hintNext says how a run goes on that did not complete.
+// hintNext prints hints on how to continue a run that did not complete.
 func (env *environment) hintNext(p *prepared, r *plc.Run, res *exec.Result, b *batch) {
 	if !r.Recorded() || p.flags.asJSON {
 		return
@@ -444,8 +443,8 @@ func (env *environment) hintNext(p *prepared, r *plc.Run, res *exec.Result, b *b
 	}
 }
 
-// hintAnswerUndo says how to answer the questions of a run that undoes another, and how to
-// continue.
+// hintAnswerUndo prints hints on how to answer the questions of a run that undoes another, and how
+// to continue.
 func (env *environment) hintAnswerUndo(by, next string) {
 	env.hintf("plc approve %s runs the undo, plc approve %[1]s --skip leaves the effect in place; then plc resume %s continues", env.argsFor(by), env.argsFor(next))
 }
@@ -453,15 +452,15 @@ func (env *environment) hintAnswerUndo(by, next string) {
 // planFaults are the codes of failures that recur in each attempt until the plan is changed.
 var planFaults = []string{"params", "missing", "too-large", "unexpected", "outcome", "schema", "write", "condition", "choice", "bad-params"}
 
-// anyUnsure reports whether a call of a run failed or was cancelled that may have done its work,
-// since its answer was lost.
+// anyUnsure reports whether a call of a run failed or was cancelled but may have done its work,
+// since its result was lost.
 func anyUnsure(res *exec.Result, b *batch) bool {
 	return b != nil && b.unsure || anyCall(res, isUnsure)
 }
 
 func isUnsure(c *exec.CallResult) bool { return c.Error.Code == "uncertain" }
 
-// failedByPlan reports whether a call of a run has failed because of what the plan says.
+// failedByPlan reports whether a call of a run has failed because of an error in the plan.
 func failedByPlan(res *exec.Result) bool {
 	return anyCall(res, func(c *exec.CallResult) bool {
 		return c.Status == exec.Failed && slices.Contains(planFaults, c.Error.Code)
@@ -484,7 +483,7 @@ func anyOf(calls []exec.CallResult, is func(*exec.CallResult) bool) bool {
 	})
 }
 
-// complainLost says that a file is not complete; the exit code is err's if there is one.
+// complainLost reports that a file is incomplete. It returns err if that is not nil.
 func (env *environment) complainLost(what, name string, lost, err error) error {
 	if lost == nil {
 		return err

@@ -250,7 +250,7 @@ func (env *environment) events(c *cobra.Command, s journal.Store, run string, fo
 		if err != nil {
 			return err
 		}
-		if env.stdout.err != nil { // nobody reads it any more
+		if env.stdout.err != nil { // the reader is gone
 			return nil
 		}
 		showf(env.stdout, "%s\n", eventLine(e, last))
@@ -401,7 +401,7 @@ func (env *environment) collect(c *cobra.Command, storeFlag string, asJSON bool,
 			return err
 		}
 		done.Runs, done.Bytes = got.Runs, got.Bytes
-		if done.Cached, err = cleanCache(c.Context(), storeFlag); err != nil { // the runs are gone all the same
+		if done.Cached, err = cleanCache(c.Context(), storeFlag); err != nil { // the runs are already deleted
 			showf(env.stderr, "warning: the cache beside the store was left as it is: %s; to delete it loses nothing\n", err)
 		}
 	}

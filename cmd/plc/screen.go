@@ -9,21 +9,20 @@ import (
 	"github.com/plc-lang/plc/internal/display"
 )
 
-// screen is the live list at the bottom of a terminal: some lines that are drawn
-// again in place, below lines that stay.
+// screen is the live list at the bottom of a terminal: lines that are redrawn in place, below lines
+// that stay.
 //
-// Each drawing is one write: up to the top of the list, erase from there, the lines
-// that stay, the list. Lines of the list are cut, since of one that wraps nobody knows
-// where it begins. When the terminal has become narrower since, it has wrapped
-// them itself, and they are as many rows as they have columns for. The cursor is
-// always visible and at the beginning of the line below the list, so that there is
-// nothing to restore, however the process ends.
+// Each drawing is one write: move to the top of the list, erase from there, write the lines that
+// stay and then the list. Lines of the list are cut, since it is unknown where a wrapped line
+// begins. If the terminal has become narrower since, it has wrapped them itself, and their number
+// of rows follows from their width. The cursor is always visible and at the beginning of the line
+// below the list, so that nothing has to be restored, however the process ends.
 type screen struct {
 	file  *os.File
 	shown []display.Text // the list as it was drawn
 }
 
-// Between these a terminal that knows them shows nothing, so that it does not flicker.
+// A terminal that supports these shows no output between them, so that it does not flicker.
 const (
 	beginFrame = "\x1b[?2026h"
 	endFrame   = "\x1b[?2026l"
@@ -54,7 +53,7 @@ func (s *screen) draw(stay, list []display.Text) {
 		b.Line("%s", l)
 	}
 	b.Add(display.Lit(endFrame))
-	_ = display.Fprint(s.file, b.Text()) // a terminal that is gone can't be told
+	_ = display.Fprint(s.file, b.Text()) // errors of the terminal can't be reported
 	s.shown = list
 }
 

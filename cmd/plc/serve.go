@@ -118,7 +118,7 @@ func (env *environment) serve(ctx context.Context, f *serveFlags) error {
 		return errors.New("plc serve needs a store: runs are kept in it")
 	}
 	defer store.Close()
-	f.spec.Toolset.Partial = true // one server that can't be used must not keep the others from being used
+	f.spec.Toolset.Partial = true // work without servers that can't be used
 	uploads, err := f.uploadsFolder()
 	if err != nil {
 		return err
@@ -197,7 +197,7 @@ func (f *serveFlags) issuer(l net.Listener) (*oidc.Provider, error) {
 	return oidc.New(*c), nil
 }
 
-// tellHooks begins to tell the webhooks of the file, until end is called.
+// tellHooks starts to notify the webhooks of the file, until end is called.
 func (env *environment) tellHooks(ctx context.Context, f *serveFlags, store journal.Store, l net.Listener) (end func(), err error) {
 	if f.webhooks == "" {
 		return func() {}, nil
@@ -265,8 +265,8 @@ func onAll(l net.Listener) bool {
 	return ok && a.IP.IsUnspecified()
 }
 
-// serveAgents returns what serves agents over MCP; nil on a socket, where a person and an agent
-// can't be told apart.
+// serveAgents returns the handler that serves agents over MCP; nil on a socket, where people and
+// agents can't be distinguished.
 func (f *serveFlags) serveAgents(ctx context.Context, env *environment, engine *plc.Engine, l net.Listener, told *atomic.Pointer[gateway.Gateway]) (h http.Handler, end func(), err error) {
 	if f.socket != "" {
 		if f.agentFlags != (agentFlags{page: f.page}) {
@@ -304,7 +304,7 @@ func (f *serveFlags) serveAgents(ctx context.Context, env *environment, engine *
 }
 
 func (env *environment) serveUntil(ctx context.Context, l net.Listener, h http.Handler, f *serveFlags) error {
-	env.graceful.Store(true) // runs that are under way are interrupted in order
+	env.graceful.Store(true) // running runs are interrupted in an orderly way
 	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute}
 	stop := context.AfterFunc(ctx, func() { srv.Close() })
 	defer stop()
@@ -320,7 +320,7 @@ func (env *environment) serveUntil(ctx context.Context, l net.Listener, h http.H
 	return err
 }
 
-// open listens, and returns the hosts by which the server may be called.
+// open listens, and returns the hosts that requests may name.
 func (f *serveFlags) open(tokens *server.Tokens) (net.Listener, []string, error) {
 	if f.socket != "" {
 		l, err := listenSocket(f.socket)
@@ -376,7 +376,7 @@ func listenSocket(name string) (net.Listener, error) {
 		c.Close()
 		return nil, fmt.Errorf("--socket %q: another server listens on it", name)
 	}
-	if info, err := os.Lstat(name); err == nil && info.Mode().Type() == os.ModeSocket { // of a server that was killed
+	if info, err := os.Lstat(name); err == nil && info.Mode().Type() == os.ModeSocket { // left by a server that was killed
 		os.Remove(name)
 	}
 	l, err := net.Listen("unix", name)

@@ -140,8 +140,8 @@ func (env *environment) writeToolFile(ctx context.Context, named toolFiles, spec
 	return createFile(output, text)
 }
 
-// toolFileOf returns a tool file with the servers and their tools. JSON stands in it where what is
-// written has to be what it was.
+// toolFileOf returns a tool file with the servers and their tools. It uses JSON for values that
+// have to stay exactly as they were.
 func toolFileOf(g *plc.Tools) []byte {
 	var b bytes.Buffer
 	b.WriteString("mcpServers:\n")

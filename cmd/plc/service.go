@@ -13,10 +13,10 @@ import (
 	"github.com/plc-lang/plc/tool/openapi"
 )
 
-// servicesOf returns the part of a tool file for OpenAPI documents: their operations and what these
-// do as comments, and the secrets that they ask for by names of variables. JSON stands in it where
-// what is written has to be what it was. The tool file is for a folder, to which names of documents
-// in it are relative.
+// servicesOf returns the part of a tool file for OpenAPI documents: their operations and effects as
+// comments, and the names of variables for the secrets that they require. It uses JSON for values
+// that have to stay exactly as they were. Names of documents are relative to the folder of the tool
+// file.
 func (env *environment) servicesOf(specs []string, folder string) ([]byte, error) {
 	var b bytes.Buffer
 	if len(specs) > 0 {
@@ -38,7 +38,7 @@ func (env *environment) servicesOf(specs []string, folder string) ([]byte, error
 	return b.Bytes(), nil
 }
 
-// nameFrom returns the name of a file for somebody in another folder.
+// nameFrom returns the name of a file relative to another folder.
 func nameFrom(folder, name string) string {
 	if folder == "." || filepath.IsAbs(name) {
 		return name
@@ -58,7 +58,7 @@ func nameFrom(folder, name string) string {
 func writeService(b *bytes.Buffer, name string, doc *openapi.Document) error {
 	fmt.Fprintf(b, "  - spec: %s\n", quote(name))
 	tools, err := doc.Tools(openapi.Config{})
-	if err != nil { // the server that it names is none
+	if err != nil { // the document's server can't be used
 		const nowhere = "https://server.invalid"
 		if tools, err = doc.Tools(openapi.Config{Server: nowhere}); err != nil {
 			return err
@@ -77,7 +77,7 @@ func writeService(b *bytes.Buffer, name string, doc *openapi.Document) error {
 	return nil
 }
 
-// writeSchemes writes the secrets that a document asks for; those that are only an alternative as
+// writeSchemes writes the secrets that a document requires; those that are only alternatives are
 // comments.
 func writeSchemes(b *bytes.Buffer, file string, schemes []openapi.Scheme) {
 	if len(schemes) == 0 {

@@ -50,7 +50,7 @@ func (env *environment) show(ctx context.Context, w *walked) error {
 		return err
 	}
 	res, past := w.res, plc.RecordedCalls{}
-	if len(res.Calls)+len(res.Instances) > 0 { // else it is a run of very many instances, none of which is shown
+	if len(res.Calls)+len(res.Instances) > 0 { // otherwise it is a run of very many instances, which are not shown
 		past = plc.ReadCalls(w.store.Events(ctx, w.sum.Run, 0, false))
 	}
 	res.Status, res.Reason = statusOf(w.sum, res)
@@ -91,7 +91,7 @@ func (env *environment) show(ctx context.Context, w *walked) error {
 	return env.writeJSON(map[string]any{"state": res.State, "data": res.Data, "output": res.Output})
 }
 
-// showWaiting shows what a plan would do that waits to be approved as a whole.
+// showWaiting shows what a plan that waits for approval as a whole would do.
 func (env *environment) showWaiting(ctx context.Context, out io.Writer, store journal.Store, run string) error {
 	e := env.engineOn(store)
 	if err := env.enterRun(ctx, e, run); err != nil {
@@ -118,7 +118,7 @@ func statusOf(sum *journal.Summary, res *exec.Result) (exec.Status, string) {
 	return sum.Status, sum.Reason
 }
 
-// showGiven shows what a run was given.
+// showGiven shows the values that a run was given.
 func showGiven(w io.Writer, sum *journal.Summary, g *journal.Given) {
 	line := func(name string, format display.Literal, args ...any) {
 		showf(w, "%-10s %s\n", name, display.Sprintf(format, args...).Cut(maxLine))
@@ -203,14 +203,14 @@ func showCall(w io.Writer, instance string, c *exec.CallResult, past plc.Recorde
 	showf(w, "%s\n", line.Cut(maxLine))
 }
 
-// flowsOfRun has the labels of what a run, or an instance of it, has written.
+// flowsOfRun has the labels of the values that a run, or an instance of it, has written.
 type flowsOfRun struct {
 	Instance string         `json:"instance,omitempty"`
 	Policies []*flow.Report `json:"policies"`
 }
 
-// flowsOf returns the labels of what a run has written; nil if there is no policy on the flow of
-// information.
+// flowsOf returns the labels of the values that a run has written; nil if there is no policy on the
+// flow of information.
 func flowsOf(p *plc.Plan, res *exec.Result) (all []flowsOfRun) {
 	if len(p.Checker().Flow) == 0 {
 		return nil
@@ -224,7 +224,7 @@ func flowsOf(p *plc.Plan, res *exec.Result) (all []flowsOfRun) {
 	return all
 }
 
-// showFlows shows the labels of what a run has written.
+// showFlows shows the labels of the values that a run has written.
 func showFlows(w io.Writer, p *plc.Plan, res *exec.Result) {
 	for _, f := range flowsOf(p, res) {
 		for _, r := range f.Policies {
@@ -247,7 +247,7 @@ func showFlows(w io.Writer, p *plc.Plan, res *exec.Result) {
 	}
 }
 
-// showQuestions shows what waits for an answer.
+// showQuestions shows the questions that wait for an answer.
 func showQuestions(w io.Writer, all []*journal.Question) {
 	if len(all) == 0 {
 		return
@@ -268,7 +268,7 @@ func showQuestions(w io.Writer, all []*journal.Question) {
 	}
 }
 
-// questionOf returns an open question as a person is shown it, which is all that its digest covers.
+// questionOf returns an open question as plc shows it, with everything that its digest covers.
 func questionOf(q *journal.Question) (*asked, error) {
 	switch {
 	case q.Terms == nil:

@@ -109,7 +109,7 @@ func (env *environment) simulate(c *cobra.Command, name string, f *simulateFlags
 	return err
 }
 
-// simulated simulates a plan. A signal ends it with what there is until then.
+// simulated simulates a plan. A signal ends the simulation, with the results so far.
 func (env *environment) simulated(c *cobra.Command, l *loaded, f *simulateFlags) (*plc.Simulation, error) {
 	if err := errors.Join(env.checkOutput("svg", f.svg), canWrite(f.svg)); err != nil {
 		return nil, err

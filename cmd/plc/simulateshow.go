@@ -39,7 +39,7 @@ func (env *environment) showSimulation(s *plc.Simulation) {
 	env.showAssumed(s)
 }
 
-// showTimes shows how long runs take, and what they use.
+// showTimes shows how long runs take, and their tokens and cost.
 func (env *environment) showTimes(s *plc.Simulation) {
 	out := env.stdout
 	row := func(name display.Literal, spread *simulate.Spread, shown func(float64) string) {
@@ -66,7 +66,7 @@ func (env *environment) showTimes(s *plc.Simulation) {
 // longestBar is the number of columns of the longest bar of a histogram.
 const longestBar = 40
 
-// showHistogram shows how many runs took how long.
+// showHistogram shows a histogram of the times of runs.
 func (env *environment) showHistogram(bins []simulate.Bin) {
 	most := 0
 	for _, b := range bins {
@@ -95,7 +95,7 @@ func (env *environment) showHistogram(bins []simulate.Bin) {
 	}
 }
 
-// showEffects shows what tools did to the world.
+// showEffects shows the effects of tools.
 func (env *environment) showEffects(effects []simulate.Effect) {
 	if len(effects) == 0 {
 		return
@@ -112,7 +112,7 @@ func (env *environment) showEffects(effects []simulate.Effect) {
 	}
 }
 
-// showCalls shows what would change with each call.
+// showCalls shows what would change if a call never failed or took no time.
 func (env *environment) showCalls(s *plc.Simulation) {
 	if len(s.Calls) == 0 {
 		return
@@ -150,7 +150,7 @@ func (env *environment) showCalls(s *plc.Simulation) {
 	}
 }
 
-// showAssumed shows what the simulation rests on.
+// showAssumed shows the assumptions of the simulation.
 func (env *environment) showAssumed(s *plc.Simulation) {
 	out := env.stdout
 	showf(out, "\nassumed\n")
@@ -183,7 +183,7 @@ func assumedName(a *plc.AssumedTool) display.Text {
 	return display.Name(a.Tool)
 }
 
-// failing says how often a tool is assumed to fail, and why.
+// failing describes how often a tool is assumed to fail, and why.
 func failing(a *plc.AssumedTool) string {
 	switch a.FailsFrom {
 	case plc.BasisGiven:
@@ -198,7 +198,7 @@ func failing(a *plc.AssumedTool) string {
 	return "never fails (nothing is known)"
 }
 
-// taking says how long a tool is assumed to take, and why.
+// taking describes how long a tool is assumed to take, and why.
 func taking(a *plc.AssumedTool) string {
 	takes := "takes " + shortTime(a.Least)
 	if a.Most > a.Least {

@@ -25,10 +25,10 @@ import (
 type solveFlags struct {
 	runFlags
 	task    plc.Task
-	text    struct{ options, context, schema string } // what --style-options, --context and --schema say
+	text    struct{ options, context, schema string } // of --style-options, --context and --schema
 	repairs int                                       // of --max-repairs
 	resume  string
-	list    bool // the functions of the style, and no more
+	list    bool // only list the functions of the style
 }
 
 func solveCommand(env *environment) *cobra.Command {
@@ -115,8 +115,8 @@ func strategyNames() (names []string) {
 	return names
 }
 
-// complete sets the task that the flags describe. What a flag says only by default is left to the
-// task.
+// complete sets the task that the flags describe. It leaves the defaults of flags that were not
+// given to the task.
 func (f *solveFlags) complete(c *cobra.Command, goal string) error {
 	if err := f.finish(c); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (f *solveFlags) complete(c *cobra.Command, goal string) error {
 	return nil
 }
 
-// valueSource returns where a value is that an argument gives: the name of a file, or JSON.
+// valueSource returns the source of a value in an argument, which is the name of a file, or JSON.
 func valueSource(arg string) (plc.Source, error) {
 	if arg == "" || arg == "-" || !isRun(arg) {
 		return plc.File(arg), nil
@@ -229,7 +229,7 @@ func (env *environment) resumeSolve(c *cobra.Command, args []string, f *solveFla
 	return env.reportLostRecord(errors.Join(lost, store.Close()), err)
 }
 
-// onlyResumed refuses flags that a loop that goes on would not look at.
+// onlyResumed returns an error for flags that have no effect when a loop is continued.
 func onlyResumed(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(fl *pflag.Flag) {
 		switch fl.Name {
@@ -241,7 +241,7 @@ func onlyResumed(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-// solver returns the engine of a loop.
+// solver returns an engine for a loop.
 func (env *environment) solver(f *solveFlags, open func() (journal.Store, error)) (*plc.Engine, error) {
 	if err := env.memoryBeside(f.store); err != nil {
 		return nil, err
@@ -264,8 +264,8 @@ func (env *environment) solver(f *solveFlags, open func() (journal.Store, error)
 	return env.newEngine(config), err
 }
 
-// runLoop runs a loop, shows it while it runs and what came of it, and closes it. The second error
-// says that its record is not complete.
+// runLoop runs a loop, shows its progress and its result, and closes it. The second error says that
+// its record is incomplete.
 func (env *environment) runLoop(ctx context.Context, l *plc.Loop, f *solveFlags) (err, lost error) {
 	err = l.Begin(ctx)
 	env.showFindings(l.Findings)
@@ -293,13 +293,13 @@ func (env *environment) runLoop(ctx context.Context, l *plc.Loop, f *solveFlags)
 	case result == nil && err != nil:
 		err = errors.New(strings.TrimPrefix(err.Error(), "loop: "))
 	case result != nil:
-		err = env.showSolved(result, f, l, err != nil) // its reason says what err does
+		err = env.showSolved(result, f, l, err != nil) // the reason of the result is err
 	}
 	spans.end(env, result)
 	return env.complainLost("events", f.events, lostEvents, err), lost
 }
 
-// showSolved shows what came of a task; broken is whether something else than the model's plans or
+// showSolved shows the result of a task; broken says that something other than the model's plans or
 // the tools ended it.
 func (env *environment) showSolved(r *loop.Result, f *solveFlags, l *plc.Loop, broken bool) error {
 	if f.asJSON {
@@ -328,7 +328,7 @@ func (env *environment) showSolved(r *loop.Result, f *solveFlags, l *plc.Loop, b
 	return exitOf(r.Status)
 }
 
-// hintSolve says how a loop goes on that has no output.
+// hintSolve prints hints on how to continue a loop that has no output.
 func (env *environment) hintSolve(r *loop.Result, waiting string, broken bool) {
 	switch {
 	case r.Status == exec.Paused && waiting != "":

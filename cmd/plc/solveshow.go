@@ -15,15 +15,15 @@ import (
 	"github.com/plc-lang/plc/loop"
 )
 
-// solveProgress shows a loop while it runs: its plans as they grow, and their runs.
+// solveProgress shows a loop while it runs: its plans as the model writes them, and their runs.
 type solveProgress struct {
 	env    *environment
 	show   *progress // nil with --format json
 	events *jsonLines
-	faulty bool // the last plan was
+	faulty bool // the last plan had errors
 }
 
-// newSolveProgress starts to show a loop, and has it ask who is at the terminal.
+// newSolveProgress starts to show a loop, and makes it ask the person at the terminal.
 func (env *environment) newSolveProgress(l *plc.Loop, f *solveFlags) (*solveProgress, error) {
 	s := &solveProgress{env: env}
 	var err error
@@ -50,7 +50,7 @@ func (env *environment) newSolveProgress(l *plc.Loop, f *solveFlags) (*solveProg
 	return s, nil
 }
 
-// stop ends the showing, and reports whether an event was lost.
+// stop stops showing, and returns an error if an event was lost.
 func (s *solveProgress) stop() error {
 	s.show.stop()
 	return s.events.close()
@@ -63,7 +63,7 @@ func (s *solveProgress) event(e *loop.Event) {
 	}
 	switch e.Type {
 	case loop.Asked:
-		if s.faulty { // and there is another try
+		if s.faulty { // this is another try
 			s.say(display.Lit("  the plan goes back to the model"))
 			s.faulty = false
 		}
@@ -129,7 +129,7 @@ func callLine(call json.RawMessage) string {
 	return name + " {" + strings.Join(params, ", ") + "}" + to
 }
 
-// showPlan shows what a whole plan would do.
+// showPlan shows what a complete plan would do.
 func (s *solveProgress) showPlan(p *plc.PlanPreview) {
 	defer s.show.pause()()
 	show(s.env.stderr, blueprint(p.Program.File().Name, p.DryRun, p.Forecast, maxListed))
@@ -146,13 +146,13 @@ func (s *solveProgress) showPlan(p *plc.PlanPreview) {
 	}
 }
 
-// showCovered tells that a plan is not asked about.
+// showCovered shows that a plan needs no approval.
 func (s *solveProgress) showCovered(*compile.Program) {
 	defer s.show.pause()()
 	showf(s.env.stderr, "the plan does nothing that was not approved before, so nobody is asked\n")
 }
 
-// askPlan asks a person who has been shown a plan, or the findings about how they changed it.
+// askPlan asks a person about a plan that was shown, or about the findings after they changed it.
 func (s *solveProgress) askPlan(ctx context.Context, plan json.RawMessage, findings diag.List) (edited json.RawMessage, err error) {
 	defer s.show.pause()()
 	s.env.showFindings(findings)

@@ -20,7 +20,7 @@ import (
 	"github.com/plc-lang/plc/journal/sqlite"
 )
 
-// noStore is the value of --store that keeps nothing.
+// noStore is the value of --store with which nothing is recorded.
 const noStore = "none"
 
 // addStore adds the flag that names the store.
@@ -29,8 +29,8 @@ func addStore(c *cobra.Command, store *string, usage string) {
 	completeFiles(c, "db", "store")
 }
 
-// storePath returns the file of the store or the URL of its database, "" for none: what the flag
-// says, else PLC_STORE, else the file in the user's state directory.
+// storePath returns the file of the store or the URL of its database, or "" if there is no store:
+// the value of the flag, else PLC_STORE, else the file in the user's state directory.
 func storePath(flag string) (string, error) {
 	if flag == "" {
 		flag = os.Getenv("PLC_STORE")
@@ -62,8 +62,8 @@ func stateFolder() (string, error) {
 	return filepath.Join(home, ".local", "state"), err
 }
 
-// localPath returns the path on this machine next to which files of the store of a flag are kept
-// that are no part of it, such as its cache: the store's file or, for a database, a name in the
+// localPath returns the path on this machine beside which files that belong to a store but are not
+// part of it, such as its cache, are kept: the store's file or, for a database, a name in the
 // user's state directory; "" without a store.
 func localPath(flag string) (string, error) {
 	store, err := storePath(flag)
@@ -75,7 +75,7 @@ func localPath(flag string) (string, error) {
 	return filepath.Join(dir, "plc", fmt.Sprintf("shared-%x", sum[:8]), "runs.db"), err
 }
 
-// openStore opens the store for writing; nil is none.
+// openStore opens the store for writing; it returns nil if there is none.
 func openStore(flag string) (journal.Store, error) {
 	path, err := storePath(flag)
 	if path == "" || err != nil {
@@ -104,7 +104,7 @@ func open(path string, readOnly bool) (journal.Store, error) {
 	return s, nil
 }
 
-// missing reports whether a store is a file that is not there.
+// missing reports whether a store is a file that does not exist.
 func missing(path string) bool {
 	if postgres.IsURL(path) {
 		return false
@@ -113,7 +113,7 @@ func missing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// storeError says what else can be done when a store can't be opened.
+// storeError adds to the error of a store that can't be opened what else can be done.
 func storeError(err error) error {
 	return fmt.Errorf("%s (--store PATH is another one, --store none keeps no record)", trimJournal(err))
 }
@@ -121,10 +121,10 @@ func storeError(err error) error {
 // trimJournal returns the text of an error of the store as commands report it.
 func trimJournal(err error) string { return strings.TrimPrefix(err.Error(), "journal: ") }
 
-// errNoRuns is that there is no store yet.
+// errNoRuns means that there is no store yet.
 var errNoRuns = plc.ErrNoRuns
 
-// errNoStore is that --store, or PLC_STORE, is none.
+// errNoStore means that --store, or PLC_STORE, is none.
 var errNoStore = errors.New("--store none has no runs; name the store that has them")
 
 // namedStore returns storePath, or an error if there is no store.
@@ -136,8 +136,8 @@ func namedStore(flag string) (string, error) {
 	return path, err
 }
 
-// readStore opens the store to read it: it is neither made nor changed. Where there is none
-// the error is errNoRuns.
+// readStore opens the store for reading, without creating or changing it. If there is none, the
+// error is errNoRuns.
 func readStore(flag string) (journal.Store, error) {
 	path, err := namedStore(flag)
 	if err != nil {
@@ -151,7 +151,7 @@ func readStore(flag string) (journal.Store, error) {
 	}
 	s, err := open(path, true)
 	var fault *journal.Error
-	if errors.As(err, &fault) && fault.Fault == journal.ReadOnly { // it is of an older version
+	if errors.As(err, &fault) && fault.Fault == journal.ReadOnly { // its format is of an older version
 		s, err = open(path, false)
 	}
 	if err != nil {
@@ -160,7 +160,7 @@ func readStore(flag string) (journal.Store, error) {
 	return s, nil
 }
 
-// writeStore opens the store that has runs, to change them.
+// writeStore opens an existing store to change its runs.
 func writeStore(flag string) (journal.Store, error) {
 	path, err := namedStore(flag)
 	if err != nil {
@@ -192,7 +192,7 @@ func (env *environment) withRun(ctx context.Context, storeFlag, name string, do 
 	return do(store, sum)
 }
 
-// noSuchRun says, of an error about a run that is not there, where to look.
+// noSuchRun adds to an error about a missing run where to look.
 func (env *environment) noSuchRun(err error) error {
 	var missing *journal.MissingError
 	if errors.As(err, &missing) {
@@ -229,14 +229,14 @@ func (env *environment) completeRuns(store *string, calls func(ctx context.Conte
 
 // completeCalls offers calls of a run.
 func (env *environment) completeCalls(ctx context.Context, store, run string, calls func(ctx context.Context, s journal.Store, run string) []string) (names []string, _ cobra.ShellCompDirective) {
-	_ = env.withRun(ctx, store, run, func(s journal.Store, sum *journal.Summary) error { // else there are none
+	_ = env.withRun(ctx, store, run, func(s journal.Store, sum *journal.Summary) error { // with an error there are no completions
 		names = calls(ctx, s, sum.Run)
 		return nil
 	})
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// askedCalls returns the calls of a run that wait for somebody.
+// askedCalls returns the calls of a run that wait for an answer.
 func askedCalls(ctx context.Context, s journal.Store, run string) (calls []string) {
 	all, err := s.Questions(ctx, run)
 	if err != nil {

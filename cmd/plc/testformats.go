@@ -41,11 +41,11 @@ func (f *testOptions) picks(all []string) func(name string) bool {
 	return func(name string) bool { return strings.Contains(name, f.run) && (!exact || name == f.run) }
 }
 
-// testReport holds the results of the tests of a command, as all formats show them.
+// testReport has the results of the tests of a command, for all formats.
 type testReport struct {
 	files    []reportedFile
-	more     string     // what follows the numbers of tests in text
-	coverage func()     // shows as text what the tests have reached
+	more     string     // the text after the numbers of tests
+	coverage func()     // shows the coverage as text
 	document func() any // returns the document of --format json
 }
 
@@ -56,7 +56,7 @@ type reportedFile struct {
 	tests    []reportedTest
 }
 
-// reportedTest is a test, and what is wrong with it.
+// reportedTest is a test, with its failures.
 type reportedTest struct {
 	name     string
 	failures []plc.TestFailure
@@ -66,7 +66,7 @@ type reportedTest struct {
 
 func (t *reportedTest) failed() bool { return len(t.failures)+len(t.notes) > 0 }
 
-// wrong returns what is wrong with a test, a message each.
+// wrong returns a message for each failure of a test.
 func (t *reportedTest) wrong() (all []string) {
 	for _, f := range t.failures {
 		all = append(all, fmt.Sprintf("%s: %s", place(f.Loc), f.Message))
@@ -102,7 +102,7 @@ func (r *testReport) verdict(run string) error {
 	return nil
 }
 
-// writeTests writes what came of tests for people.
+// writeTests writes the results of tests for people.
 func (env *environment) writeTests(r *testReport) error {
 	for _, f := range r.files {
 		env.showFindings(f.findings)
@@ -130,7 +130,7 @@ func (env *environment) writeTests(r *testReport) error {
 	return nil
 }
 
-// place returns where something stands in a file.
+// place returns the file, line and column of a location.
 func place(loc diag.Loc) string {
 	loc = loc.Origin()
 	if loc.File == nil {
@@ -140,7 +140,7 @@ func place(loc diag.Loc) string {
 	return fmt.Sprintf("%s:%d:%d", loc.File.Name, p.Line, p.Column)
 }
 
-// The document of --format json, with tests and coverage as a command has them.
+// The document of --format json, with the types of tests and coverage of a command.
 type (
 	testDocument[T, C any] struct {
 		Passed   int           `json:"passed"`
@@ -175,7 +175,7 @@ func documentOf[T, C any](r *testReport, entry func(file, test int) T, coverage 
 	return d
 }
 
-// failureEntries returns failures as the document has them.
+// failureEntries returns failures for the document.
 func failureEntries(failures []plc.TestFailure) []failureEntry {
 	all := []failureEntry{}
 	for _, f := range failures {
@@ -213,7 +213,7 @@ type (
 	}
 )
 
-// writeJUnit writes what came of tests as JUnit does.
+// writeJUnit writes the results of tests in the format of JUnit.
 func (env *environment) writeJUnit(r *testReport) error {
 	var all junitSuites
 	for _, t := range r.files {
@@ -247,7 +247,7 @@ func (env *environment) writeJUnit(r *testReport) error {
 	return err
 }
 
-// writeTAP writes what came of tests in the Test Anything Protocol, version 14.
+// writeTAP writes the results of tests in the Test Anything Protocol, version 14.
 func (env *environment) writeTAP(r *testReport) error {
 	var lines []reportedTest
 	for _, f := range r.files {

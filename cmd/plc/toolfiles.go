@@ -38,8 +38,8 @@ func addCatalogue(fl *pflag.FlagSet, c *cobra.Command, files *toolFiles) {
 	must(c.RegisterFlagCompletionFunc("tools-from", cobra.FixedCompletions(catalogueNames(), cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// args returns the flags that select these files. The policy of the project file, which has no file
-// of its own, is not among them: the project file is used again.
+// args returns the flags that select these files. It leaves out the policy of the project file,
+// which has no file of its own: the project file will be used again.
 func (t *toolFiles) args() (all []string) {
 	for _, f := range t.Files {
 		if f.Text != "" {
@@ -64,7 +64,7 @@ func (t *toolFiles) args() (all []string) {
 	return all
 }
 
-// catalogueNames returns the notations that have tools in a form of their own.
+// catalogueNames returns the notations that have their own form for tools.
 func catalogueNames() (names []string) {
 	for _, n := range notations.All() {
 		if n.Catalogue != nil {
@@ -86,8 +86,8 @@ func (f *toolsFlag) String() string { return "" }
 
 func (f *toolsFlag) Type() string { return "stringArray" }
 
-// GetSlice returns the value of the flag as a record keeps it: a notation, "" for our own, and a
-// name, for each file. With Append and Replace it is a pflag.SliceValue.
+// GetSlice returns the value of the flag in the form that a record keeps: for each file a notation,
+// which is "" for our own, and a name. With Append and Replace it is a pflag.SliceValue.
 func (f *toolsFlag) GetSlice() (all []string) {
 	for _, t := range f.Files {
 		all = append(all, t.Notation, t.Name)
@@ -98,7 +98,7 @@ func (f *toolsFlag) GetSlice() (all []string) {
 // Append implements pflag.SliceValue.
 func (f *toolsFlag) Append(name string) error { return f.Set(name) }
 
-// Replace gives the flag what GetSlice gave.
+// Replace sets the flag to a value of GetSlice.
 func (f *toolsFlag) Replace(all []string) error {
 	f.Files = nil
 	for i := 0; i+1 < len(all); i += 2 {

@@ -61,7 +61,7 @@ they do to the world, what runs them and where they come from, and those of the 
 	return c
 }
 
-// gatherSound gathers files that must have no errors, and shows the findings about them.
+// gatherSound reads tool files, shows the findings about them, and fails if there are errors.
 func (env *environment) gatherSound(ctx context.Context, files toolFiles, purpose plc.Purpose) (*plc.Tools, error) {
 	g, err := env.gather(ctx, files, purpose)
 	if err != nil {
@@ -74,7 +74,8 @@ func (env *environment) gatherSound(ctx context.Context, files toolFiles, purpos
 	return g, nil
 }
 
-// named returns the tools of a catalogue whose names match a pattern; without patterns all.
+// named returns the tools of a catalogue whose names match a pattern; without patterns it returns
+// all.
 func named(cat *tool.Catalogue, patterns []string) (*tool.Catalogue, error) {
 	if len(patterns) == 0 {
 		return cat, nil
@@ -97,7 +98,7 @@ func named(cat *tool.Catalogue, patterns []string) (*tool.Catalogue, error) {
 	return tool.NewCatalogue(found...), nil
 }
 
-// toolsText shows tools to people: those of the user first, those that calculate and those of the
+// toolsText shows tools to people: the user's tools first, those of package math and of the
 // language last.
 func (env *environment) toolsText(cat *tool.Catalogue) error {
 	list := slices.Collect(cat.Tools())
@@ -156,7 +157,7 @@ func annotationsText(t *tool.Tool) string {
 		return ""
 	}
 	text := "its server declares " + strings.Join(all, ", ")
-	if len(ignored) > 0 && counts == (tool.Effects{}).MoreCareful(*said) { // else the tool file says otherwise
+	if len(ignored) > 0 && counts == (tool.Effects{}).MoreCareful(*said) { // otherwise the tool file overrides them
 		text += "; ignored unless the server is trusted: " + strings.Join(ignored, ", ")
 	}
 	return text
@@ -175,14 +176,14 @@ func saidEffects(t *tool.Tool) *tool.Effects {
 	return &def.Effects
 }
 
-// Who tools come from.
+// Where tools come from.
 const (
 	theirs = iota
-	ofMath // the only ones in Go that the command has
+	ofMath // the only tools in Go that the command has
 	ofLanguage
 )
 
-// ofPlc says who a tool comes from.
+// ofPlc returns where a tool comes from.
 func ofPlc(t *tool.Tool) int {
 	switch t.Source {
 	case "go":
@@ -353,8 +354,8 @@ func toolNames(cat *tool.Catalogue) iter.Seq[string] {
 	}
 }
 
-// callParams reads the params of a call: KEY=VALUE each, or all as one JSON object or file. A value
-// that is JSON counts as a string if the tool takes only that.
+// callParams reads the params of a call: KEY=VALUE for each, or all in one JSON object or file. A
+// value that is JSON counts as a string if the tool accepts only strings.
 func (env *environment) callParams(def *tool.Definition, args []string) (json.RawMessage, error) {
 	if len(args) == 1 && (isObject(args[0]) || !strings.Contains(args[0], "=")) {
 		return env.params(args[0])
@@ -398,7 +399,7 @@ func (env *environment) params(arg string) (json.RawMessage, error) {
 	return g.JSON, err
 }
 
-// callTool calls a tool and shows what it gave.
+// callTool calls a tool and shows its result.
 func (env *environment) callTool(ctx context.Context, t *tool.Tool, params json.RawMessage, timeout time.Duration) error {
 	def := t.Definition
 	if def.Params != nil {
@@ -434,18 +435,18 @@ func (env *environment) callTool(ctx context.Context, t *tool.Tool, params json.
 	return nil
 }
 
-// clock is the time that a call has, which stands still while a person is asked.
+// clock is the time limit of a call, which stops while a person is asked.
 type clock struct {
 	end func(error)
 
 	mu     sync.Mutex
 	timer  *time.Timer
-	left   time.Duration // when it last began to run
+	left   time.Duration // when the clock last started
 	since  time.Time
-	pauses int // that go on
+	pauses int // the number of current pauses
 }
 
-// limit returns a context that ends with the time of a call.
+// limit returns a context that ends when the time of a call is over.
 func limit(ctx context.Context, d time.Duration) (context.Context, *clock) {
 	limited, end := context.WithCancelCause(ctx)
 	c := &clock{end: end, left: d}
@@ -453,13 +454,13 @@ func limit(ctx context.Context, d time.Duration) (context.Context, *clock) {
 	return limited, c
 }
 
-// run lets the time go on. The caller holds mu, or is the only one.
+// run starts the clock. The caller holds mu, or is the only user.
 func (c *clock) run() {
 	c.since = time.Now()
 	c.timer = time.AfterFunc(c.left, func() { c.end(context.DeadlineExceeded) })
 }
 
-// stop ends it all.
+// stop ends the context and the clock.
 func (c *clock) stop() {
 	c.end(nil)
 	c.mu.Lock()
@@ -483,7 +484,7 @@ func (c *clock) Pause() (resume func()) {
 	})
 }
 
-// failed says what went wrong and is the exit code for it.
+// failed reports an error and returns the exit code for it.
 func (env *environment) failed(code exit, what string, err error) error {
 	text := err.Error()
 	if te := (*tool.Error)(nil); errors.As(err, &te) {

@@ -15,8 +15,9 @@ import (
 	"github.com/plc-lang/plc/trace"
 )
 
-// tracer returns the tracer of a command that runs plans, as the environment says (execution §6);
-// nil when nobody wants traces. That they can't be made is told, and keeps nothing from running.
+// tracer returns the tracer of a command that runs plans, configured by the environment (execution
+// §6); nil if there are no traces. If traces can't be made, it reports that, and the command runs
+// without them.
 func (env *environment) tracer(workflow string) *trace.Tracer {
 	c, err := trace.FromEnvironment(os.Getenv)
 	if err != nil {
@@ -30,14 +31,14 @@ func (env *environment) tracer(workflow string) *trace.Tracer {
 	return trace.New(c)
 }
 
-// endTrace sends what is left of a trace; that some of it was lost is told.
+// endTrace sends the rest of a trace, and reports if some of it was lost.
 func (env *environment) endTrace(t *trace.Tracer) {
 	if lost := t.Close(); lost != nil {
 		env.complain(fmt.Errorf("the trace is not complete: %w", lost))
 	}
 }
 
-// workflowName returns the name of a plan in traces: that of its file.
+// workflowName returns the name of a plan in traces, which is the name of its file.
 func workflowName(name string) string {
 	if name == "" || name == "-" {
 		return ""
@@ -45,16 +46,17 @@ func workflowName(name string) string {
 	return filepath.Base(name)
 }
 
-// loopTrace makes spans of a loop: one of the whole, one of each question to the model, and those
+// loopTrace makes spans of a loop: one for the loop, one for each request to the model, and those
 // of its runs. The nil loopTrace makes none.
 type loopTrace struct {
 	tracer   *trace.Tracer
 	whole    *trace.Task
-	question *trace.Task // that the model has not answered
+	question *trace.Task // the request that the model has not answered
 	model    string
 }
 
-// traceLoop has a loop traced, as the environment says; its events still go where they went.
+// traceLoop traces a loop, as configured by the environment. It keeps the existing handler of the
+// loop's events.
 func (env *environment) traceLoop(of *plc.Loop) *loopTrace {
 	opts := of.Options
 	t := env.tracer("")
@@ -82,7 +84,7 @@ func (l *loopTrace) event(e *loop.Event) {
 	case loop.Ran:
 		l.tracer.Event(e.Run)
 	case loop.Asked:
-		l.question.End(e.Time, "_OTHER") // it was not answered
+		l.question.End(e.Time, "_OTHER") // the request was not answered
 		l.question = l.whole.Ask(l.model, e.Time)
 	case loop.Replied:
 		if e.Reply != nil {
@@ -94,7 +96,7 @@ func (l *loopTrace) event(e *loop.Event) {
 	}
 }
 
-// end ends the trace of a loop; a nil result is that it could not be solved at all.
+// end ends the trace of a loop; res is nil if the loop failed without a result.
 func (l *loopTrace) end(env *environment, res *loop.Result) {
 	if l == nil {
 		return

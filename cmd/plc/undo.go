@@ -37,7 +37,7 @@ plc run does so by itself when a run ends badly. docs/undo.md says more.`,
 	return c
 }
 
-// errShown ends a command that has shown what was wanted.
+// errShown ends a command that has shown everything that it had to show.
 var errShown = errors.New("shown")
 
 // undo undoes a run, or with dry shows what that would do.
@@ -89,7 +89,7 @@ func (env *environment) undo(c *cobra.Command, name string, f *resumeFlags, dry 
 	return err
 }
 
-// orNone returns a list that JSON shows as one.
+// orNone returns an empty list instead of nil, so that JSON has a list.
 func orNone(calls []undo.Call) []undo.Call {
 	if calls == nil {
 		return []undo.Call{}
@@ -97,7 +97,7 @@ func orNone(calls []undo.Call) []undo.Call {
 	return calls
 }
 
-// showUndoing prints the calls that are to be taken back, and those that stand.
+// showUndoing prints the calls that would be undone, and those that stand.
 func (env *environment) showUndoing(u *plc.Undoing) {
 	if u.ID == "" {
 		showUndone(env.stderr, u.Before, u.Run)
@@ -124,7 +124,7 @@ func (env *environment) showUndoing(u *plc.Undoing) {
 	}
 }
 
-// undoneName returns the name of a call that is undone, with its tool and what was given to it.
+// undoneName returns the name of a call that is undone, with its tool and its params.
 func undoneName(c *undo.Call) display.Text {
 	name := display.Sprintf("%s (%s)", display.Name(c.Name()), display.Name(c.Tool))
 	if c.Params != nil {
@@ -133,8 +133,9 @@ func undoneName(c *undo.Call) display.Text {
 	return name
 }
 
-// showUndone shows the progress of undoing a run, with all that stands. run is the one that is
-// shown: that run or the one that undoes it. Nil is for a run that is not undone.
+// showUndone shows the progress of undoing a run, with all effects that stand. run is the run that
+// is shown: the one that is undone, or the one that undoes it. u is nil for a run that is not
+// undone.
 func (env *environment) showUndone(u *plc.Undone, run string) {
 	showUndone(env.stderr, u, run)
 	if u != nil && u.Err != nil {
@@ -154,7 +155,7 @@ func showUndone(w io.Writer, u *plc.Undone, run string) {
 		head = display.Sprintf("%s by the run %s", string(u.Status), u.Run)
 	}
 	soFar := ""
-	if u.Status == exec.Undoing { // which others stand is known at the end
+	if u.Status == exec.Undoing { // the others that stand are known only at the end
 		soFar = " so far"
 	}
 	showf(w, "%s: %s undone, %d left standing%s\n", head, count(len(u.Undone), "effect"), len(u.Stands), soFar)

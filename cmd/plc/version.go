@@ -31,8 +31,8 @@ func version() string {
 	return info.Main.Version
 }
 
-// built returns what a program knows of its own build: the commit and its date, if it was built in
-// a clone, with which Go and for which system. info may be nil.
+// built describes the build of this program: the commit and its date, if it was built in a clone,
+// the version of Go and the system. info may be nil.
 func built(info *debug.BuildInfo) string {
 	var parts []string
 	if commit := buildSetting(info, "vcs.revision"); commit != "" {

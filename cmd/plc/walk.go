@@ -14,7 +14,7 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// walkFlags are those of the commands that walk a recorded run.
+// walkFlags are the flags of the commands that walk a recorded run.
 type walkFlags struct {
 	store, instances string
 	asJSON           bool
@@ -35,10 +35,10 @@ type walked struct {
 	sum    *journal.Summary
 	res    *exec.Result
 	asJSON bool
-	batch  *batch // of a run whose instances came one by one; nil for any other
+	batch  *batch // for a run whose instances come one by one; nil for other runs
 }
 
-// walk finds a run, walks its record, and tells what came of it.
+// walk finds a run, walks its record, and calls tell with the result.
 func (env *environment) walk(ctx context.Context, name string, f *walkFlags, tell func(context.Context, *walked) error) error {
 	if err := absolute(&f.instances); err != nil {
 		return err
@@ -84,8 +84,8 @@ func (env *environment) showFaulty(ctx context.Context, err error) error {
 	return exit(exitErrors)
 }
 
-// enter makes the folder in which a run was begun the current one, so that tools find what
-// they found there.
+// enter makes the folder in which a run was begun the current one, so that its tools find the same
+// files.
 func (env *environment) enter(folder string) {
 	if err := os.Chdir(folder); err != nil {
 		env.complain(fmt.Errorf("the run goes on here, not where it was begun: %w", err))
