@@ -6,10 +6,10 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// A model's raw answer: where in it the plan may be. Each bracket that is not inside
-// a value that was read may start it. The first one wins that starts a plan; one
-// that does, but is cut off or at fault, wins too, so that a piece of a plan is
-// never taken for the plan. An empty list is a plan only if there is no other.
+// Finding the plan in a model's raw answer. Each bracket that is not part of a value that was
+// already read may start the plan. The first one that starts a plan counts, even if that plan is
+// cut off or has errors, so that a part of a plan is never taken for the plan. An empty list counts
+// as a plan only if there is no other.
 
 // attempt is the result of reading one place of an answer.
 type attempt struct {
@@ -27,7 +27,7 @@ type region struct {
 
 func (a *attempt) isFaulty() bool { return a.has(diag.NotJSON, diag.OverLimit) }
 
-// isFinal reports whether this is the plan, for better or worse.
+// isFinal reports whether this is the plan, even if it has errors.
 func (a *attempt) isFinal() bool {
 	if a.isFaulty() {
 		return bytes.Contains(a.Text[a.tree.nodes[0].start:a.Pos], []byte("_tool"))
@@ -47,7 +47,7 @@ func (a *attempt) better(b *attempt) bool {
 // answer reads the plan in a model's answer.
 func (p *parser) answer() {
 	var best *attempt
-	budget := 8*len(p.file.Text) + 1<<20 // keeps an answer of nothing but brackets from costing its square
+	budget := 8*len(p.file.Text) + 1<<20 // an answer with only brackets would otherwise take quadratic time
 	for _, re := range regions(p.file.Text) {
 		a := p.search(re, &budget)
 		if a == nil {
@@ -120,9 +120,8 @@ func (a *attempt) trailing() {
 	}
 }
 
-// afterThought returns where an answer begins: behind the </think> of one that starts with
-// <think>, or that has a </think> before any bracket. One further on may stand in a string of
-// the plan.
+// afterThought returns the start of an answer: after the </think> if the answer starts with
+// <think>, or has a </think> before any bracket. A later </think> may be in a string of the plan.
 func afterThought(text []byte) int {
 	const open, end = "<think>", "</think>"
 	i := bytes.Index(text, []byte(end))
@@ -132,8 +131,7 @@ func afterThought(text []byte) int {
 	return i + len(end)
 }
 
-// regions returns the parts of an answer to look at, in order: what is in code fences, then all
-// of it.
+// regions returns the parts of an answer to search, in order: code fences, then the whole answer.
 func regions(text []byte) (list []region) {
 	start := afterThought(text)
 	for i := start; ; {
@@ -152,8 +150,8 @@ func regions(text []byte) (list []region) {
 	return append(list, region{start, len(text), false})
 }
 
-// fence returns the place of the first ``` from i on that starts a line; -1 if there is none.
-// In a string of JSON no line starts.
+// fence returns the place of the first ``` from i on that starts a line; -1 if there is none. (No
+// line starts in a JSON string.)
 func fence(text []byte, i int) int {
 	for i <= len(text) {
 		n := bytes.Index(text[i:], []byte("```"))
@@ -168,8 +166,8 @@ func fence(text []byte, i int) int {
 	return -1
 }
 
-// startsLine reports whether there is nothing but white space and the marks of a
-// quotation before text[i] on its line.
+// startsLine reports whether only white space and marks of a quotation are before text[i] on its
+// line.
 func startsLine(text []byte, i int) bool {
 	for i > 0 && bytes.IndexByte([]byte(" \t>"), text[i-1]) >= 0 {
 		i--

@@ -10,8 +10,8 @@ import (
 	"github.com/plc-lang/plc/internal/spell"
 )
 
-// calls reads the list of calls (plan-language §2). What is no call is one without
-// a tool, so that each has the index of its place.
+// calls reads the list of calls (plan-language §2). An element that is not a call becomes a call
+// without a tool, so that each call's index is its place in the list.
 func (p *parser) calls(list Node) {
 	p.doc.list = list
 	n := list.Len()
@@ -50,12 +50,12 @@ func (p *parser) readCall(c *Call) {
 	}
 }
 
-// noTool reports a call without a tool, and the param that may have been meant.
+// noTool reports a call without a tool, and suggests a param that may have been meant as _tool.
 func (p *parser) noTool(c *Call) {
 	f := p.fault(c.Node, diag.NoTool, "the call has no \"_tool\"")
 	for _, m := range c.Params {
 		if c.Rest != nil && !c.Rest.DelegateNode.IsZero() && m.Name == "name" {
-			continue // the document may take a name
+			continue // may be the name of a document
 		}
 		if isToolName(m) {
 			f.Message += fmt.Sprintf("; is %q a misspelling of it?", m.Name)
@@ -65,7 +65,7 @@ func (p *parser) noTool(c *Call) {
 	}
 }
 
-// isToolName reports whether a member of a call that has no tool may name it.
+// isToolName reports whether a member of a call without _tool may be the name of its tool.
 func isToolName(m Member) bool {
 	name := m.Name == "tool" || m.Name == "name"
 	if strings.HasPrefix(m.Name, "_") {
@@ -100,7 +100,7 @@ func methods() []string { return []string{"set", "merge", "assign", "push", "con
 
 func failures() []string { return []string{"abort", "skip", "continue", "replan", "ask", "undo"} }
 
-// restMember reads an underscore member that few calls have.
+// restMember reads an underscore member that is rarely used.
 func (p *parser) restMember(c *Call, m Member) {
 	if !slices.Contains(known(), m.Name) {
 		p.unknownMember(c.Node, m, known())
@@ -157,8 +157,8 @@ func (p *parser) restMember(c *Call, m Member) {
 	}
 }
 
-// unknownMember reports an underscore member of an object that the language does not have. The
-// object may have the known ones.
+// unknownMember reports an unknown underscore member of an object, which may have the members in
+// known.
 func (p *parser) unknownMember(in Node, m Member, known []string) {
 	f := p.faultAt(m.Value, m.Key, diag.UnknownMember, "there is no member %q", m.Name)
 	near, _ := spell.Nearest(m.Name, slices.Values(known))
@@ -171,7 +171,7 @@ func (p *parser) unknownMember(in Node, m Member, known []string) {
 	}
 }
 
-// ownMember returns the member of a call that other systems call name; "" if there is none.
+// ownMember returns our name for a member that other systems call name; "" if there is none.
 func ownMember(name string) string {
 	switch name {
 	case "_after", "_needs", "_requires", "_waitFor":
@@ -184,11 +184,10 @@ func ownMember(name string) string {
 	return ""
 }
 
-// explicitIDs reports names that two calls have, and then names the calls that have
-// none.
+// explicitIDs reports duplicate ids, and then gives ids to the calls that have none.
 func (p *parser) explicitIDs() {
 	taken := map[string]int32{}
-	var tried map[string]bool // every name that is written, once a free one is asked for
+	var tried map[string]bool // all names in use; made when a free name is first needed
 	for i := range p.doc.Calls {
 		c := &p.doc.Calls[i]
 		if c.IDNode.IsZero() {
@@ -203,7 +202,7 @@ func (p *parser) explicitIDs() {
 		f := p.fault(c.IDNode, diag.DuplicateID, "two calls have the \"_id\" %q", c.ID).
 			related(p.doc.Calls[first].IDNode.Span(), "first written here")
 		if f.Loc.File == nil {
-			continue // one of too many
+			continue // it will not be shown
 		}
 		free := p.freeID(c.ID, &tried)
 		taken[free] = int32(i)
@@ -213,7 +212,7 @@ func (p *parser) explicitIDs() {
 	p.defaultIDs(taken)
 }
 
-// freeID returns a name like this one that no call has or asks to depend on.
+// freeID returns a similar name that no call has or depends on.
 func (p *parser) freeID(id string, tried *map[string]bool) string {
 	if *tried == nil {
 		*tried = map[string]bool{}
@@ -236,11 +235,11 @@ func (p *parser) freeID(id string, tried *map[string]bool) string {
 	}
 }
 
-// defaultIDs names the calls without an _id: by their tool, with a number from its
-// 2nd call on, counting those that have an _id, and passing over names that are
-// taken. A call without a tool gets no name.
+// defaultIDs gives ids to the calls without an _id: the name of their tool, with a number from its
+// 2nd call on. Calls with an _id count too, and names that are in use are skipped. A call without a
+// tool gets no id.
 func (p *parser) defaultIDs(taken map[string]int32) {
-	next := map[string]*int{} // the number that the next call of a tool tries, from 1
+	next := map[string]*int{} // by tool, the number to try for its next call, from 1
 	last := ""                // the tool of the call before, which nearly always has another
 	for i := range p.doc.Calls {
 		if tool := p.doc.Calls[i].Tool; i == 0 || tool != last {
@@ -258,15 +257,15 @@ func (p *parser) defaultIDs(taken map[string]int32) {
 		if c.IDNode.IsZero() && c.Tool != "" {
 			c.ID = p.free(c.Tool, n, taken)
 			if _, tool := next[c.ID]; tool {
-				taken[c.ID] = int32(i) // another tool's first call may want it
+				taken[c.ID] = int32(i) // another tool may have this name
 			}
 		}
 		*n++
 	}
 }
 
-// free returns the first of the names tool, tool-2, tool-3 … that is not taken, from the nth
-// on. It leaves n at its number.
+// free returns the first unused name of tool, tool-2, tool-3 …, starting with the nth. It sets n to
+// the number of that name.
 func (p *parser) free(tool string, n *int, taken map[string]int32) string {
 	for ; ; *n++ {
 		if *n > 1 {

@@ -12,7 +12,7 @@ import (
 
 // The values of the underscore members of a call.
 
-// maxDuration is the longest duration that anybody can mean.
+// maxDuration is the longest duration that is accepted.
 const maxDuration = 365 * 24 * time.Hour
 
 // word reads a member that is one of a few words.
@@ -34,8 +34,8 @@ func (p *parser) prose(m Member) string {
 	return m.Value.Str()
 }
 
-// expression returns the place of a string for the reader of expressions; ok is false, and the
-// fault reported, when it is none.
+// expression returns the span of a string for the reader of expressions. If the value is not a
+// string, it reports that, and ok is false.
 func (p *parser) expression(m Member, want string) (token diag.Span, ok bool) {
 	if !m.Value.is(String) || m.Value.has(bad) {
 		p.wants(m, want)
@@ -54,8 +54,8 @@ func (p *parser) write(m Member) *Write {
 	return w
 }
 
-// outputPath reads a string as a write expression. What a plain reference says is not kept, as
-// nearly all are.
+// outputPath reads a string as a write expression. It does not keep a plain reference, which is the
+// usual case.
 func (p *parser) outputPath(m Member) {
 	if m.Value.isReference() {
 		p.tree.nodes[m.Value.i].flags |= isWrite | isRef
@@ -143,8 +143,8 @@ func (p *parser) dependsOn(m Member) (list []Name) {
 	return list
 }
 
-// retry reads a number of retries, or an object that says more. A delay of 0
-// becomes a nanosecond, since 0 is a delay that is not given.
+// retry reads a number of retries, or an object with more. A delay of 0 becomes a nanosecond, since
+// 0 means that no delay is given.
 func (p *parser) retry(m Member) *Retry {
 	r := &Retry{}
 	if !m.Value.is(Object) {
@@ -178,7 +178,7 @@ func (p *parser) retry(m Member) *Retry {
 	return r
 }
 
-// maxRetries is the largest number of retries that anybody can mean.
+// maxRetries is the largest number of retries that is accepted.
 const maxRetries = 1_000_000
 
 func (p *parser) count(m Member, n *int, want string) {
@@ -251,7 +251,7 @@ func (p *parser) duration(n Node) (Duration, bool) {
 	return max(Duration(math.Round(seconds*float64(time.Second))), Duration(b2i(seconds > 0))), true
 }
 
-// number reads a number that a float can hold.
+// number reads a number that fits into a float64.
 func (p *parser) number(n Node) (float64, bool) {
 	if !n.is(NumberValue) {
 		return 0, false
@@ -281,9 +281,8 @@ func (p *parser) approve(m Member) Approve {
 	return Approve{}
 }
 
-// fallback reads the name of a tool, or a call. Of the members of a call it
-// may have _tool, _activity, _timeout, _undo and those that are for people; the rest is
-// that of the call it stands in for.
+// fallback reads the name of a tool, or a call. Its underscore members may be _tool, _activity,
+// _timeout, _undo and those for people; the others are those of the call that it replaces.
 func (p *parser) fallback(m Member) *Fallback {
 	f := &Fallback{}
 	if !m.Value.is(Object) {

@@ -11,18 +11,17 @@ import (
 	"github.com/plc-lang/plc/internal/lazyregexp"
 )
 
-// dollar matches a reference with a $, as people write it who have no † on their keyboard:
+// dollar matches a reference with a $, which people write who have no † on their keyboard:
 // $state.user or ${state.user}.
 var dollar = lazyregexp.New(`(^|[^$\\\pL\pN_])\$(\{\s*)?(\pL[\pL\pN_-]*)((?:\.[\pL\pN_-]+|\[[^\[\]\n]*\])*)(\s*\})?`)
 
 // notRead are the members of calls in which no references are read.
 var notRead = []string{"_tool", "_id", "_delegate", "_activity", "_dependsOn", "_description", "_reasoningForCall"}
 
-// Daggers returns a finding for each string in which dollar signs stand for the daggers of
-// references to the input, the state or the data of a document. Its fix makes "†state.user" of
-// "$state.user" and "for †{state.user}" of "for $state.user"; there is none for a string that is
-// written so that its parts have no place of their own in the text. What is read as a reference
-// then need not lead anywhere.
+// Daggers returns a finding for each string with dollar signs instead of the daggers of references
+// to the input, the state or the data of a document. Its fix changes "$state.user" to "†state.user"
+// and "for $state.user" to "for †{state.user}". There is no fix for a string whose parts have no
+// places of their own in the text. Daggers does not check whether the references lead anywhere.
 func Daggers(doc *Document) (found diag.List) {
 	d := daggers{kinds: []string{"input", "state"}}
 	undo := daggers{kinds: []string{"params", "result", "key", "failure"}}
@@ -50,11 +49,11 @@ func Daggers(doc *Document) (found diag.List) {
 
 type daggers struct {
 	kinds      []string
-	expression bool // what is looked at is never text
+	expression bool // the current string is never text
 	found      diag.List
 }
 
-// in looks at the strings at or below a value.
+// in processes the strings at or below a value.
 func (d *daggers) in(n Node) {
 	switch n.Kind() {
 	case Object:
@@ -72,8 +71,8 @@ func (d *daggers) in(n Node) {
 	}
 }
 
-// dollars returns the indexes of what dollar matches in a text. A match may begin with the last
-// character of the one before: ${state.a}${state.b}.
+// dollars returns the indexes of the matches of dollar in a text. A match may begin with the last
+// character of the one before it: ${state.a}${state.b}.
 func dollars(s string) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		at := 0
@@ -96,8 +95,8 @@ func dollars(s string) iter.Seq[[]int] {
 	}
 }
 
-// text adds the fix of a string: with † for each dollar sign if that is an expression, and else
-// with †{…} for those with a path.
+// text adds the fix of a string: with † for each dollar sign if that is an expression, else with
+// †{…} for those with a path.
 func (d *daggers) text(n Node, s string) {
 	inside := n.Insides()
 	whole, parts := &diag.Fix{}, &diag.Fix{}
@@ -112,7 +111,7 @@ func (d *daggers) text(n Node, s string) {
 		if !slices.Contains(d.kinds, kind) {
 			continue
 		}
-		if open && !closed { // ${state.a || 'x'}, or no reference
+		if open && !closed { // ${state.a || 'x'}, or not a reference
 			behind := s[m[3]+len("${"):]
 			n := strings.IndexByte(behind, '}')
 			if n < 0 {

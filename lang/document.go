@@ -32,7 +32,8 @@ type Document struct {
 	File *diag.File
 	Form Form
 	Mode Mode
-	// OnFailure says what an unhandled failure does, as --on-failure does; "" says nothing.
+	// OnFailure says what happens on an unhandled failure, like --on-failure; "" if the plan does
+	// not say.
 	OnFailure     string
 	OnFailureNode Node
 	Root          Node
@@ -41,28 +42,28 @@ type Document struct {
 	Output        Node      // a solution's output that is not null; else zero
 	Schema        Node      // a request's schema; else zero
 	Profile       Profile   // of a plan in another notation; else zero
-	// Envelopes are the ids of calls that stand for agents, in a plan in another notation: what
-	// they give is {"message", "response", "status"}; see exec.Envelope.
+	// Envelopes has the ids of calls that stand for agents, in a plan in another notation: their
+	// results are {"message", "response", "status"}; see exec.Envelope.
 	Envelopes map[string]bool
-	// Beside are other plans of the same text, in another notation, which are checked and not run.
+	// Beside has other plans of the same text, in another notation, which are checked but not run.
 	Beside []*Document
 
 	tree    *tree
 	list    Node // of calls
 	context Node // the list of messages
-	broken  bool // not all of it could be read
+	broken  bool // a part of it could not be read
 	faulty  bool // it has errors
-	answer  bool // it stands inside a model's answer
+	answer  bool // it is part of a model's answer
 	model   bool // a model wrote it
-	foreign bool // it was made of a plan in another notation
+	foreign bool // it was made from a plan in another notation
 	yaml    bool // it is written in YAML
 }
 
-// Model reports whether a model wrote the document, which then is told of text that nearly is a
-// reference as of an error: it can mend that, and nobody else looks at it.
+// Model reports whether a model wrote the document. Then text that is nearly a reference is an
+// error, so that the model can correct it, since no person will see a warning.
 func (d *Document) Model() bool { return d.model }
 
-// Translated reports whether the document was made of a plan in another notation.
+// Translated reports whether the document was made from a plan in another notation.
 func (d *Document) Translated() bool { return d.foreign }
 
 // YAML reports whether the document is written in YAML.
@@ -76,7 +77,7 @@ func (d *Document) Faulty() bool { return d.faulty }
 type Message struct {
 	Node     Node
 	Type     string // "tool", "input", "state", "data", "plan", "text", "system", "error", "meta", or another
-	Kind     string // what references call it: input, state, data, or the name of a data message; "" for others
+	Kind     string // the kind in references: input, state, data, or the kind of a data message; "" for other messages
 	Instance string // "" is global
 	// Payload is the value that the message brings: the member named as the type
 	// or "data" when it is the only one that is not reserved. When it is zero, the
@@ -97,21 +98,21 @@ type Member struct {
 // are of the wrong type and were reported, are zero.
 type Call struct {
 	Index int    // its place in the list, from 0, and in Document.Calls
-	Node  Node   // the whole object; another value if it was reported for that
+	Node  Node   // the whole object; another value if that was reported
 	ID    string // its _id, or the default one
 	Tool  string
 
-	IDNode   Node // zero when the ID is the default one
+	IDNode   Node // zero if the ID is the default one
 	ToolNode Node
 
 	Params     []Member // members without a leading underscore, in order
 	OutputNode Node     // the value of _outputPath: see OutputPath
 	Method     string   // the value of _outputMethod as spelled, or ""
 	MethodNode Node
-	Rest       *Rest // the members that few calls have; nil when it has none
+	Rest       *Rest // the members that are rarely used; nil if it has none
 }
 
-// Rest holds the members of a call that few calls have.
+// Rest has the members of a call that are rarely used.
 type Rest struct {
 	ErrorPath     *Write // one path
 	ErrorPathNode Node
@@ -124,7 +125,7 @@ type Rest struct {
 	Delegate      string
 	DelegateNode  Node
 	Activity      string
-	ActivityNode  Node // zero when there is no _activity; "" forces latent
+	ActivityNode  Node // zero if there is no _activity; "" forces latent
 	DependsOn     []Name
 	When          *Expr
 	WhenNode      Node
@@ -136,7 +137,7 @@ type Rest struct {
 	FallbackNode  Node
 	OnFailure     string
 	OnFailureNode Node
-	Undo          *Undo // nil when there is no _undo, or it was reported
+	Undo          *Undo // nil if there is no _undo, or it was reported
 	UndoNode      Node
 	Approve       Approve
 	ApproveNode   Node
@@ -148,12 +149,12 @@ type Rest struct {
 	EstCost       float64
 	EstCostNode   Node
 	EstTime       Duration
-	FixedOutput   Node // the _outputPath that its tool fixes, once it is known; zero when it has one itself
+	FixedOutput   Node // the _outputPath that its tool fixes, once known; zero if it has one itself
 }
 
-// OutputPath returns the call's _outputPath, or the one that its tool fixes; nil when there is
-// none, or it was reported. It must not be changed. A single plain path, as nearly all are, is
-// read again each time; a TextReader reads many.
+// OutputPath returns the call's _outputPath, or the one that its tool fixes; nil if there is none,
+// or it was reported. It must not be changed. A single plain path, which is the usual case, is
+// parsed each time; use a TextReader to read many.
 func (c *Call) OutputPath() *Write { return c.outputPath(nil) }
 
 func (c *Call) outputPath(m *memory) *Write {
@@ -171,7 +172,7 @@ func (c *Call) outputPath(m *memory) *Write {
 	return n.tree.writes[n.i]
 }
 
-// Name is a name and where it stands.
+// Name is a name and its place.
 type Name struct {
 	Name string
 	Node Node
@@ -183,8 +184,7 @@ type Scope struct {
 	Ref  *Expr // always an OpRef
 }
 
-// Retry is a call's _retry. Delays that are absent are 0: the executor has
-// defaults.
+// Retry is a call's _retry. Delays that are not given are 0; the executor has defaults.
 type Retry struct {
 	Max      int // retries after the first attempt
 	Delay    Duration
@@ -194,7 +194,7 @@ type Retry struct {
 	On       []string // error codes that are retried; empty is all
 }
 
-// Fallback is a call's _fallback: a tool of the same params, or a call of its own.
+// Fallback is a call's _fallback: a tool that gets the same params, or a call of its own.
 type Fallback struct {
 	Tool         string
 	ToolNode     Node
@@ -207,8 +207,8 @@ type Fallback struct {
 	Undo         *Undo
 }
 
-// Undo is a call's _undo: the call that takes it back. If it is null, Tool is empty, and nothing
-// takes the call back.
+// Undo is a call's _undo: the call that undoes it. If it is null, Tool is empty, and the call can't
+// be undone.
 type Undo struct {
 	Tool          string
 	ToolNode      Node

@@ -13,10 +13,10 @@ import (
 // seconds.
 type Duration = time.Duration
 
-// Text is the meaning of a string value (plan-language §3): one expression as a whole, or text with
-// expressions in it. A string without any expression in it and without an escaped dagger has no
-// Text. Expressions that do not parse were reported and are left out, so that a Text without Parts
-// is one of which nothing is known.
+// Text is the parsed form of a string value (plan-language §3): one expression as a whole, or text
+// with expressions in it. A string without expressions and without an escaped dagger has no Text.
+// Expressions that do not parse were reported and are left out, so a Text without Parts has an
+// unknown value.
 type Text struct {
 	Whole bool   // the string is one expression: Parts has one element
 	Parts []Part // in order; no two literals in a row
@@ -24,11 +24,11 @@ type Text struct {
 
 // Part is a piece of a text: literal text, or an expression.
 type Part struct {
-	Literal string // when Expr is nil
+	Literal string // if Expr is nil
 	Expr    *Expr
 }
 
-// Op tells the nodes of an expression apart.
+// Op is the kind of a node of an expression.
 type Op uint8
 
 // The nodes of an expression.
@@ -39,9 +39,8 @@ const (
 	OpAnd               // a && b: a gate; the value of the last
 )
 
-// Expr is a read expression (plan-language §3). Its spans point into the file,
-// whatever escapes the string is written with. An operand that is the same
-// operator again is part of it: (a || b) || c has three Args.
+// Expr is a read expression (plan-language §3). Its spans point into the file, even if the string
+// has escapes. Nested operands with the same operator are merged: (a || b) || c has three Args.
 type Expr struct {
 	Op       Op
 	Angle    bool            // an operator spelled <|> or *>
@@ -53,7 +52,7 @@ type Expr struct {
 	Args     []*Expr         // OpOr, OpAnd: two or more
 }
 
-// SegmentKind tells the segments of a path apart.
+// SegmentKind is the kind of a segment of a path.
 type SegmentKind uint8
 
 // The kinds of segments.
@@ -64,8 +63,8 @@ const (
 	Star                      // [*]
 )
 
-// Segment is one step of a path. Digits after a dot that are no index, because
-// they start with a 0 or are beyond 31 bits, are a name.
+// Segment is one step of a path. Digits after a dot that can't be an index, because they start with
+// a 0 or exceed 31 bits, are a name.
 type Segment struct {
 	Kind  SegmentKind
 	Index int       // Number and Index; negative counts from the end
@@ -73,8 +72,8 @@ type Segment struct {
 	Span  diag.Span // the name after the dot, or the brackets and what is in them
 }
 
-// Write is a write expression (plan-language §4): alternatives, of which one
-// happens, each a list of paths that all get the value.
+// Write is a write expression (plan-language §4): alternatives, one of which happens, each with a
+// list of paths that all get the value.
 type Write struct {
 	Span         diag.Span
 	Angle        bool // an operator spelled <|> or *>
@@ -110,9 +109,8 @@ func (e *Expr) refs(yield func(*Expr) bool) bool {
 	return true
 }
 
-// ParseRead parses a read expression such as "†state.a || 'x'", the whole of s
-// but for white space around it. Spans are offsets into s. The error is an
-// *ExprError.
+// ParseRead parses a read expression such as "†state.a || 'x'", which is all of s except white
+// space around it. Spans are offsets into s. The error is an *ExprError.
 func ParseRead(s string) (*Expr, error) {
 	src := source{text: s}
 	e, f := src.read(0, len(s), false)
@@ -122,8 +120,8 @@ func ParseRead(s string) (*Expr, error) {
 	return e, nil
 }
 
-// ParseBare parses a read expression as it stands within †{…}, where references need no dagger.
-// Else it does what ParseRead does.
+// ParseBare parses a read expression in the form that it has within †{…}, where references need no
+// dagger. Otherwise it is like ParseRead.
 func ParseBare(s string) (*Expr, error) {
 	src := source{text: s}
 	e, f := src.read(0, len(s), true)
@@ -133,9 +131,8 @@ func ParseBare(s string) (*Expr, error) {
 	return e, nil
 }
 
-// ParseWrite parses a write expression such as "†state.ok || †state.error", the
-// whole of s but for white space around it. Spans are offsets into s. The error
-// is an *ExprError.
+// ParseWrite parses a write expression such as "†state.ok || †state.error", which is all of s
+// except white space around it. Spans are offsets into s. The error is an *ExprError.
 func ParseWrite(s string) (*Write, error) {
 	src := source{text: s}
 	w, f := src.write(0, len(s))
@@ -145,7 +142,7 @@ func ParseWrite(s string) (*Write, error) {
 	return w, nil
 }
 
-// ExprError says where an expression does not parse, and why.
+// ExprError is the error of an expression that does not parse, with its place.
 type ExprError struct {
 	Code    diag.Code // diag.BadExpression or diag.MixedOperators
 	Span    diag.Span // in the expression's own text
@@ -154,8 +151,8 @@ type ExprError struct {
 
 func (e *ExprError) Error() string { return e.Message }
 
-// fault describes an error in a string that holds expressions: a finding without the file, the call
-// and the pointer, which the caller knows.
+// fault is an error in a string with expressions: a finding without the file, the call and the
+// pointer, which the caller adds.
 type fault struct {
 	Code     diag.Code
 	Severity diag.Severity
@@ -166,8 +163,8 @@ type fault struct {
 
 func (f *fault) err() *ExprError { return &ExprError{f.Code, f.Span, f.Message} }
 
-// read parses text[from:to] as one read expression. With bare, as inside the
-// braces of †{…}, the daggers of references may be left out.
+// read parses text[from:to] as one read expression. With bare, as in the braces of †{…}, references
+// need no daggers.
 func (s source) read(from, to int, bare bool) (*Expr, *fault) {
 	from, to = s.trim(from, to)
 	if i := notUTF8(s.text[from:to]); i >= 0 {

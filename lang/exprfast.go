@@ -10,15 +10,15 @@ import (
 
 const dagger = "†"
 
-// maxSimple is the longest text, in bytes, that simple reads. Beyond it the
-// grammar's limits may count.
+// maxSimple is the longest text, in bytes, that simple reads. Longer ones may exceed the limits of
+// the grammar.
 const maxSimple = 1 << 20
 
-// simple reads text[from:to] when it is a reference or a literal without escapes,
-// or several of them joined by one operator: nearly every expression of nearly every
-// plan. It gives what the grammar gives, at a hundredth of the cost, or nil when the
-// grammar has to decide. (A cache of what was read would gain nothing: the spans
-// differ each time, and finding an entry costs as much as reading the reference.)
+// simple reads text[from:to] if it is a reference or a literal without escapes, or several of them
+// joined by one operator, like nearly every expression of nearly every plan. It returns the same
+// result as the grammar, at a hundredth of the cost, or nil if the grammar has to decide. (A cache
+// would not help: the spans differ each time, and finding an entry costs as much as reading the
+// reference.)
 func (s source) simple(from, to int, bare bool) *Expr {
 	t := s.text[:to]
 	if to-from > maxSimple {
@@ -44,7 +44,7 @@ func (s source) simple(from, to int, bare bool) *Expr {
 	return e
 }
 
-// operand reads the reference or literal at t[i:]; it gives nil if the grammar has to.
+// operand reads the reference or literal at t[i:]; it returns nil if the grammar has to decide.
 func (s source) operand(t string, i int, bare bool) (e *Expr, end int) {
 	if i < len(t) && (t[i] == '"' || t[i] == '\'') {
 		n := strings.IndexByte(t[i+1:], t[i])
@@ -65,7 +65,7 @@ func (s source) operand(t string, i int, bare bool) (e *Expr, end int) {
 	return e, end
 }
 
-// operator reads the operator at t[i:]; OpRef stands for none.
+// operator reads the operator at t[i:]; it returns OpRef if there is none.
 func operator(t string, i int) (op Op, angle bool, end int) {
 	for _, o := range [...]struct {
 		text  string
@@ -79,13 +79,13 @@ func operator(t string, i int) (op Op, angle bool, end int) {
 	return OpRef, false, i
 }
 
-// spaceEnd returns where the white space at t[i:] ends.
+// spaceEnd returns the end of the white space at t[i:].
 func spaceEnd(t string, i int) int {
 	return len(t) - len(strings.TrimLeftFunc(t[i:], unicode.IsSpace))
 }
 
-// scan reads the longest reference at t[from:], with or without a dagger. It
-// gives nil if there is none.
+// scan reads the longest reference at t[from:], with or without a dagger. It returns nil if there
+// is none.
 func (s source) scan(t string, from int) (e *Expr, end int) {
 	i := from
 	if strings.HasPrefix(t[i:], dagger) {
@@ -111,8 +111,8 @@ func (s source) scan(t string, from int) (e *Expr, end int) {
 	return e, end
 }
 
-// maxSegments returns how many segments the reference that goes on with t may have, up to a
-// few, so that its path is allocated once.
+// maxSegments returns an upper bound, up to a few, for the number of segments of the reference that
+// continues with t, so that its path is allocated once.
 func maxSegments(t string) int {
 	n := 0
 	for i := 0; i < len(t) && n < 16 && t[i] != ' ' && t[i] != '|' && t[i] != dagger[0]; i++ {
@@ -142,8 +142,8 @@ func (s source) segment(t string, i int) (seg Segment, end int, ok bool) {
 	return seg, i, false
 }
 
-// bracket reads a segment in brackets whose name has no escapes. It looks no
-// further than the segment goes, since text may be full of brackets.
+// bracket reads a segment in brackets whose name has no escapes. It does not look past the segment,
+// since text may be full of brackets.
 func bracket(t string, i int) (seg Segment, end int, ok bool) {
 	inside := t[i+1:]
 	switch {
@@ -187,8 +187,8 @@ func parseIndex(s string) (int, bool) {
 	return int(n), err == nil
 }
 
-// isLiteral reports whether a word, a run of names, dots and brackets, is no
-// reference without its dagger but a number, true, false or null.
+// isLiteral reports whether a word (a run of names, dots and brackets) is a number, true, false or
+// null, rather than a reference without its dagger.
 func isLiteral(word string) bool {
 	return word != "" && strings.IndexByte("-0123456789tfn", word[0]) >= 0 && json.Valid([]byte(word))
 }
@@ -200,7 +200,7 @@ const (
 	notName1 uint64 = 1<<('['-64) | 1<<(']'-64) | 1<<('|'-64) | 1<<('{'-64) | 1<<('}'-64)
 )
 
-// nameEnd returns where the run of name characters at t[i:] ends.
+// nameEnd returns the end of the name at t[i:].
 func nameEnd(t string, i int) int {
 	for i < len(t) {
 		c := t[i]

@@ -13,11 +13,10 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// The grammar is that of plan-language §3, but for two things which are left to
-// the builder below, because it can say better what is wrong: a chain may mix its
-// operators, and a path may lack its dagger. A path without a dagger is a
-// reference inside braces, and a number, true, false or null anywhere: names may
-// hold digits, + and -, so that -1.5e+3 is two names and a dot.
+// The grammar is that of plan-language §3, except that a chain may mix its operators, and a path
+// may lack its dagger. The builder below checks these two, because it can give better messages. A
+// path without a dagger is a reference in braces, and a number, true, false or null anywhere: names
+// may contain digits, + and -, so -1.5e+3 is two names and a dot.
 
 type exprChain struct {
 	First *exprTerm   `parser:"@@"`
@@ -60,8 +59,8 @@ const (
 	stringToken = `(?s:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`
 )
 
-// rules returns the tokens. The state Path keeps white space out of references: it is left at
-// the first character that does not go on with one.
+// rules returns the tokens. The state Path keeps white space out of references: it ends at the
+// first character that can't continue one.
 func rules() lexer.Rules {
 	return lexer.Rules{
 		"Root": {
@@ -95,8 +94,8 @@ type grammar struct {
 	space, open, close, bad lexer.TokenType
 }
 
-// theGrammar builds the grammar when it is first needed, and once, since that
-// takes a millisecond and many regular expressions. It is never assigned again.
+// theGrammar builds the grammar when it is first needed, and only once, since that takes a
+// millisecond and many regular expressions. It is never assigned again.
 var theGrammar = sync.OnceValue(func() *grammar {
 	def := lexer.MustStateful(rules())
 	types := def.Symbols()
@@ -118,16 +117,16 @@ const (
 	maxTokens  = 100_000
 )
 
-// guard stands between lexer and parser. It ends the text at the first token that
-// can't be right, which it makes a Bad one, so that a hostile megabyte is not
-// read to its end and the parser never recurses too deep.
+// guard is between the lexer and the parser. It ends the text at the first token that can't be
+// right, and marks it as Bad, so that a hostile megabyte is not read to its end and the parser
+// never recurses too deep.
 type guard struct {
 	lexer.Lexer
 	*grammar
 	depth  int
 	count  int
 	ended  bool
-	reason string // why the last token is Bad, when the guard made it so
+	reason string // why the last token is Bad, if the guard decided that
 }
 
 func (g *guard) Next() (lexer.Token, error) {
@@ -167,12 +166,12 @@ func (s source) parse(from, to int, bare bool) (*Expr, *fault) {
 	g := theGrammar()
 	lex, err := g.lexer.LexString("", s.text[from:to])
 	if err != nil {
-		panic(err) // it only wraps the string
+		panic(err) // it only wraps a string
 	}
 	guarded := &guard{Lexer: lex, grammar: g}
 	tokens, err := lexer.Upgrade(guarded, g.space)
 	if err != nil {
-		panic(err) // the rule Bad takes any character
+		panic(err) // the rule Bad matches any character
 	}
 	tree, err := g.parser.ParseFromLexer(tokens)
 	if err != nil {
@@ -193,8 +192,7 @@ func badExpression(span diag.Span, message string) *fault {
 	return &fault{Code: diag.BadExpression, Span: span, Message: message}
 }
 
-// builder turns the parse tree into an expression. Of several faults the first
-// one stays.
+// builder turns the parse tree into an expression. It keeps the first of several faults.
 type builder struct {
 	source
 	from  int // of the parsed text in the source
@@ -242,7 +240,7 @@ func opOf(l *exprLink) Op {
 
 func isAngle(l *exprLink) bool { return l.Op == "<|>" || l.Op == "*>" }
 
-// join combines operands; those that are the same operator again dissolve in it.
+// join combines operands; operands with the same operator are merged into it.
 func join(op Op, args []*Expr) *Expr {
 	e := &Expr{Op: op, Args: make([]*Expr, 0, len(args))}
 	for _, a := range args {
@@ -314,7 +312,7 @@ func (b *builder) segment(p *exprStep) Segment {
 	return s
 }
 
-// unquote decodes a string, quotes included, that stands at offset at.
+// unquote decodes a string, quotes included, at an offset.
 func (b *builder) unquote(at int, s string) string {
 	text, wrong := unquote(s)
 	if wrong >= 0 {

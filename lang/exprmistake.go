@@ -12,22 +12,21 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// misfit is the place where a text stops being an expression: the first token
-// that can't stand behind the one before it. That there is one, the grammar says;
-// where it is and in what words, is found here. (The place that the parser gives
-// is not always the first: it backs out of what it tries.)
+// misfit is the place where a text stops being an expression: the first token that can't follow the
+// one before it. The grammar finds out that there is one; this code finds its place and the
+// message. (The place that the parser returns is not always the first, since it backtracks.)
 type misfit struct {
 	before []exprToken // without white space
 	prev   exprToken   // the last of them
 	found  exprToken
 	rest   string // the text from found on
 	spaced bool   // there is white space before found
-	bare   bool   // inside the braces of †{…}
-	reason string // why found is Bad, if the guard made it so
+	bare   bool   // in the braces of †{…}
+	reason string // why found is Bad, if the guard decided that
 }
 
 type exprToken struct {
-	name  string // of its rule; "" is none
+	name  string // the name of its rule; "" if none
 	value string
 	from  int
 }
@@ -53,7 +52,7 @@ func newMisfit(g *guard, text string, tokens []lexer.Token) *misfit {
 	return m
 }
 
-// fits reports whether found can stand behind prev.
+// fits reports whether found can follow prev.
 func (m *misfit) fits() bool {
 	var wanted []string
 	switch m.prev.name {
@@ -69,7 +68,7 @@ func (m *misfit) fits() bool {
 	return slices.Contains(wanted, m.found.name)
 }
 
-// explain gives the place of the mistake in the text, and what is wrong there.
+// explain returns the place of the mistake in the text, and a message.
 func (m *misfit) explain() (from, to int, message string) {
 	if m.found.name == "Dagger" && m.prev.name == "Word" && (m.prev.value == "!" || m.prev.value == "not") {
 		return m.prev.from, m.prev.from + len(m.prev.value), m.choose(m.prev.value)
@@ -84,8 +83,7 @@ func (m *misfit) explain() (from, to int, message string) {
 	return at.from, at.from + len(at.value), message
 }
 
-// comparison returns the sign of a comparison where the expression goes wrong; "" if it is
-// something else.
+// comparison returns the sign of a comparison at the place of the mistake; "" if there is none.
 func (m *misfit) comparison() string {
 	operand := m.endsPath() || m.prev.name == "String" || m.prev.name == "Close"
 	for _, sign := range []string{"===", "!==", "==", "!=", "<=", ">=", "=", "<", ">"} {
@@ -101,7 +99,7 @@ func (m *misfit) comparison() string {
 	return ""
 }
 
-// choose says how a condition is written, in full where it is of one reference.
+// choose returns how to write a condition; if it is about one reference, the complete condition.
 func (m *misfit) choose(sign string) string {
 	const cure = "an expression has no %q; the tool choose tests conditions"
 	value := m.value()
@@ -129,7 +127,7 @@ func simpleLiteral(s string) (string, bool) {
 	return s, err == nil && e.Op == OpLiteral
 }
 
-// value returns what stands before the mistake when that is one reference.
+// value returns the text before the mistake if it is one reference.
 func (m *misfit) value() string {
 	text := ""
 	for i, t := range m.before {
@@ -144,7 +142,7 @@ func (m *misfit) value() string {
 	return text
 }
 
-// misplaced words a token that would be right elsewhere.
+// misplaced returns the message for a token that would be right elsewhere.
 func (m *misfit) misplaced() (exprToken, string) {
 	switch m.prev.name {
 	case "Dagger":
@@ -186,8 +184,8 @@ func (m *misfit) afterDot() (exprToken, string) {
 	return m.prev, `"." wants a name right after it; ` + oddName
 }
 
-// noOperand words what stands where an operand should. The place is that of the
-// operator or parenthesis that wants one, unless there is something else instead.
+// noOperand returns the message for a missing operand. The place is that of the operator or
+// parenthesis that needs one, unless there is another token instead.
 func (m *misfit) noOperand() (exprToken, string) {
 	const operand = "a reference or a literal"
 	op := m.prev.name == "Or" || m.prev.name == "And"
@@ -214,8 +212,8 @@ func (m *misfit) noOperand() (exprToken, string) {
 	return m.found, fmt.Sprintf("%q stands where %s should", clip(m.found.value), operand)
 }
 
-// noOperator words what stands behind an operand and is neither an operator nor
-// the end.
+// noOperator returns the message for a token after an operand that is neither an operator nor the
+// end.
 func (m *misfit) noOperator() (exprToken, string) {
 	switch m.found.name {
 	case "EOF":
@@ -233,7 +231,7 @@ func (m *misfit) noOperator() (exprToken, string) {
 	return m.found, fmt.Sprintf(`an operator, "||" or "&&", is missing before %q; %s`, clip(m.found.value), m.cure())
 }
 
-// cure says what words behind a reference most often are meant to be.
+// cure returns what text after a reference is most often meant to be.
 func (m *misfit) cure() string {
 	if m.bare {
 		return oddName
@@ -257,8 +255,8 @@ func (m *misfit) unclosed() exprToken {
 	return m.found
 }
 
-// stray words a character that is wrong wherever it stands in an expression; ""
-// for one about which its place says more.
+// stray returns the message for a character that is wrong anywhere in an expression; "" if a
+// message about its place says more.
 func (m *misfit) stray() string {
 	switch {
 	case m.reason != "":
@@ -287,7 +285,7 @@ func (m *misfit) stray() string {
 	return ""
 }
 
-// endsPath reports whether a path could have gone on.
+// endsPath reports whether a path could have continued.
 func (m *misfit) endsPath() bool {
 	switch m.prev.name {
 	case "Word", "Name", "Index", "Star", "Quoted":
@@ -296,7 +294,7 @@ func (m *misfit) endsPath() bool {
 	return false
 }
 
-// bracket words a "[" that starts no segment.
+// bracket returns the message for a "[" that starts no segment.
 func (m *misfit) bracket() string {
 	inside, _, closed := strings.Cut(m.rest[1:], "]")
 	trimmed := strings.TrimSpace(inside)
@@ -318,7 +316,7 @@ func (m *misfit) bracket() string {
 	return fmt.Sprintf(`[%s] is no index, no quoted name and no [*]; did you mean ["%[1]s"]?`, clip(inside))
 }
 
-// clip shortens what a message quotes.
+// clip shortens a text that a message quotes.
 func clip(s string) string { return clipTo(s, 40) }
 
 func clipTo(s string, most int) string {
@@ -351,7 +349,7 @@ func (b *builder) mixed(c *exprChain, args []*Expr) *fault {
 	}
 }
 
-// reading returns what a mixed chain means if one of its operators binds tighter.
+// reading returns the meaning of a mixed chain if one of its operators binds tighter.
 func reading(c *exprChain, args []*Expr, tight Op) *Expr {
 	loose := OpOr + OpAnd - tight
 	e := &Expr{Op: loose, Angle: spelledAngle(c, loose)}
@@ -370,7 +368,7 @@ func spelledAngle(c *exprChain, op Op) bool {
 	return slices.ContainsFunc(c.Rest, func(l *exprLink) bool { return opOf(l) == op && isAngle(l) })
 }
 
-// runs returns the operands of a chain that an operator holds together.
+// runs returns the runs of operands of a chain that one operator joins.
 func runs(c *exprChain, tight Op) iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
 		from := 0
@@ -408,7 +406,7 @@ func (b *builder) parenthesize(c *exprChain) *diag.Fix {
 	return fix
 }
 
-// noDagger returns the fault of a word that would be a reference inside braces.
+// noDagger returns the fault of a word that would be a reference in braces.
 func (b *builder) noDagger(p *exprPath, word string) *fault {
 	span := b.place(p.Pos.Offset, p.EndPos.Offset)
 	if len(p.Steps) == 0 {

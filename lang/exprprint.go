@@ -9,8 +9,8 @@ import (
 // only where they are needed, one space around operators. It parses to an equal expression.
 func (e *Expr) String() string { return string(e.append(make([]byte, 0, 64), false)) }
 
-// append appends the canonical form. With bare, as inside the braces of †{…},
-// references are without their daggers.
+// append appends the canonical form. With bare, as in the braces of †{…}, references have no
+// daggers.
 func (e *Expr) append(dst []byte, bare bool) []byte {
 	switch e.Op {
 	case OpRef:
@@ -47,8 +47,8 @@ func (e *Expr) operator() string {
 	return "&&"
 }
 
-// appendRef appends a reference. One that would be a literal without its dagger,
-// such as †true, keeps it.
+// appendRef appends a reference. It keeps the dagger if the reference would be a literal without
+// it, such as †true.
 func (e *Expr) appendRef(dst []byte, bare bool) []byte {
 	start := len(dst)
 	dst = append(dst, dagger...)
@@ -62,8 +62,8 @@ func (e *Expr) appendRef(dst []byte, bare bool) []byte {
 	return dst
 }
 
-// appendLiteral appends a literal: a string in single quotes unless it holds
-// one, anything else as it is written.
+// appendLiteral appends a literal: a string in single quotes unless it contains one, anything else
+// as it is written.
 func appendLiteral(dst []byte, value []byte) []byte {
 	if len(value) == 0 || value[0] != '"' {
 		return append(dst, value...)

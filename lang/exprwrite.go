@@ -19,8 +19,8 @@ func (s source) write(from, to int) (*Write, *fault) {
 }
 
 // toWrite reads an expression as outcomes (plan-language §4). The operators nest
-// in one way only: alternatives of paths. The other way, a && (b || c), would
-// have outcomes whose names say only half of what they write.
+// in one way only: alternatives of paths. The other way, a && (b || c), would have outcomes whose
+// names show only some of the paths that they write.
 func toWrite(e *Expr) (*Write, *fault) {
 	w := &Write{Span: e.Span}
 	alternatives := []*Expr{e}
@@ -51,7 +51,7 @@ type singleWrite struct {
 	path        [1]*Expr
 }
 
-// writeOne does the same as toWrite for a reference by itself, as nearly all are.
+// writeOne does the same as toWrite for a single reference, which is the usual case.
 func (m *memory) writeOne(e *Expr) (*Write, *fault) {
 	if f := writable(e); f != nil {
 		return nil, f
@@ -77,7 +77,7 @@ func writable(e *Expr) *fault {
 	return badExpression(e.Span, "alternatives can't stand inside &&; name each outcome with all of its paths, as in (†a && †b) || (†a && †c)")
 }
 
-// oneplace returns the fault of a reference that names many places.
+// oneplace returns the fault of a reference that names several places.
 func oneplace(e *Expr, message string) *fault {
 	i := slices.IndexFunc(e.Path, func(s Segment) bool { return s.Kind == Star })
 	if i < 0 {
@@ -102,7 +102,8 @@ func readWrite(src []byte, span diag.Span, m *memory) (*Write, []fault) {
 	return w, s.faults(span, f)
 }
 
-// fromEnd returns the fault of a scope with an index from the end: what is copied has a place.
+// fromEnd returns the fault of a scope with an index from the end, since a copied element needs a
+// fixed index.
 func fromEnd(e *Expr) *fault {
 	for _, step := range e.Path {
 		if step.Kind == Index && step.Index < 0 {

@@ -13,15 +13,15 @@ import (
 // finding gives the number of the others.
 const maxPerCode = 100
 
-// findings collects what is wrong with a document.
+// findings collects the findings about a document.
 type findings struct {
 	file  *diag.File
 	list  []*finding
 	count map[diag.Code]int
-	over  map[diag.Code]*finding // those that tell how many more there are
+	over  map[diag.Code]*finding // the findings that say how many more there are
 }
 
-// finding is a finding before it is known what its call is called.
+// finding is a finding whose call may not have its id yet.
 type finding struct {
 	diag.Finding
 	call int // its index; -1 if it is about none
@@ -31,8 +31,8 @@ func newFindings(file *diag.File) *findings {
 	return &findings{file: file, count: map[diag.Code]int{}, over: map[diag.Code]*finding{}}
 }
 
-// add adds a finding, which may be given more afterwards. Its message costs
-// nothing when it is one too many.
+// add adds a finding, which the caller may complete. Its message is not formatted if it will not be
+// shown.
 func (f *findings) add(severity diag.Severity, span diag.Span, code diag.Code, format string, args ...any) *finding {
 	n := &finding{call: -1}
 	if f.count[code]++; f.count[code] > maxPerCode+1 {
@@ -73,16 +73,16 @@ func (n *finding) fix(message string, edits ...diag.Edit) {
 	n.Fix = &diag.Fix{Message: message, Edits: edits}
 }
 
-// suggestMember asks whether another of the members that an object can have was meant by m, and
-// offers to name it so, unless it is there as well. It reports whether there is one.
+// suggestMember suggests another member that an object can have and that m may be a misspelling of,
+// with a fix unless the object already has that member. It reports whether there is one.
 func (n *finding) suggestMember(in Node, m Member, known []string) bool {
 	near, ok := spell.Nearest(m.Name, slices.Values(known))
 	return ok && n.suggestName(in, m, near)
 }
 
-// suggestName adds to the message that near may be meant by the member m of an object, with a fix
-// unless the object has near already. It reports false, and adds nothing, for a finding that is not
-// shown.
+// suggestName adds to the message that the member m of an object may be a misspelling of near, with
+// a fix unless the object already has near. For a finding that is not shown it adds nothing and
+// returns false.
 func (n *finding) suggestName(in Node, m Member, near string) bool {
 	if n.Loc.File == nil {
 		return false

@@ -17,17 +17,16 @@ const (
 	indentation = "  "
 )
 
-// ErrNotFormattable is the error of Format for a document that could not be read
-// as a whole, so that formatting would lose what was not read.
+// ErrNotFormattable is the error of Format for a document that could not be read completely, so
+// that formatting would lose the rest.
 var ErrNotFormattable = errors.New("the document can't be formatted until its errors are mended")
 
 // Format writes a document in canonical form: two spaces of indentation, each call
 // and each message on lines of its own, an array or object on one line where it has at
-// most 100 columns. Expressions are written canonically; comments, single blank
-// lines, the order of members, numbers and all other strings stay as they are.
-// Of a model's answer it writes the plan, mended. Formatting twice changes nothing. The
-// error is ErrNotFormattable, when Parse reported the document as NotJSON, OverLimit or
-// NotAPlan.
+// most 100 columns. Expressions are written canonically; comments, single blank lines, the order of
+// members, numbers and all other strings stay as they are. For a model's answer it writes only the
+// mended plan. Formatting twice changes nothing. The error is ErrNotFormattable if Parse reported
+// the document as NotJSON, OverLimit or NotAPlan.
 func Format(doc *Document) ([]byte, error) {
 	if doc.broken || doc.Root.IsZero() {
 		return nil, ErrNotFormattable
@@ -45,8 +44,8 @@ func Format(doc *Document) ([]byte, error) {
 }
 
 // Expressions returns fixes that write the expressions of a document canonically and change nothing
-// else, for a document in YAML, which Format would write in JSON. What can't be written so in its
-// place is left. The error is that of Format.
+// else. It is for documents in YAML, which Format would write in JSON. It leaves out expressions
+// that can't be written so in their place. The error is that of Format.
 func Expressions(doc *Document) (fixes []*diag.Fix, err error) {
 	if doc.broken || doc.Root.IsZero() {
 		return nil, ErrNotFormattable
@@ -78,12 +77,12 @@ type formatter struct {
 	src         []byte
 	out         []byte
 	line        int         // where the last line of out starts
-	pos         int32       // in src: the end of what was written last
-	comments    []diag.Span // that are not written yet
+	pos         int32       // in src: the end of the part that was written last
+	comments    []diag.Span // the comments that are not written yet
 	expressions []int32     // strings that are expressions, but not texts, in order
 }
 
-// expressionsOf returns the strings of calls, besides their params, that are read as
+// expressionsOf returns the strings of calls, other than their params, that are read as
 // expressions.
 func expressionsOf(calls []Call) (list []int32) {
 	add := func(n Node) {
@@ -138,8 +137,8 @@ func (f *formatter) value(i int32, depth int) {
 	f.pos = n.end
 }
 
-// mayFit reports whether a container may stand on one line if it is short: it
-// is empty, or holds neither a comment nor the calls or messages of the document.
+// mayFit reports whether a container may be on one line if it is short: it is empty, or contains
+// neither a comment nor the calls or messages of the document.
 func (f *formatter) mayFit(i int32) bool {
 	n := &f.tree.nodes[i]
 	if len(f.comments) > 0 && f.comments[0].Start < n.end {
@@ -155,12 +154,12 @@ func (f *formatter) holds(i int32, list Node) bool {
 // column returns the number of characters of the last line.
 func (f *formatter) column() int { return utf8.RuneCount(f.out[f.line:]) }
 
-// oneLine writes a value on the last line; false as soon as it gets too long.
+// oneLine writes a value on the last line; it returns false as soon as the line gets too long.
 func (f *formatter) oneLine(i int32) bool {
 	n := &f.tree.nodes[i]
 	if n.kind != Array && n.kind != Object {
 		if n.flags&hasDagger == 0 && n.end-n.start > maxColumns*utf8.UTFMax {
-			return false // without looking at it all
+			return false // without looking at the rest
 		}
 		f.scalar(i)
 		return f.column() <= maxColumns
@@ -225,8 +224,8 @@ func (f *formatter) start(k int32, container *node) int32 {
 	return container.end
 }
 
-// newline starts a line for what starts at start, after a blank line if the text
-// has one there and it is not the first of its kind.
+// newline starts a line for the text at start, after a blank line if the text has one there, unless
+// it is the first member or element.
 func (f *formatter) newline(depth int, start int32, first bool) {
 	if !first && f.pos < start && hasBlankLine(f.src[f.pos:start]) {
 		f.out = append(f.out, '\n')
@@ -249,9 +248,9 @@ func (f *formatter) leading(end int32, depth int, first bool) {
 	}
 }
 
-// trailing writes, on the last line, the comments before end that stand on the line
-// of what was written last, unless something follows on their line, which they
-// belong to then; last says that nothing follows.
+// trailing writes, on the last line, the comments before end that are on the line of the value that
+// was written last, unless something follows on their line, to which they belong; last says that
+// nothing follows.
 func (f *formatter) trailing(end int32, last bool) {
 	for len(f.comments) > 0 && f.comments[0].Start < end {
 		c := f.comments[0]

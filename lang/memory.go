@@ -8,8 +8,8 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// memory is where what is read goes: many small things are made at once, and lie side by
-// side. A nil memory makes each by itself.
+// memory allocates the values that a reader makes in chunks, since they are many and small. A nil
+// memory allocates each by itself.
 type memory struct {
 	strings  strings.Builder
 	exprs    []Expr
@@ -19,14 +19,13 @@ type memory struct {
 	writes   []singleWrite
 }
 
-// largestChunk is up to how many things, and bytes, are made at once; a document of a few
-// calls has few.
+// The maximum size of a chunk, in values and in bytes; small documents need less.
 const (
 	largestChunk = 256
 	largestText  = 1 << 14
 )
 
-// string returns a string in the memory, whose Builder never moves what it holds.
+// string returns a string in the memory. The Builder never moves its contents.
 func (m *memory) string(b []byte) string {
 	if m == nil || len(b) > largestText/4 {
 		return string(b)
@@ -42,10 +41,10 @@ func (m *memory) string(b []byte) string {
 	return s.String()[start:]
 }
 
-// take returns room for n values of a chunk, one after the other; its length is 0.
+// take returns an empty slice with room for n values in a chunk.
 func take[T any](chunk *[]T, n int) []T {
 	if cap(*chunk)-len(*chunk) < n {
-		*chunk = slices.Grow([]T(nil), max(n, min(2*cap(*chunk), largestChunk))) // all that the allocator gives
+		*chunk = slices.Grow([]T(nil), max(n, min(2*cap(*chunk), largestChunk))) // use all that the allocator gives
 	}
 	k := len(*chunk)
 	*chunk = (*chunk)[:k+n]
@@ -77,19 +76,19 @@ func (m *memory) whole(e *Expr) *Text {
 	return t
 }
 
-// forget makes room for what is read next, in place of all that was read before but for its
-// strings.
+// forget reuses the memory of everything that was read before, except strings.
 func (m *memory) forget() {
 	m.exprs, m.segments, m.parts, m.texts = m.exprs[:0], m.segments[:0], m.parts[:0], m.texts[:0]
 	m.writes = m.writes[:0]
 }
 
-// TextReader reads texts and output paths one after the other, in the same memory: what it costs
-// beside Node.Text and Call.OutputPath is next to nothing. The zero TextReader is ready. It is for
-// one goroutine.
+// TextReader reads texts and output paths one after the other, reusing the same memory, so that it
+// allocates much less than Node.Text and Call.OutputPath. The zero TextReader is ready for use. It
+// is for one goroutine.
 type TextReader struct{ memory memory }
 
-// Text returns Node.Text. The result is good until the reader is used again; its strings stay.
+// Text returns Node.Text. The result is valid until the reader is used again; its strings stay
+// valid.
 func (r *TextReader) Text(n Node) *Text {
 	if !n.has(hasText) {
 		return nil
@@ -102,8 +101,8 @@ func (r *TextReader) Text(n Node) *Text {
 	return text
 }
 
-// OutputPath returns c.OutputPath. Callers must not change it. It is good until the reader is
-// used again; its strings stay.
+// OutputPath returns c.OutputPath. Callers must not change it. It is valid until the reader is used
+// again; its strings stay valid.
 func (r *TextReader) OutputPath(c *Call) *Write {
 	r.memory.forget()
 	return c.outputPath(&r.memory)
@@ -144,7 +143,7 @@ func (m *memory) reference(n Node) *Expr {
 	return e
 }
 
-// isReference reports whether a value is a string that is nothing but a reference, written plainly.
+// isReference reports whether a value is a string that is only a reference, written plainly.
 func (n Node) isReference() bool {
 	if !n.is(String) || n.has(escaped|bad) {
 		return false
@@ -153,8 +152,8 @@ func (n Node) isReference() bool {
 	return isReference(n.tree.file.Text[s.Start:s.End])
 }
 
-// isReference reports whether the inside of a string is a single reference, of which simple
-// would make what the grammar makes. It gives up at what is rare.
+// isReference reports whether the inside of a string is a single reference that simple reads like
+// the grammar. It returns false for rare forms.
 func isReference(s []byte) bool {
 	if !bytes.HasPrefix(s, []byte(dagger)) || len(s) > maxSimple {
 		return false
@@ -186,8 +185,7 @@ func isReference(s []byte) bool {
 	return true
 }
 
-// plainName returns where the run of characters of a name at s[i:] ends, of ASCII without
-// backslashes.
+// plainName returns the end of the name at s[i:], which consists of ASCII without backslashes.
 func plainName(s []byte, i int) int {
 	for i < len(s) {
 		c := s[i]

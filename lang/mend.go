@@ -10,17 +10,15 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// What a reader does about text that is not JSON. Everything here is off the path
-// of a good document.
+// How a reader handles text that is not JSON. Valid documents don't use this code.
 //
-// A fault is mended only where nothing is invented: quotes, commas, brackets
-// and the words of Python, but never a value, the end of a string or the end of a
-// call.
+// A fault is mended only if that invents nothing: quotes, commas, brackets and the words of Python
+// are mended, but never a value, the end of a string or the end of a call.
 
-// skipped is the token of what a reader passes over.
+// skipped is the token for text that a reader skips.
 const skipped = jsonscan.Token(255)
 
-// noValue says what is wrong about a token where a value belongs.
+// noValue reports a token that is not a value where a value belongs.
 func (r *reader) noValue(tok jsonscan.Token) {
 	switch {
 	case tok == jsonscan.EOF && len(r.open) == 0:
@@ -38,7 +36,7 @@ func (r *reader) noValue(tok jsonscan.Token) {
 	}
 }
 
-// noMemberValue adds what stands for a value that is missing.
+// noMemberValue adds a node for a missing value.
 func (r *reader) noMemberValue() {
 	n := &r.tree.nodes[len(r.tree.nodes)-1]
 	r.fault(n.span(), "the member %s has no value", r.Text[n.start:n.end])
@@ -47,7 +45,7 @@ func (r *reader) noMemberValue() {
 	r.want = wantComma
 }
 
-// noName says what is wrong about a token where a name belongs.
+// noName reports a token that is not a name where a name belongs.
 func (r *reader) noName(tok jsonscan.Token) {
 	switch tok {
 	case jsonscan.EOF:
@@ -85,7 +83,7 @@ func isIdentifier(word []byte) bool {
 	return len(word) > 0
 }
 
-// noColon says what is wrong about a token where a colon belongs.
+// noColon reports a token that is not a colon where a colon belongs.
 func (r *reader) noColon(tok jsonscan.Token) {
 	name := r.tree.nodes[len(r.tree.nodes)-1].span()
 	switch {
@@ -102,7 +100,7 @@ func (r *reader) noColon(tok jsonscan.Token) {
 	}
 }
 
-// noComma says what is wrong about a token where a comma or the end belongs.
+// noComma reports a token that is neither a comma nor the end where one belongs.
 func (r *reader) noComma(tok jsonscan.Token, object bool) {
 	next := tok == jsonscan.String || tok == jsonscan.Invalid && r.startsValue(tok)
 	if object {
@@ -128,7 +126,7 @@ func (r *reader) noComma(tok jsonscan.Token, object bool) {
 	}
 }
 
-// startsValue reports whether the token starts a value, whatever its quotes.
+// startsValue reports whether the token starts a value, with any kind of quotes.
 func (r *reader) startsValue(tok jsonscan.Token) bool {
 	if tok != jsonscan.Invalid {
 		return tok >= jsonscan.String && tok != skipped || tok == jsonscan.BeginArray || tok == jsonscan.BeginObject
@@ -137,7 +135,7 @@ func (r *reader) startsValue(tok jsonscan.Token) bool {
 	return closingQuote(quote) != 0
 }
 
-// unexpected reports a token that leaves open what was meant.
+// unexpected reports a token for which it is unclear what was meant.
 func (r *reader) unexpected(tok jsonscan.Token, want string) {
 	closer := tok == jsonscan.EndArray || tok == jsonscan.EndObject
 	switch {
@@ -152,8 +150,8 @@ func (r *reader) unexpected(tok jsonscan.Token, want string) {
 	}
 }
 
-// truncated ends a text that ends too soon. Brackets are put in only after
-// what is complete as it is: a list of calls or of messages.
+// truncated handles a text that ends too soon. It adds brackets only if everything before them is
+// complete: a list of calls or of messages.
 func (r *reader) truncated() {
 	end := diag.Span{Start: int32(len(r.Text)), End: int32(len(r.Text))}
 	if !r.mend || r.want != wantComma || !r.closable() {
@@ -179,9 +177,9 @@ func b2i(b bool) int {
 	return 0
 }
 
-// closable reports whether all that is open is lists, and the last value is not a
-// number, of which digits may be missing. The end of an object is never made up: its mode, or
-// whatever else it would have said, may be what is cut off.
+// closable reports whether only lists are open, and the last value is not a number, whose last
+// digits may be missing. The end of an object is never invented, since an important member, such as
+// its mode, may be cut off.
 func (r *reader) closable() bool {
 	if r.tree.nodes[len(r.tree.nodes)-1].kind == NumberValue && r.Text[len(r.Text)-1]-'0' <= 9 {
 		return false
@@ -189,8 +187,8 @@ func (r *reader) closable() bool {
 	return !slices.ContainsFunc(r.open, func(c container) bool { return r.tree.nodes[c.node].kind == Object })
 }
 
-// mistake reads a token with a fault in it, as far as what was meant is plain. It
-// returns skipped when there is nothing more to do about it.
+// mistake reads a token with a fault in it if its meaning is clear. It returns skipped if there is
+// nothing more to do about it.
 func (r *reader) mistake(tok jsonscan.Token) jsonscan.Token {
 	c, width := utf8.DecodeRune(r.Text[r.Start:])
 	value := r.want <= wantName
@@ -212,7 +210,7 @@ func (r *reader) mistake(tok jsonscan.Token) jsonscan.Token {
 	return tok
 }
 
-// isBlank tells white space that JSON does not have.
+// isBlank reports whether a character is white space that JSON does not allow.
 func isBlank(c rune) bool { return strings.ContainsRune("\u00a0\u200b\u202f\u2060\u3000\ufeff", c) }
 
 // closingQuote returns the quote that closes a string that starts with this one; 0 if that is
@@ -263,9 +261,9 @@ func (r *reader) quoted(tok jsonscan.Token, open rune, width int) jsonscan.Token
 	return jsonscan.String
 }
 
-// quoteEnd returns the place of the quote that closes a string, and whether the string can be
-// read without a guess: its escapes are good, and the first such quote has behind it what may
-// stand behind a string.
+// quoteEnd returns the place of the quote that closes a string, and whether the string can be read
+// without guessing: its escapes are valid, and the first such quote is followed by something that
+// may follow a string.
 func (r *reader) quoteEnd(i int, quote rune) (end int, ok bool) {
 	for i < len(r.Text) {
 		c, n := utf8.DecodeRune(r.Text[i:])
@@ -285,8 +283,7 @@ func (r *reader) quoteEnd(i int, quote rune) (end int, ok bool) {
 	return i, false
 }
 
-// followedBy reports whether the first thing from i on that is no white space is one of
-// these characters.
+// followedBy reports whether the first character from i on that is not white space is one of these.
 func (r *reader) followedBy(i int, chars string) bool {
 	for i < len(r.Text) && strings.IndexByte(" \t\r\n", r.Text[i]) >= 0 {
 		i++
@@ -294,7 +291,7 @@ func (r *reader) followedBy(i int, chars string) bool {
 	return i < len(r.Text) && strings.IndexByte(chars, r.Text[i]) >= 0
 }
 
-// python returns the word of JSON, and its token, for one of Python.
+// python returns the JSON word, and its token, for a word of Python.
 func python(word string) (json string, tok jsonscan.Token, ok bool) {
 	switch word {
 	case "True":

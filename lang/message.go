@@ -10,9 +10,9 @@ import (
 	"github.com/plc-lang/plc/internal/spell"
 )
 
-// formOf tells the form of a document by its shape (plan-language §1). An object
-// with a plan but without a type is taken as a plan message when the plan holds
-// calls; one with calls beside a context as a request whose solution they are.
+// formOf returns the form of a document by its shape (plan-language §1). An object with a plan but
+// without a type is a plan message if the plan has calls. An object with calls and a context is a
+// request whose solution has these calls.
 func formOf(root Node) Form {
 	switch root.Kind() {
 	case Array:
@@ -93,7 +93,7 @@ func (p *parser) document(root Node) {
 	}
 }
 
-// noPlan reports a document without a plan, unless its text is at fault.
+// noPlan reports a document without a plan, unless its text has errors.
 func (p *parser) noPlan(n Node, format string, args ...any) *finding {
 	if p.has(diag.NotJSON, diag.OverLimit) {
 		return &finding{}
@@ -101,7 +101,7 @@ func (p *parser) noPlan(n Node, format string, args ...any) *finding {
 	return p.fault(n, diag.NotAPlan, format, args...)
 }
 
-// notAPlan says what a document is instead of a plan.
+// notAPlan reports what a document is instead of a plan.
 func (p *parser) notAPlan(root Node) {
 	if n := notationOfTree(root); n != nil {
 		p.noPlan(root, "this looks like %s; %s", n.what, n.cure)
@@ -151,7 +151,7 @@ func misnamedTools(list Node) (first string, edits []diag.Edit) {
 	return first, edits
 }
 
-// found says what a document that is no plan holds.
+// found describes the contents of a document that is not a plan.
 func found(root Node) string {
 	var names []string
 	for m := range root.Members() {
@@ -187,7 +187,7 @@ func foundList(root Node) string {
 	return "a list"
 }
 
-// plan reads a plan message; what is in it may be a solution as well.
+// plan reads a plan message, which may contain a solution.
 func (p *parser) plan(message Node) {
 	p.mode(message)
 	p.onFailure(message)
@@ -222,15 +222,15 @@ func (p *parser) mode(message Node) {
 	}
 }
 
-// onFailure reads what the plan says about failures: of a plan message, or of a solution, which
-// counts.
+// onFailure reads the onFailure of a plan message or a solution; that of the solution takes
+// precedence.
 func (p *parser) onFailure(n Node) {
 	if m, ok := n.Member("onFailure"); ok {
 		p.doc.OnFailure, p.doc.OnFailureNode = p.word(m, failures()), m.Value
 	}
 }
 
-// wantsOne reports a member that is none of a few words.
+// wantsOne reports a member that is not one of a few words.
 func (p *parser) wantsOne(m Member, words []string) {
 	f := p.wants(m, "one of "+strings.Join(words, ", "))
 	if near, ok := spell.Nearest(m.Value.Str(), slices.Values(words)); ok && m.Value.is(String) && f.Loc.File != nil {
@@ -239,14 +239,14 @@ func (p *parser) wantsOne(m Member, words []string) {
 	}
 }
 
-// words returns the members that documents have, wherever they stand.
+// words returns all members that documents have, at any place.
 func words() []string {
 	return []string{"type", "mode", "onFailure", "plan", "calls", "output", "context", "schema", "solution"}
 }
 
-// unread reports the members of an object that nothing reads. One that is a word of the language,
-// or nearly one that the object can have, is a slip; any other may be for somebody else. What was
-// made of another notation has what plc put there.
+// unread reports the members of an object that nothing reads. A member that is a word of the
+// language, or nearly one that the object can have, is probably a mistake; any other may be for
+// another program. It does not check translated plans, whose members plc wrote.
 func (p *parser) unread(n Node, what string, known ...string) {
 	for m := range n.Members() {
 		if p.doc.foreign || slices.Contains(known, m.Name) {
@@ -268,7 +268,7 @@ func (p *parser) unread(n Node, what string, known ...string) {
 	}
 }
 
-// solution reads a solution that is an object of its own.
+// solution reads a solution that is a separate object.
 func (p *parser) solution(s Node) {
 	p.unread(s, "the solution", names(solutionMembers())...)
 	p.solve(s)
@@ -292,9 +292,8 @@ func (p *parser) solve(s Node) {
 }
 
 // request reads a request. Its plan is the solution's, or else that of its context.
-// A mode of the context's plan message holds for a solution too, which has none of
-// its own: a plan that was to be looked at first does not run because a solution
-// came.
+// The mode of the context's plan message applies to a solution too, which has no mode of its own,
+// so that a plan that somebody wants to see first does not run just because a solution has arrived.
 func (p *parser) request(root Node) {
 	if schema := root.get("schema"); !schema.is(Null) {
 		p.doc.Schema = schema
@@ -407,8 +406,7 @@ func (p *parser) kindOf(m *Message, typ Node) {
 	}
 }
 
-// unknownType warns of a type that looks misspelled; any other is for somebody
-// else.
+// unknownType warns about a type that looks misspelled; any other may be for another program.
 func (p *parser) unknownType(m *Message, typ Node) {
 	near, ok := spell.Nearest(m.Type, slices.Values(messageTypes()))
 	if !ok {
@@ -430,8 +428,8 @@ func (p *parser) name(m Member) (string, bool) {
 	return p.tree.shared(m.Value.i), true
 }
 
-// texts reads the expressions in the strings at or below a value. What they say is not kept:
-// it takes several times the memory of their text, and is read again by who wants it.
+// texts checks the expressions in the strings at or below a value. It does not keep the parsed
+// expressions, which take several times the memory of the text; callers parse them again.
 func (p *parser) texts(n Node) {
 	if n.IsZero() {
 		return
@@ -459,7 +457,7 @@ func (p *parser) texts(n Node) {
 	}
 }
 
-// report reports what is wrong with an expression.
+// report reports the errors in an expression.
 func (p *parser) report(n Node, faults []fault) {
 	for _, x := range faults {
 		if x.Code == diag.BareDagger && p.doc.model {

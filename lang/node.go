@@ -25,17 +25,17 @@ const (
 	Object
 )
 
-// Node is a value of a document: a handle, cheap to copy. The zero Node is no
-// value. Of two nodes of one document, == tells whether they are the same value.
+// Node is a handle to a value of a document, and cheap to copy. The zero Node is no value. Two
+// nodes of a document are == if they are the same value.
 type Node struct {
 	tree *tree
 	i    int32
 }
 
-// IsZero reports whether n is no value.
+// IsZero reports whether n is the zero Node.
 func (n Node) IsZero() bool { return n.tree == nil }
 
-// Kind returns the kind of the value; Null for no value.
+// Kind returns the kind of the value; Null for the zero Node.
 func (n Node) Kind() Kind {
 	if n.tree == nil {
 		return Null
@@ -47,7 +47,7 @@ func (n Node) is(k Kind) bool { return n.tree != nil && n.tree.nodes[n.i].kind =
 
 func (n Node) has(f flags) bool { return n.tree != nil && n.tree.nodes[n.i].flags&f != 0 }
 
-// Span returns where the value stands, with its quotes or brackets; nowhere for no value.
+// Span returns the span of the value, with its quotes or brackets; the zero Span for the zero Node.
 func (n Node) Span() diag.Span {
 	if n.tree == nil {
 		return diag.Span{}
@@ -55,7 +55,7 @@ func (n Node) Span() diag.Span {
 	return n.tree.nodes[n.i].span()
 }
 
-// Loc returns where the value stands, with its file.
+// Loc returns the span of the value, with its file.
 func (n Node) Loc() diag.Loc {
 	if n.tree == nil {
 		return diag.Loc{}
@@ -136,8 +136,8 @@ func (n Node) get(name string) Node {
 	return m.Value
 }
 
-// At returns the value at a JSON Pointer (RFC 6901) below n and true, or as much of the way to
-// it as there is and false.
+// At returns the value at a JSON Pointer (RFC 6901) below n and true, or the last value on the way
+// that exists and false.
 func (n Node) At(pointer string) (Node, bool) {
 	for pointer != "" {
 		token, rest, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
@@ -188,8 +188,8 @@ func (n Node) Pointer() string {
 	return string(n.tree.appendPointer(nil, 0, n.i))
 }
 
-// Removal returns the edit that takes a member out of its object, with one comma beside it; ok
-// is false when a comment stands where that would be.
+// Removal returns the edit that removes a member from its object, with one comma; ok is false if a
+// comment is in the way.
 func (m *Member) Removal() (edit diag.Edit, ok bool) {
 	text := m.Value.tree.file.Text
 	from, to := int(m.Key.Start), int(m.Value.Span().End)
@@ -209,8 +209,8 @@ func (m *Member) Removal() (edit diag.Edit, ok bool) {
 	return diag.Edit{Span: diag.Span{Start: int32(from), End: int32(to)}}, true
 }
 
-// Unread reports whether a fault of syntax kept the value, or a part of it, from being read: what
-// the tree has in its place nobody wrote.
+// Unread reports whether the value, or a part of it, could not be read because of a syntax error,
+// so that the tree has something else in its place.
 func (n Node) Unread() bool {
 	if n.tree == nil || !n.tree.faulty {
 		return false
@@ -218,10 +218,10 @@ func (n Node) Unread() bool {
 	return slices.ContainsFunc(n.tree.nodes[n.i:n.tree.end(n.i)], func(in node) bool { return in.flags&(bad|cut) != 0 })
 }
 
-// Text returns what a string value says when it holds an expression, an escaped dagger or a
-// template; nil for a plain string and for other kinds. Only strings in the params of calls and
-// in a solution's output are read for expressions. The string is read again each time, so that
-// no two answers share anything; a TextReader reads many.
+// Text returns the parsed form of a string value with an expression, an escaped dagger or a
+// template; nil for a plain string and for other kinds. Only strings in the params of calls and in
+// a solution's output can have expressions. The string is parsed each time, so that no two results
+// share memory; use a TextReader to read many.
 func (n Node) Text() *Text {
 	if !n.has(hasText) {
 		return nil
@@ -230,8 +230,8 @@ func (n Node) Text() *Text {
 	return text
 }
 
-// Texts returns the strings at or below n that hold expressions or escaped daggers, in order.
-// It costs their number, not the size of n.
+// Texts returns the strings at or below n that contain expressions or escaped daggers, in order.
+// Its cost depends on their number, not on the size of n.
 func (n Node) Texts() iter.Seq2[Node, *Text] {
 	return func(yield func(Node, *Text) bool) {
 		for s := range n.TextNodes() {
@@ -242,14 +242,14 @@ func (n Node) Texts() iter.Seq2[Node, *Text] {
 	}
 }
 
-// TextNodes returns the strings at or below n that have a Text, in order. It costs their
-// number, not the size of n.
+// TextNodes returns the strings at or below n that have a Text, in order. Its cost depends on their
+// number, not on the size of n.
 func (n Node) TextNodes() iter.Seq[Node] {
 	return func(yield func(Node) bool) {
 		if n.tree == nil {
 			return
 		}
-		if n.tree.nodes[n.i].next == n.i+1 { // nothing is in it
+		if n.tree.nodes[n.i].next == n.i+1 { // it is empty
 			if n.has(hasText) {
 				yield(n)
 			}

@@ -2,7 +2,7 @@ package lang
 
 import "github.com/plc-lang/plc/internal/lazyregexp"
 
-// notation is another way to write plans (--from) that a text looks like.
+// notation is another notation for plans (--from) that a text looks like.
 type notation struct {
 	what string
 	cure string
@@ -94,7 +94,7 @@ func isToolUse(content Node) bool {
 	return false
 }
 
-// notationOfStep tells a notation by the first step of its list.
+// notationOfStep returns the notation that the first step of a list looks like.
 func notationOfStep(step Node) *notation {
 	switch {
 	case step.hasAll("tool_calls"), step.hasAll("function"), isToolUse(step.get("content")):

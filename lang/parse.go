@@ -9,22 +9,21 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// Options say how a document is read. The zero value is the default.
+// Options says how a document is read. The zero value is the default.
 type Options struct {
-	// Answer reads a model's raw answer (--from llm): the first plan inside prose or
-	// a code fence, but not in what stands before a </think>. What is mended is
-	// reported as diag.Mended; no value, no end of a string and no end of a call is
-	// ever made up.
+	// Answer reads a model's raw answer (--from llm): the first plan in prose or a code fence, but
+	// not before a </think>. Repairs are reported as diag.Mended; no value, no end of a string and
+	// no end of a call is ever invented.
 	Answer bool
 	// Model says that a model wrote the plan: a bare dagger in a text is an error. Answer implies
 	// it.
 	Model bool
 
-	// Translation says that the text was made of a plan in another notation; nil if not.
+	// Translation is set if the text was made from a plan in another notation.
 	Translation *Translation
 
-	// YAML writes a file in YAML as one in JSON that is derived from it, as yaml.Read does (package
-	// lang/yaml); nil reads no plans in YAML.
+	// YAML converts a file in YAML to one in JSON that is derived from it, like yaml.Read (package
+	// lang/yaml). If it is nil, plans in YAML are not read.
 	YAML func(file *diag.File, maxDepth int) (*diag.File, *diag.Finding)
 
 	MaxBytes int // the size of the text; 0 is 64 MiB
@@ -33,12 +32,12 @@ type Options struct {
 }
 
 // Parse reads a document (plan-language §1, §2), in JSON or, with Options.YAML, in YAML when the
-// name of the file ends in .yaml or .yml or the text looks like it. It never returns nil: what
-// could be read is there beside the findings. A nil Options is the default. Findings are in the
-// order of the text, at most 100 of each code and then one that tells how many more there are. It
-// costs time and memory linear in the text.
+// name of the file ends in .yaml or .yml or the text looks like it. It never returns nil: besides
+// the findings it returns everything that could be read. A nil Options is the default. Findings are
+// in the order of the text, at most 100 of each code and then one that says how many more there
+// are. It costs time and memory linear in the text.
 //
-// It does not panic: a fault of its own is a finding as well (PLC901), and the document is empty.
+// It does not panic: a bug in it is a finding as well (PLC901), and the document is empty.
 func Parse(file *diag.File, opts *Options) (doc *Document, found diag.List) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -65,7 +64,7 @@ func Parse(file *diag.File, opts *Options) (doc *Document, found diag.List) {
 	return p.doc, found
 }
 
-// parser reads a document out of a tree.
+// parser reads a document from a tree.
 type parser struct {
 	*findings
 	doc      *Document
@@ -73,18 +72,18 @@ type parser struct {
 	limits   jsonscan.Limits
 	maxCalls int
 	mend     bool
-	trial    bool // of a text that was changed to see whether it becomes a plan
+	trial    bool // it parses a changed text, to see whether that is a plan
 
 	// While the calls are read:
 	prefix  []byte   // the JSON Pointer of the list of calls
 	call    *Call    // the current one, or nil
-	misses  bool     // a member was reported that must have been meant as _tool
+	misses  bool     // a member was reported that was probably meant as _tool
 	scratch []Member // the params of the current call
 	slab    []Member // memory for the members of calls and messages
 
 	id        []byte // scratch
 	memory    memory // for expressions that the document keeps
-	forgotten memory // for those that it does not keep
+	forgotten memory // for expressions that it does not keep
 }
 
 func newParser(file *diag.File, opts *Options) *parser {
@@ -104,7 +103,7 @@ func newParser(file *diag.File, opts *Options) *parser {
 	return p
 }
 
-// text reads a document that is the whole text.
+// text reads the whole text as a document.
 func (p *parser) text() {
 	start := 0
 	if bytes.HasPrefix(p.file.Text, []byte("\ufeff")) {
@@ -119,9 +118,9 @@ func (p *parser) text() {
 	p.use(r, root)
 }
 
-// nodesOf returns how many nodes a text will have, as nearly as its punctuation tells: names
-// and values stand before a colon, behind a comma or at the start of an object or array. A text
-// that is nothing but punctuation gets no more than a plan would have.
+// nodesOf estimates the number of nodes of a text from its punctuation: names and values are before
+// a colon, after a comma or at the start of an object or array. The estimate is bounded by the
+// number that a plan of this size could have.
 func nodesOf(text []byte) int {
 	n := 1
 	for _, c := range [...]string{":", ",", "{", "["} {
@@ -131,8 +130,7 @@ func nodesOf(text []byte) int {
 	return min(n, len(text)/bytesPerNode+1)
 }
 
-// foreign reports a text that is not JSON from its start on, if it can be told
-// what it is instead.
+// foreign reports a text that does not begin like JSON, if it is known what it is instead.
 func (p *parser) foreign(r *reader) bool {
 	if !r.has(diag.NotJSON) {
 		return false
@@ -151,7 +149,7 @@ func (p *parser) foreign(r *reader) bool {
 	return true
 }
 
-// use makes what a reader read the document.
+// use makes the tree of a reader the document.
 func (p *parser) use(r *reader, root Node) {
 	p.tree, p.findings = r.tree, r.findings
 	if root.IsZero() {
@@ -163,7 +161,7 @@ func (p *parser) use(r *reader, root Node) {
 	r.tree.index = nil
 }
 
-// fault reports what is wrong with a value, unless something is already.
+// fault reports an error in a value, unless one was already reported.
 func (p *parser) fault(n Node, code diag.Code, format string, args ...any) *finding {
 	return p.faultAt(n, n.Span(), code, format, args...)
 }
@@ -179,7 +177,7 @@ func (p *parser) faultAt(n Node, span diag.Span, code diag.Code, format string, 
 	return f
 }
 
-// place gives a finding its JSON Pointer, and its call.
+// place sets the JSON Pointer and the call of a finding.
 func (p *parser) place(f *finding, n Node) {
 	if p.call == nil {
 		f.Pointer = n.Pointer()
@@ -194,7 +192,7 @@ func (p *parser) wants(m Member, want string) *finding {
 	return p.fault(m.Value, diag.BadMember, "%q wants %s, not %s", m.Name, want, describe(m.Value))
 }
 
-// describe says what a value is.
+// describe returns the kind of a value in words.
 func describe(n Node) string {
 	switch n.Kind() {
 	case Null:
@@ -213,7 +211,7 @@ func describe(n Node) string {
 	return "an object"
 }
 
-// keep moves members into the memory that all share.
+// keep copies members to the shared memory.
 func (p *parser) keep(members []Member) []Member {
 	if len(members) == 0 {
 		return nil

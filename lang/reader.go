@@ -20,13 +20,13 @@ const (
 	wantEnd   // nothing more
 )
 
-// maxFaults is after how many faults of syntax a reader gives up: by then it
-// has lost the thread.
+// maxFaults is the number of syntax errors after which a reader gives up, since further ones would
+// be consequences.
 const maxFaults = 20
 
-// reader turns JSON, with comments and trailing commas, into a tree. After a fault
-// it goes on where it is plain what was meant. With mend set it is more than plain:
-// the fault is a warning, and the document is read as if it were not there.
+// reader turns JSON, with comments and trailing commas, into a tree. After a fault it continues if
+// it is clear what was meant. With mend set, such a fault is only a warning, and the document is
+// read as if it were correct.
 type reader struct {
 	jsonscan.Lexer
 	*findings
@@ -35,26 +35,25 @@ type reader struct {
 	open     []container
 	want     want
 	last     diag.Span // of the last token
-	flags    flags     // of the string that is being added
+	flags    flags     // of the string that is added next
 	faults   int       // of syntax, not mended
-	looked   int       // how far it looked for the end of a string, if further than Pos
+	looked   int       // how far it searched for the end of a string, if beyond Pos
 	start    int       // where it began
 	maxDepth int
 	mend     bool
 	one      bool // reads one value and not what follows
 	strict   bool // ends at the first fault
-	trial    bool // reads a text that was changed, to see what is wrong with it then
+	trial    bool // reads a changed text, to see what is wrong with it
 	done     bool
 }
 
 // container is an array or object that is being read.
 type container struct {
 	node  int32
-	outer int32 // what names.Open gave
+	outer int32 // the result of names.Open
 }
 
-// newReader makes a reader of file.Text[start:end]; nodes is about how many nodes
-// to expect.
+// newReader makes a reader of file.Text[start:end]; nodes is the expected number of nodes.
 func newReader(file *diag.File, start, end, maxDepth, nodes int) *reader {
 	return &reader{
 		Lexer:    jsonscan.Lexer{Text: file.Text[:end], Pos: start, Comments: true},
@@ -69,7 +68,7 @@ func newReader(file *diag.File, start, end, maxDepth, nodes int) *reader {
 	}
 }
 
-// read reads the document. Its root is zero when there is nothing of it.
+// read reads the document. Its root is zero if nothing could be read.
 func (r *reader) read() (root Node) {
 	for !r.done {
 		r.step()
@@ -119,7 +118,7 @@ func (r *reader) step() {
 	}
 }
 
-// here returns the place of the token.
+// here returns the span of the token.
 func (r *reader) here() diag.Span { return diag.Span{Start: int32(r.Start), End: int32(r.Pos)} }
 
 // back makes the token the next one again.
@@ -174,7 +173,7 @@ func (r *reader) value(tok jsonscan.Token) {
 	}
 }
 
-// after goes on after a value.
+// after continues after a value.
 func (r *reader) after() {
 	if r.want = wantComma; len(r.open) == 0 {
 		r.want, r.done = wantEnd, r.one
@@ -264,14 +263,15 @@ func (r *reader) end(tok jsonscan.Token) {
 	}
 }
 
-// isLine reports whether a document is a line of its own, and the rest begins as another one does.
+// isLine reports whether a document is a line of its own, and the rest begins like another
+// document.
 func (r *reader) isLine(first, rest diag.Span) bool {
 	begin := r.Text[rest.Start]
 	return (begin == '[' || begin == '{') && bytes.IndexByte(r.Text[first.Start:first.End], '\n') < 0 &&
 		bytes.IndexByte(r.Text[first.End:rest.Start], '\n') >= 0
 }
 
-// fault reports a fault of syntax after which the reader can go on.
+// fault reports a syntax error after which the reader can continue.
 func (r *reader) fault(span diag.Span, format string, args ...any) *finding {
 	f := r.errorf(span, diag.NotJSON, format, args...)
 	if r.faults++; r.faults == maxFaults && !r.done {
@@ -281,15 +281,14 @@ func (r *reader) fault(span diag.Span, format string, args ...any) *finding {
 	return f
 }
 
-// stop reports a fault of syntax that is the last one to be found.
+// stop reports a syntax error and ends the reading.
 func (r *reader) stop(span diag.Span, format string, args ...any) *finding {
 	r.done = true
 	return r.fault(span, format, args...)
 }
 
-// mendable reports a fault of syntax that leaves no doubt of what was meant: what
-// is wrong, and what mends it, in words that say as well what to do as what was
-// done: "put in a comma".
+// mendable reports a syntax error for which it is clear what was meant. cure describes the repair
+// in words that fit both before and after it, such as "put in a comma".
 func (r *reader) mendable(what, cure string, edits ...diag.Edit) {
 	span := edits[0].Span
 	if span.Len() == 0 {
@@ -309,7 +308,7 @@ func (r *reader) add104(span diag.Span, what, cure string) *finding {
 // lineOf returns the number of the line of an offset.
 func (r *reader) lineOf(offset int32) int { return r.file.Position(int(offset)).Line }
 
-// opened says what the innermost container is and where it starts.
+// opened describes the innermost container and where it starts.
 func (r *reader) opened() string {
 	n := &r.tree.nodes[r.innermost().node]
 	what := "list"

@@ -9,12 +9,12 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// A text that one character too few, too many or wrong keeps from being JSON. Where the reader does
-// not know what was meant, each structural character is tried at each place near the fault, and
-// what makes a plan of the text is offered. Nothing is ever repaired by itself.
+// A text may fail to be JSON because of one missing, extra or wrong character. If the reader does
+// not know what was meant, this code tries each structural character at each place near the fault,
+// and offers the change that makes the text a plan. Nothing is repaired automatically.
 
 const (
-	repairBytes  = 32 << 10 // of the largest text that is tried
+	repairBytes  = 32 << 10 // size of the largest text that is tried
 	repairBefore = 240      // how many bytes before the fault are tried
 	repairTries  = 1500
 )
@@ -23,12 +23,12 @@ const (
 type repair struct {
 	edit  diag.Edit
 	words string
-	cost  int // what it leaves wrong
-	from  int // how far from the fault it is
+	cost  int // how much is still wrong after it
+	from  int // its distance from the fault
 }
 
-// offerRepair gives the first fault of syntax of a text a fix, when it has none and the change of
-// one character makes a plan of the text. Then what follows from the fault is silent.
+// offerRepair adds a fix to the first syntax error of a text, if it has none and the change of one
+// character makes the text a plan. Then errors that follow from it are not reported.
 func (p *parser) offerRepair(r *reader) {
 	if p.mend || p.trial || len(p.file.Text) > repairBytes {
 		return
@@ -51,12 +51,12 @@ func (p *parser) offerRepair(r *reader) {
 	r.over = map[diag.Code]*finding{}
 }
 
-// bestRepair returns the change of one character that leaves the least wrong, and of those the
-// nearest to the fault.
+// bestRepair returns the change of one character after which the least is wrong, and among equals
+// the one nearest to the fault.
 func (p *parser) bestRepair(fault int) (best *repair) {
 	text := p.file.Text
 	tries := 0
-	last := min(fault+2, len(text)) // and to the end of the line, when a string is not closed there
+	last := min(fault+2, len(text)) // or to the end of the line, if a string is not closed there
 	if rest := text[last:min(last+repairBefore, len(text))]; last > 0 && fault < len(text) && text[fault] == '"' {
 		last += len(rest)
 		if n := bytes.IndexByte(rest, '\n'); n >= 0 {
@@ -81,8 +81,8 @@ func (p *parser) bestRepair(fault int) (best *repair) {
 	return best
 }
 
-// repairsAt returns the changes to try at a place: it is beside a structural character or white
-// space.
+// repairsAt returns the changes to try at a place; there are none unless it is beside a structural
+// character or white space.
 func repairsAt(text []byte, at int) (list []repair) {
 	const structural = `,:[]{}"`
 	beside := func(i int) bool {
@@ -107,8 +107,8 @@ func repairsAt(text []byte, at int) (list []repair) {
 	return list
 }
 
-// dropVainFixes drops the fixes of faults of syntax after which there are not fewer of them, each
-// by itself and all together. It costs a reading for each fix.
+// dropVainFixes drops the fixes of syntax errors that do not reduce the number of errors, neither
+// alone nor together. It parses the text once for each fix.
 func (r *reader) dropVainFixes() {
 	var fixes []*diag.Fix
 	for _, f := range r.list {
@@ -130,8 +130,8 @@ func (r *reader) dropVainFixes() {
 	}
 }
 
-// mendedBy reports whether fixes leave fewer faults of syntax or, where reading ended after
-// maxFaults of them, whether it gets further.
+// mendedBy reports whether there are fewer syntax errors after fixes or, if the reader gave up
+// after maxFaults of them, whether it gets further.
 func (r *reader) mendedBy(fixes ...*diag.Fix) bool {
 	changed, err := diag.ApplyFixes(r.Text, fixes)
 	if err != nil {
@@ -146,7 +146,7 @@ func (r *reader) mendedBy(fixes ...*diag.Fix) bool {
 	return trial.faults < r.faults
 }
 
-// costOf returns how much is wrong with the text after an edit; -1 when it is no plan then.
+// costOf returns how much is wrong with the text after an edit; -1 if it is not a plan then.
 func (p *parser) costOf(e diag.Edit) int {
 	text := p.file.Text
 	changed := make([]byte, 0, len(text)+1)
@@ -184,7 +184,7 @@ func (p *parser) costOf(e diag.Edit) int {
 		cost++ // what was written is more likely right than complete
 	}
 	if e.Text == `"` && e.Span.Len() == 0 && isBareLiteral(text[e.Span.Start:]) {
-		cost += 2 // of 3" the quote is more likely wrong than the number
+		cost += 2 // in 3" the quote is more likely wrong than the number
 	}
 	return cost
 }
@@ -196,7 +196,7 @@ func isBareLiteral(text []byte) bool {
 	return lex.Err == nil && tok > jsonscan.String && lex.Pos < len(text) && text[lex.Pos] == '"'
 }
 
-// misplaced counts the members of a call that stand inside of a param.
+// misplaced counts the members of a call that are inside a param.
 func misplaced(n Node) (count int) {
 	for m := range n.Members() {
 		if m.Name != "" && m.Name[0] == '_' {

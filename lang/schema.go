@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// A word is a member that the objects of a plan have: the readers take these names and no others,
-// and Schema describes them.
+// A word is a member of objects in a plan. The readers accept exactly these names, and Schema
+// describes them.
 type word struct {
 	name, about string
-	schema      keywords // what it may be; nil is anything
+	schema      keywords // the schema of its value; nil is anything
 }
 
 // keywords are those of a JSON Schema.
@@ -32,7 +32,7 @@ var (
 	inFallback = sync.OnceValue(func() []string { return names(fallbackMembers()) })
 )
 
-// What members may be.
+// Schemas of members.
 func text() keywords        { return keywords{"type": "string"} }
 func name() keywords        { return keywords{"type": "string", "minLength": 1} }
 func truth() keywords       { return keywords{"type": "boolean"} }
@@ -48,8 +48,8 @@ func count() keywords {
 	return keywords{"type": "integer", "minimum": 0, "maximum": maxRetries}
 }
 
-// objectOr returns the schema of an object, or of something else. Editors say more of what is wrong
-// with either than they do of alternatives.
+// objectOr returns the schema of an object, or of something else. It avoids alternatives, since
+// editors give better messages without them.
 func objectOr(of, other keywords) keywords {
 	return keywords{"if": object(), "then": of, "else": other}
 }
@@ -143,7 +143,7 @@ func planMessage() keywords {
 	return s
 }
 
-// people is said of what plc does not read.
+// people is the description of members that plc does not read.
 const people = "Not read by plc."
 
 // solutionMembers returns the members of a solution.
@@ -167,12 +167,12 @@ func requestMembers() []word {
 	}
 }
 
-// messageTypes returns the types of messages that mean something.
+// messageTypes returns the types of messages that plc reads.
 func messageTypes() []string {
 	return []string{"tool", "input", "state", "data", "plan", "text", "system", "error", "meta"}
 }
 
-// messageMembers returns members of a message. What else it has is its payload.
+// messageMembers returns the members of a message; other members are its payload.
 func messageMembers() []word {
 	return []word{
 		{"type", "What the message is; one of another type is for others.", keywords{"anyOf": []keywords{oneOf(messageTypes()), text()}}},
@@ -191,7 +191,7 @@ func described(words []word, required ...string) keywords {
 	properties := keywords{}
 	for _, w := range words {
 		of := w.schema
-		if of["$ref"] != nil { // beside which no keyword counts
+		if of["$ref"] != nil { // keywords beside $ref are ignored
 			of = keywords{"allOf": []keywords{of}}
 		}
 		about := keywords{"description": w.about}
@@ -221,13 +221,13 @@ func call(words []word) keywords {
 	return s
 }
 
-// Schema returns the JSON Schema, of draft 7, of a plan in JSON or YAML. It is made of the tables
-// by which plans are read, and refuses nothing that Parse takes. In a context, of whose plans only
-// one is read, it describes calls and refuses none.
+// Schema returns the JSON Schema, of draft 7, of a plan in JSON or YAML. It is made from the tables
+// with which plans are read, and accepts everything that Parse accepts. In a context, where Parse
+// reads only one of several plans, it describes calls but accepts anything.
 func Schema() (json.RawMessage, error) {
 	callSchema := call(callMembers())
 	callSchema["description"] = "A call of a tool. Members without an underscore are its params."
-	// Which of several plans counts can't be said.
+	// A schema can't express which of several plans counts.
 	message := described(append(messageMembers(), word{"plan", "The calls, in order.", keywords{"anyOf": []keywords{list(refer("call")), {}}}},
 		word{"mode", "When the plan runs: eager, or lazy: shown and approved first.", nil}), "type")
 	has := func(name string, of keywords) keywords {

@@ -10,8 +10,8 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// readText reads what the JSON string at span, quotes included, says
-// (plan-language §3). The text is nil when the string is nothing but text.
+// readText parses the JSON string at span, quotes included (plan-language §3). It returns nil if
+// the string is only text.
 func readText(src []byte, span diag.Span, m *memory) (*Text, []fault) {
 	if inside := src[span.Start+1 : span.End-1]; !mayHoldDagger(inside) {
 		return nil, nil
@@ -51,8 +51,8 @@ func (s source) whole(from, to int) (*Text, []fault) {
 	return s.memory.whole(e), nil
 }
 
-// group reads a text that begins with a parenthesis; ok is false when it is no expression with a
-// reference in it, and so is text.
+// group reads a text that begins with a parenthesis. ok is false if it is not an expression with a
+// reference in it, so that it is text.
 func (s source) group(from, to int) (text *Text, faults []fault, ok bool) {
 	switch e, f := s.read(from, to, false); {
 	case f != nil && f.Code == diag.MixedOperators:
@@ -64,7 +64,7 @@ func (s source) group(from, to int) (text *Text, faults []fault, ok bool) {
 	}
 }
 
-// mark is a dagger of a text that is no expression as a whole.
+// mark is a dagger in a text that is not an expression as a whole.
 type mark struct {
 	kind     markKind
 	from, to int
@@ -75,7 +75,7 @@ type markKind uint8
 const (
 	escapeMark   markKind = iota // ††, of which the first is left out
 	templateMark                 // †{ to }
-	openMark                     // †{ to the end, without a }
+	openMark                     // †{ without a closing }
 	bareMark                     // † that is just text
 )
 
@@ -97,9 +97,9 @@ func marks(text string) iter.Seq[mark] {
 	}
 }
 
-// markAt returns the meaning of the dagger at text[i]. A second dagger escapes the first character
-// of a text, and a template anywhere. They are paired from the left: at the start †††{a} is a † and
-// a template, elsewhere a † and a literal †{a}.
+// markAt returns the meaning of the dagger at text[i]. A doubled dagger is an escape at the start
+// of a text, and before a template anywhere. Daggers are paired from the left: at the start †††{a}
+// is a † and a template, elsewhere a † and a literal †{a}.
 func markAt(text string, i int, first bool) mark {
 	after := i + len(dagger)
 	switch rest := text[after:]; {
@@ -114,9 +114,9 @@ func markAt(text string, i int, first bool) mark {
 	return mark{bareMark, i, after}
 }
 
-// templateEnd returns the end of the template whose inside starts at text[i]: right behind the
-// first brace that is not in quotes. If a quote is not closed, any brace will do, so that the
-// quote is what gets reported; 0 if there is none.
+// templateEnd returns the end of the template whose inside starts at text[i], after the first
+// closing brace that is not in quotes; 0 if there is none. If a quote is not closed, any closing
+// brace counts, so that the quote is reported.
 func templateEnd(text string, i int) int {
 	for j := i; j < len(text); j++ {
 		switch c := text[j]; c {
@@ -151,8 +151,8 @@ type textReader struct {
 	source
 	parts   []Part
 	literal []byte // literal text before done that is not yet a part, if it is not contiguous
-	done    int    // how much of the text is dealt with
-	marked  bool   // something is not just text
+	done    int    // the offset up to which the text is processed
+	marked  bool   // the text has an expression or an escape
 	faults  []fault
 }
 
@@ -172,7 +172,7 @@ func (r *textReader) mark(m mark) {
 
 func (r *textReader) fail(f *fault) { r.faults = append(r.faults, *f) }
 
-// leaveOut goes on to text[to:], with text[from:to] no part of the literal.
+// leaveOut continues at text[to:], and leaves text[from:to] out of the literal.
 func (r *textReader) leaveOut(from, to int) {
 	r.literal = append(r.literal, r.text[r.done:from]...)
 	r.done = to
@@ -214,8 +214,8 @@ func (s source) inside(m mark) (*Expr, *fault) {
 	return s.read(from, to, true)
 }
 
-// bare warns of a reference that is only text. A kind alone may be a footnote's
-// mark, and a doubled dagger is nobody's reference.
+// bare warns about a reference that is only text. It does not warn about a kind alone, which may be
+// the mark of a footnote, or about a doubled dagger.
 func (r *textReader) bare(m mark) {
 	if strings.HasSuffix(r.text[:m.from], dagger) {
 		return
@@ -226,7 +226,7 @@ func (r *textReader) bare(m mark) {
 	}
 	ref := r.text[m.to:end]
 	if t := strings.TrimRight(ref, ":;!?"); !strings.HasSuffix(t, ".") {
-		ref = t // punctuation of the sentence, rather than of the name
+		ref = t // the punctuation belongs to the sentence, not to the name
 	}
 	place := func(i int) diag.Span { return r.span(i, i) }
 	r.fail(&fault{
@@ -241,7 +241,7 @@ func (r *textReader) bare(m mark) {
 	})
 }
 
-// result returns the text; nil if all of it is literal as it stands.
+// result returns the text; nil if all of it is literal.
 func (r *textReader) result() *Text {
 	if !r.marked {
 		return nil
@@ -250,9 +250,9 @@ func (r *textReader) result() *Text {
 	return &Text{Parts: r.parts}
 }
 
-// formatText returns the JSON string at span, quotes included, in canonical form: its
-// expressions are, without daggers inside †{…}, and all other text stays as it is written,
-// escapes included. t is what readText gave for it.
+// formatText returns the JSON string at span, quotes included, with its expressions in canonical
+// form, without daggers in †{…}. All other text stays as it is written, including escapes. t is the
+// result of readText for it.
 func formatText(src []byte, span diag.Span, t *Text) []byte {
 	token := src[span.Start:span.End]
 	switch {

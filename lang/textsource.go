@@ -10,21 +10,21 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// source is a decoded text, and where each of its bytes stands in the file.
+// source is a decoded text, with the place of each of its bytes in the file.
 type source struct {
 	text  string
 	start int    // the place of text[0], and so on up to the first jump
-	jumps []jump // nil when the string is written without escapes
+	jumps []jump // nil if the string has no escapes
 
-	memory *memory // for what is read; nil is none
+	memory *memory // for allocations; may be nil
 }
 
-// jump says that text[text:], up to the next jump, stands at file in the file:
-// there is one right behind each escape.
+// jump says that text[text:], up to the next jump, is at file in the file. There is one directly
+// after each escape.
 type jump struct{ text, file int32 }
 
-// newSource decodes the JSON string at span, quotes included. A wrong escape is
-// the JSON reader's to report, and stands for itself here.
+// newSource decodes the JSON string at span, quotes included. Invalid escapes are kept as text,
+// since the JSON reader reports them.
 func newSource(src []byte, span diag.Span, m *memory) source {
 	start := int(span.Start) + 1
 	inside := m.string(src[start : span.End-1])
@@ -54,7 +54,7 @@ func (s source) span(from, to int) diag.Span {
 	return diag.Span{Start: s.at(from), End: s.at(to)}
 }
 
-// trim leaves out white space at both ends of text[from:to].
+// trim removes white space at both ends of text[from:to].
 func (s source) trim(from, to int) (int, int) {
 	t := strings.TrimLeftFunc(s.text[from:to], unicode.IsSpace)
 	from = to - len(t)
@@ -83,14 +83,13 @@ func unquote(quoted string) (text string, wrong int) {
 	return unescape(inside, func(int, int) {})
 }
 
-// unescape decodes the inside of a JSON string, where \' is an escape as well,
-// and calls each with the places right behind every escape, in the text and in
-// s. A wrong escape stands for itself; wrong is the place of the first, or -1.
-// Halves of surrogate pairs become U+FFFD.
+// unescape decodes the inside of a JSON string, in which \' is an escape as well, and calls each
+// with the places directly after every escape, in the text and in s. Invalid escapes are kept as
+// text; wrong is the place of the first, or -1. Halves of surrogate pairs become U+FFFD.
 func unescape(s string, each func(text, raw int)) (text string, wrong int) {
 	wrong = -1
 	b := make([]byte, 0, len(s))
-	done := 0 // how much of s is in b
+	done := 0 // the part of s that is already in b
 	for i := indexFrom(s, '\\', 0); i >= 0; i = indexFrom(s, '\\', done) {
 		b = append(b, s[done:i]...)
 		r, n := escape(s[i:])
@@ -114,8 +113,7 @@ func indexFrom(s string, c byte, from int) int {
 	return -1
 }
 
-// escape decodes the escape that s starts with and gives its length; 0 if it is
-// none.
+// escape decodes the escape at the start of s and returns its length; 0 if there is none.
 func escape(s string) (rune, int) {
 	if len(s) < 2 {
 		return 0, 0

@@ -8,39 +8,35 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// Translation says of a text that it was made of a plan in another notation, whose
-// reader (lang/dialect) found this. Its file is a derived one (diag.NewDerived), so
-// that findings point into the text that the user has.
+// Translation describes a text that a reader (lang/dialect) made from a plan in another notation.
+// Its file is a derived one (diag.NewDerived), so that findings point into the user's text.
 type Translation struct {
-	// Findings are the faults of the original, which Parse returns with its own. What
-	// could not be translated for them stands in the text as an expression that does
-	// not parse, and nothing more is said of it.
+	// Findings are the faults of the original, which Parse returns with its own. Parts that could
+	// not be translated because of them are expressions in the text that do not parse; Parse does
+	// not report these again.
 	Findings diag.List
 	Profile  Profile
-	// Envelopes are the ids of calls that stand for agents: see Document.
+	// Envelopes has the ids of calls that stand for agents: see Document.
 	Envelopes map[string]bool
 }
 
-// Profile says how the system of another notation runs its plans, where that differs from ours. The
-// zero Profile is no difference.
+// Profile says how the system of another notation runs its plans differently from plc. The zero
+// Profile has no differences.
 type Profile struct {
-	// LenientRefs reports that a reference that finds nothing is an empty string
-	// (plan-language §3).
+	// LenientRefs says that a reference that finds nothing is an empty string (plan-language §3).
 	LenientRefs bool
-	// ErrorsAreResults reports that a call that fails gives an error object as its
-	// result, and that the calls which need it run with that.
+	// ErrorsAreResults says that the result of a failed call is an error object, and that the calls
+	// which need it run with that.
 	ErrorsAreResults bool
-	// SkippedSatisfies reports that a call runs although one that it depends on was
-	// skipped.
+	// SkippedSatisfies says that a call runs even if one that it depends on was skipped.
 	SkippedSatisfies bool
-	// ResultsStand reports that a call which holds a result was made, and is not made again
+	// ResultsStand says that a call with a result was already made, and is not made again
 	// (plan-language §2).
 	ResultsStand bool
 }
 
-// translated takes over what the reader of another notation found, and drops what is
-// said of the text that was made: daggers in it are there on purpose, and what does
-// not parse was reported.
+// translated adds the findings of the other notation's reader, and drops findings about the
+// translated text: its daggers are intended, and expressions that do not parse were reported.
 func (p *parser) translated(t *Translation, found diag.List) diag.List {
 	if t == nil {
 		return found
@@ -54,15 +50,14 @@ func (p *parser) translated(t *Translation, found diag.List) diag.List {
 	return found
 }
 
-// ReadValue reads a text that is one JSON value and no plan, for the readers of other
-// notations; comments and trailing commas are allowed. The node is zero when nothing
-// could be read. A nil Options is the default; of it only the limits count, and Answer,
-// with which small faults are mended.
+// ReadValue reads a text that is a JSON value but not a plan, for the readers of other notations;
+// comments and trailing commas are allowed. The node is zero if nothing could be read. A nil
+// Options is the default. Only its limits are used, and Answer, with which small faults are mended.
 func ReadValue(file *diag.File, opts *Options) (Node, diag.List) {
 	return ReadValueIn(file, diag.Span{End: int32(len(file.Text))}, opts)
 }
 
-// ReadValueIn reads a value as ReadValue does, from a part of a text.
+// ReadValueIn does what ReadValue does, for a part of a text.
 func ReadValueIn(file *diag.File, part diag.Span, opts *Options) (Node, diag.List) {
 	if opts == nil {
 		opts = &Options{}
@@ -78,8 +73,8 @@ func ReadValueIn(file *diag.File, part diag.Span, opts *Options) (Node, diag.Lis
 	return root, r.sorted(nil)
 }
 
-// Inside returns where the bytes from..to of a string's Str stand; nowhere for other kinds. In
-// a string with escapes it costs a pass over the string.
+// Inside returns the span in the file of the bytes from..to of a string's Str; the zero Span for
+// other kinds. For a string with escapes it costs a pass over the string.
 func (n Node) Inside(from, to int) diag.Span {
 	if !n.is(String) {
 		return diag.Span{}
@@ -87,8 +82,8 @@ func (n Node) Inside(from, to int) diag.Span {
 	return newSource(n.tree.file.Text, n.tree.token(n.i), nil).span(from, to)
 }
 
-// Inner returns what a string says as a file of its own, whose places lead back to where they
-// stand: for a plan inside a string. It is nil for other kinds.
+// Inner returns the value of a string as a derived file, whose places lead back to the string. It
+// is for a plan in a string. It returns nil for other kinds.
 func (n Node) Inner() *diag.File {
 	if !n.is(String) {
 		return nil
@@ -98,9 +93,9 @@ func (n Node) Inner() *diag.File {
 	return diag.NewDerived(in.text, n.tree.file, in.pieces)
 }
 
-// InnerLines returns the Inner of a list of strings: a file with a line for each, and the spans of
-// the strings in it. An empty string has the end of its line, unless it is the last. The file is
-// nil for other kinds, for an empty list, and for one with anything else in it.
+// InnerLines returns a list of strings as a derived file with a line for each, and the spans of the
+// strings in it. The span of an empty string is the end of its line, unless it is the last. The
+// file is nil for other kinds, for an empty list, and for a list with other values in it.
 func (n Node) InnerLines() (lines *diag.File, items []diag.Span) {
 	in := inner{pieces: []diag.Piece{{From: n.Span()}}}
 	for i, e := range n.Elements() {
@@ -125,13 +120,13 @@ func (n Node) InnerLines() (lines *diag.File, items []diag.Span) {
 	return diag.NewDerived(in.text, n.tree.file, in.pieces), items
 }
 
-// inner is a text that strings hold, and where its pieces stand.
+// inner is the text of strings, with the places of its pieces.
 type inner struct {
 	text   []byte
 	pieces []diag.Piece
 }
 
-// add adds what a string says.
+// add adds the value of a string.
 func (in *inner) add(n Node) {
 	s := newSource(n.tree.file.Text, n.tree.token(n.i), nil)
 	start := int32(len(in.text))
@@ -161,8 +156,8 @@ func pieceKind(at, from diag.Span) diag.PieceKind {
 	return diag.Escape
 }
 
-// Insides returns a function like Inside for many places of one string, at the cost of one pass
-// over it.
+// Insides returns a function like Inside for many places of one string; all calls together cost one
+// pass over it.
 func (n Node) Insides() func(from, to int) diag.Span {
 	if !n.is(String) {
 		return func(int, int) diag.Span { return diag.Span{} }

@@ -9,9 +9,9 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// The tree is one flat table of nodes, in the order of the text: a container is
-// followed by what is in it, and knows the node after that. A member is two nodes,
-// its name and its value.
+// The tree is one flat table of nodes, in the order of the text: a container is followed by its
+// contents, and has the index of the node after them. A member is two nodes, its name and its
+// value.
 //
 //	{"a": [1, 2], "b": 3}
 //
@@ -19,8 +19,8 @@ import (
 //	kind  {  "a"  [  1  2  "b"  3
 //	next  7  #0   5  4  5  #1   7
 //
-// The next of a name is the place of its text in the table of names, since the
-// node after a name is always its value.
+// The next of a name is the index of its text in the table of names, since the node after a name is
+// always its value.
 
 // tree is the tree of a document.
 type tree struct {
@@ -30,15 +30,15 @@ type tree struct {
 	index map[string]int32 // of names, while the tree is built
 	texts []int32          // the nodes that have a Text, in order
 
-	faulty bool // not all of it was read: nodes may be bad or cut
+	faulty bool // a part was not read: nodes may be bad or cut
 
-	writes map[int32]*Write // of the nodes that are write expressions, but for plain references
+	writes map[int32]*Write // by node, the write expressions that are not plain references
 }
 
 // node is a value, or the name of a member.
 type node struct {
 	start, end int32
-	next       int32 // the node after it and all that is in it; of a name its index in names, or -1
+	next       int32 // the node after it and its contents; for a name its index in names, or -1
 	kind       Kind
 	flags      flags
 }
@@ -51,21 +51,21 @@ const (
 	escaped                     // a string with escapes
 	hasDagger                   // a string with a dagger, perhaps as an escape
 	hasText                     // a string with a Text
-	odd                         // a string in other quotes, without any, or with raw control characters
-	bad                         // reported, and no good for more
+	odd                         // a string with other quotes, without quotes, or with raw control characters
+	bad                         // reported, and not used any more
 	cut                         // an array or object that does not end
 	isWrite                     // a string that is a write expression
 	isRef                       // a string with a Text that is a reference, written plainly
 	hasExprs                    // a string with a Text that has expressions
 )
 
-// maxNames is the maximum number of different names that a tree keeps; further ones are decoded
-// each time they are asked for.
+// maxNames is the maximum number of different names that a tree keeps; others are decoded each
+// time.
 const maxNames = 1 << 16
 
 func (n *node) span() diag.Span { return diag.Span{Start: n.start, End: n.end} }
 
-// end returns the node after i and all that is in it.
+// end returns the node after i and its contents.
 func (t *tree) end(i int32) int32 {
 	if t.nodes[i].flags&isName != 0 {
 		return i + 1
@@ -73,7 +73,7 @@ func (t *tree) end(i int32) int32 {
 	return t.nodes[i].next
 }
 
-// inside returns the place of a string without its quotes.
+// inside returns the span of a string without its quotes.
 func (t *tree) inside(i int32) diag.Span {
 	n := &t.nodes[i]
 	if n.flags&odd == 0 {
@@ -86,14 +86,14 @@ func (t *tree) inside(i int32) diag.Span {
 	return diag.Span{Start: n.start + int32(width), End: n.end - int32(width)}
 }
 
-// token returns the place of a string with one byte on each side where the quotes belong: what
-// the reader of expressions wants.
+// token returns the span of a string with one byte on each side for the quotes, as the reader of
+// expressions needs it.
 func (t *tree) token(i int32) diag.Span {
 	s := t.inside(i)
 	return diag.Span{Start: s.Start - 1, End: s.End + 1}
 }
 
-// decoded returns what a string says; it may share the memory of the text.
+// decoded returns the value of a string; it may share the memory of the text.
 func (t *tree) decoded(i int32) []byte {
 	s := t.inside(i)
 	raw := t.file.Text[s.Start:s.End]
@@ -103,7 +103,7 @@ func (t *tree) decoded(i int32) []byte {
 	return jsonscan.AppendString(nil, raw)
 }
 
-// intern returns the index of a name in names, -1 when there are too many.
+// intern returns the index of a name in names, or -1 if there are too many.
 func (t *tree) intern(name []byte) int32 {
 	if k, ok := t.index[string(name)]; ok {
 		return k
@@ -117,7 +117,7 @@ func (t *tree) intern(name []byte) int32 {
 	return int32(len(t.names) - 1)
 }
 
-// shared returns what string i says, in the memory of an equal name or string if there is one.
+// shared returns the value of string i, in the memory of an equal name or string if there is one.
 func (t *tree) shared(i int32) string {
 	b := t.decoded(i)
 	if k := t.intern(b); k >= 0 {
@@ -151,7 +151,7 @@ func (t *tree) firstText(i int32) int {
 	return k
 }
 
-// addText notes that string i has a Text; more says what else is known of it.
+// addText notes that string i has a Text, and adds the flags more.
 func (t *tree) addText(i int32, more flags) {
 	t.nodes[i].flags |= hasText | more
 	t.texts = append(t.texts, i)

@@ -10,7 +10,8 @@ import (
 	"github.com/plc-lang/plc/internal/lazyregexp"
 )
 
-// maxYAML limits the bytes of a plan in YAML: reading it takes about 50 times as much memory.
+// maxYAML is the maximum size of a plan in YAML in bytes; reading it takes about 50 times as much
+// memory.
 const maxYAML = 4 << 20
 
 // isYAML reports whether a plan is written in YAML: by the name of its file, or else by its text.
@@ -22,12 +23,12 @@ func isYAML(file *diag.File, opts *Options) bool {
 	return ending == ".yaml" || ending == ".yml" || looksLikeYAML(file.Text)
 }
 
-// startOfYAML is the first line of a plan in YAML that is no comment: an element of a list, a
-// member, or the start of a document.
+// startOfYAML matches the beginning of a plan in YAML up to its first line that is not a comment:
+// an element of a list, a member, or the start of a document.
 var startOfYAML = lazyregexp.New(`^\x{feff}?(?:[ \t]*(?:#.*)?\r?\n)*(?:---|-[ \t\r\n]|["']?\w+["']?:[ \t\r\n])`)
 
-// looksLikeYAML reports whether a text is a plan in YAML, and no other notation that has its own
-// reader.
+// looksLikeYAML reports whether a text looks like a plan in YAML, and not like another notation
+// with its own reader.
 func looksLikeYAML(text []byte) bool {
 	text = text[:min(len(text), 64<<10)]
 	return startOfYAML.Match(text) && yamlLine.Match(text) && !arazzoLine.Match(text)
@@ -55,7 +56,7 @@ func (p *parser) yaml(as func(*diag.File, int) (*diag.File, *diag.Finding)) {
 	p.text()
 }
 
-// lineOf returns the line on which a place is, and the one before it: YAML notices late.
+// lineOf returns the line of a place and the line before it, since YAML errors are noticed late.
 func (p *parser) lineOf(at diag.Span) []byte {
 	lines := slices.Collect(bytes.Lines(p.file.Text[:at.Start]))
 	before := lines[max(0, len(lines)-2):]

@@ -100,8 +100,8 @@ func newLines(w io.Writer) *jsonLines {
 	return l
 }
 
-// createLines creates a file for lines; what says in errors what they are. It returns nil for the
-// name "".
+// createLines creates a file for lines; what describes them in errors. It returns nil for the name
+// "".
 func createLines(what, name string) (*jsonLines, error) {
 	if name == "" {
 		return nil, nil

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// A run is a part of a string and where that stands in the scalar of YAML that says it, from the
-// start of the scalar.
+// A run is a part of a string, and its place in the YAML scalar of the string, from the start of
+// the scalar.
 type run struct {
 	text       string
 	start, end int
-	same       bool // it stands there as it is
+	same       bool // the bytes there are the same
 }
 
-// align returns the parts of a string, one after the other, and where they stand in the scalar of
-// YAML that source begins with. If it can't tell, it returns one part that stands in the first
-// whole bytes.
+// align returns the parts of a string, one after the other, and their places in the YAML scalar
+// that source begins with. If it can't find out, it returns one part whose place is the first whole
+// bytes.
 func align(source []byte, s string, whole int) []run {
 	a := &aligner{source: source, s: s}
 	switch first := string(source[:min(1, len(source))]); first {
@@ -32,18 +32,18 @@ func align(source []byte, s string, whole int) []run {
 	return a.runs
 }
 
-// aligner goes through a scalar and the string that it says.
+// aligner goes through a scalar and its string in parallel.
 type aligner struct {
 	source []byte
 	s      string
 	quote  byte // 0 for none
-	block  bool // the scalar stands on lines of its own
+	block  bool // the scalar is a block, on lines of its own
 	indent int  // of those lines
 	i, j   int
 	runs   []run
 }
 
-// enter goes to the first line of a scalar on lines of its own.
+// enter goes to the first line of a block scalar.
 func (a *aligner) enter() {
 	a.block = true
 	for a.i < len(a.source) && a.source[a.i] != '\n' {
@@ -55,22 +55,22 @@ func (a *aligner) enter() {
 		}
 	}
 	first := strings.TrimLeft(a.s, "\n")
-	a.indent -= len(first) - len(strings.TrimLeft(first, " ")) // what the string has as well
+	a.indent -= len(first) - len(strings.TrimLeft(first, " ")) // without spaces that are part of the string
 	if a.i++; a.indent < 0 {
 		a.indent = 0
 	}
 	a.skipIndentation()
 }
 
-// skipIndentation goes over the spaces at the start of a line that are not of the string.
+// skipIndentation skips the spaces at the start of a line that are not part of the string.
 func (a *aligner) skipIndentation() {
 	for n := 0; n < a.indent && a.i < len(a.source) && a.source[a.i] == ' '; n++ {
 		a.i++
 	}
 }
 
-// step goes one character on, or over the end of a line. It reports false if what stands there is
-// not what the string says.
+// step goes one character on, or over the end of a line. It returns false if the scalar does not
+// match the string there.
 func (a *aligner) step() bool {
 	c := a.source[a.i]
 	space := c == ' ' || c == '\t'
@@ -91,7 +91,7 @@ func (a *aligner) step() bool {
 	return true
 }
 
-// put notes a part of n bytes that stands in m bytes of the scalar.
+// put adds a part of n bytes for m bytes of the scalar.
 func (a *aligner) put(n, m int, same bool) {
 	if last := len(a.runs) - 1; same && last >= 0 && a.runs[last].same && a.runs[last].end == a.i {
 		r := &a.runs[last]
@@ -102,7 +102,8 @@ func (a *aligner) put(n, m int, same bool) {
 	a.i, a.j = a.i+m, a.j+n
 }
 
-// says goes over m bytes that mean a text. It reports false if the string has another one.
+// says skips m bytes that stand for a text. It returns false if the string does not have that text
+// there.
 func (a *aligner) says(text string, m int) bool {
 	if !strings.HasPrefix(a.s[a.j:], text) {
 		return false
@@ -111,7 +112,7 @@ func (a *aligner) says(text string, m int) bool {
 	return true
 }
 
-// fold goes over the ends of lines, and in the string over what they mean: line ends, a space, or
+// fold skips line ends in the scalar, and in the string what they stand for: line ends, a space, or
 // nothing.
 func (a *aligner) fold() {
 	from := a.i
@@ -133,7 +134,7 @@ func (a *aligner) fold() {
 	a.put(n, m, false)
 }
 
-// escape goes over an escape in double quotes.
+// escape skips an escape in double quotes.
 func (a *aligner) escape() bool {
 	const signs, meanings = `0abtnvfre"/\N_LP `, "\x00\a\b\t\n\v\f\r\x1b\"/\\\u0085\u00a0\u2028\u2029 "
 	rest := a.source[a.i+1:]
@@ -155,7 +156,7 @@ func (a *aligner) escape() bool {
 		}
 		return a.says(string(c), digits+2)
 	}
-	if rest[0] == '\n' || rest[0] == '\r' { // the line goes on
+	if rest[0] == '\n' || rest[0] == '\r' { // an escaped line end
 		m := len(rest) - len(strings.TrimLeft(string(rest), "\r\n \t"))
 		a.put(0, m+1, false)
 		return true

@@ -9,14 +9,14 @@ import (
 	"github.com/plc-lang/plc/internal/texttree"
 )
 
-// ErrNotFormattable is the error of Format for a text that can't be read, or is written in a way
-// that Format does not know.
+// ErrNotFormattable is the error of Format for a text that can't be read, or that Format can't
+// format.
 var ErrNotFormattable = errors.New("the YAML can't be formatted")
 
 // Format returns a text in YAML with its lines indented by two spaces for each member and element
-// that they are in, one space behind dashes and colons, and at most one blank line in a row. Where
-// lines end, comments and how scalars are written stay as they are, and so does what the text says.
-// Formatting twice changes nothing.
+// that they are in, one space after dashes and colons, and at most one blank line in a row. It does
+// not change line breaks, comments, the style of scalars or the value of the text. Formatting twice
+// changes nothing.
 func Format(text []byte) ([]byte, error) {
 	text = bytes.ReplaceAll(text[texttree.BOM(text):], []byte("\r\n"), []byte("\n"))
 	before, fault := values(text)
@@ -34,7 +34,7 @@ func Format(text []byte) ([]byte, error) {
 	return l.out, nil
 }
 
-// values returns what a text says, as JSON.
+// values returns the value of a text, as JSON.
 func values(text []byte) (json []byte, fault bool) {
 	root, err := texttree.YAML{What: "plans", MaxDepth: maxDepth}.Parse(text)
 	if err != nil {
@@ -43,49 +43,49 @@ func values(text []byte) (json []byte, fault bool) {
 	return root.JSON(), false
 }
 
-// maxDepth limits how deep values nest in a text that is formatted.
+// maxDepth is the maximum depth of values in a text that is formatted.
 const maxDepth = 256
 
 // layout writes lines with another indentation.
 type layout struct {
 	out    []byte
 	levels []level
-	held   []held // before the next line
+	held   []held // the comments and blank lines before the next line
 
-	in     scalar // that goes on on the next line
+	in     scalar // the scalar that continues on the next line
 	parent level  // of it
-	shift  int    // of lines inside of brackets
+	shift  int    // of lines in brackets
 	text   block
 }
 
-// A level is an object or a list: the column that its members or dashes have, and will have.
+// A level is an object or a list, with the old and the new column of its members or dashes.
 type level struct {
 	old, now int
 	list     bool
 }
 
-// held is a comment, or without a text a blank line: how it is indented, and will be if it belongs
-// to what is above it.
+// held is a comment, or a blank line if it has no text, with its old indentation and the new one if
+// it belongs to the lines above.
 type held struct {
 	text     []byte
 	old, now int
 }
 
-// A scalar tells what is still open at the end of a line.
+// A scalar describes what is still open at the end of a line.
 type scalar struct {
 	quote    byte
 	brackets int
 }
 
-// block is a text on lines of its own.
+// block is a block scalar, on lines of its own.
 type block struct {
 	open   bool
 	indent int // of its lines, -1 before the first one
 	now    int
-	keeps  bool // the line ends behind it are of the text
+	keeps  bool // the line ends after it are part of the text
 }
 
-// header is the first line of a text on lines of its own.
+// header matches the header of a block scalar.
 var header = lazyregexp.New(`^[|>]([-+]?)([1-9]?)([-+]?)[ \t]*(?:#.*)?$`)
 
 func (l *layout) line(line []byte) {
@@ -121,7 +121,7 @@ func (l *layout) line(line []byte) {
 
 // content writes a line that begins with a dash, a name or a scalar.
 func (l *layout) content(rest []byte, column int) {
-	first := -1 // where the line begins
+	first := -1 // the column at which the line begins
 	var out []byte
 	at := func(now int) {
 		if first < 0 {
@@ -177,18 +177,18 @@ func (l *layout) top() *level {
 	return &l.levels[len(l.levels)-1]
 }
 
-// pop leaves what is indented further than a column.
+// pop leaves the levels that are indented further than a column.
 func (l *layout) pop(column int) {
 	for top := l.top(); top != nil && top.old > column; top = l.top() {
 		l.levels = l.levels[:len(l.levels)-1]
 	}
 }
 
-// enter returns the column that a dash or a name at a column will have.
+// enter returns the new column of a dash or a name at a column.
 func (l *layout) enter(column int, list bool) int {
 	l.pop(column)
 	top := l.top()
-	if top != nil && top.old == column && top.list && !list { // a list that was not indented is over
+	if top != nil && top.old == column && top.list && !list { // a list that was not indented ends
 		l.levels = l.levels[:len(l.levels)-1]
 		top = l.top()
 	}
@@ -203,8 +203,7 @@ func (l *layout) enter(column int, list bool) int {
 	return now
 }
 
-// open goes over a value, or what comes after the start of one, and notes what is still open at its
-// end.
+// open processes a value, or the rest of one, and notes what is still open at its end.
 func (l *layout) open(text []byte) {
 	s := &l.in
 	fresh := s.quote == 0 && s.brackets == 0
@@ -228,13 +227,13 @@ func (l *layout) open(text []byte) {
 	}
 }
 
-// opensHere reports whether a quote behind a text inside of brackets begins a string.
+// opensHere reports whether a quote after a text in brackets begins a string.
 func opensHere(before []byte) bool {
 	before = bytes.TrimRight(before, " \t")
 	return len(before) == 0 || strings.IndexByte("[{,:", before[len(before)-1]) >= 0
 }
 
-// inText writes a line of a text on lines of its own.
+// inText writes a line of a block scalar.
 func (l *layout) inText(line []byte, indent int) {
 	if len(line) == indent && (l.text.indent < 0 || indent <= l.text.indent) {
 		l.held = append(l.held, held{})
@@ -244,14 +243,14 @@ func (l *layout) inText(line []byte, indent int) {
 		l.text.indent = indent
 	}
 	l.blank()
-	if indent < l.text.indent { // which is no YAML
+	if indent < l.text.indent { // invalid YAML
 		l.text.indent = indent
 	}
 	l.out = append(l.out, strings.Repeat(" ", l.text.now)...)
 	l.out = append(append(l.out, line[l.text.indent:]...), '\n')
 }
 
-// blank writes the blank lines that were held, which are of a text.
+// blank writes the held blank lines, which are part of a text.
 func (l *layout) blank() {
 	for range l.held {
 		l.out = append(l.out, '\n')
@@ -259,7 +258,7 @@ func (l *layout) blank() {
 	l.held = nil
 }
 
-// column returns the column that a comment at a column will have if it belongs to what is above it.
+// column returns the new column of a comment if it belongs to the lines above.
 func (l *layout) column(old int) int {
 	for i := len(l.levels) - 1; i >= 0; i-- {
 		switch level := l.levels[i]; {
@@ -272,8 +271,8 @@ func (l *layout) column(old int) int {
 	return 0
 }
 
-// flush writes what was held before a line that was indented by old, and is by now; old is -1 at
-// the end. Of blank lines it writes one in a row.
+// flush writes the held comments and blank lines before a line whose indentation changes from old
+// to now; old is -1 at the end. It writes at most one blank line in a row.
 func (l *layout) flush(old, now int) {
 	if l.text.keeps {
 		n := 0

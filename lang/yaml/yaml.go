@@ -1,4 +1,4 @@
-// Package yaml writes YAML as JSON, with where each piece of the JSON stands in the YAML.
+// Package yaml converts YAML to JSON, and keeps the place in the YAML of each piece of the JSON.
 package yaml
 
 import (
@@ -12,8 +12,8 @@ import (
 )
 
 // Read returns a file in YAML as one in JSON that is derived from it: places in it lead to the
-// YAML. Values nest at most maxDepth deep. What JSON can't say, such as aliases and tags, is a
-// fault; of faults the first is returned, with no file.
+// YAML. Values nest at most maxDepth deep. Features that JSON does not have, such as aliases and
+// tags, are errors. Read returns the first error, without a file.
 func Read(file *diag.File, maxDepth int) (*diag.File, *diag.Finding) {
 	y, fault := Convert(file, texttree.YAML{What: "plans", MaxDepth: maxDepth})
 	if fault != nil {
@@ -37,14 +37,14 @@ func Decode(name string, text []byte, maxDepth int, into any) error {
 	return nil
 }
 
-// Part returns the value that stands at a place of a file in YAML as a file in JSON that is derived
-// from it. It returns nil if the file can't be read, or no value stands just there.
+// Part returns the value at a place of a file in YAML as a file in JSON that is derived from it. It
+// returns nil if the file can't be read, or if no value has exactly that span.
 func Part(file *diag.File, at diag.Span, maxDepth int) *diag.File {
 	y, fault := Convert(file, texttree.YAML{What: "files", MaxDepth: maxDepth})
 	if fault != nil {
 		return nil
 	}
-	for _, p := range y.Nested[1:] { // behind that of the whole file
+	for _, p := range y.Nested[1:] { // after that of the whole file
 		if p.From == at {
 			return diag.NewDerived(y.Text, file, y.Nested).Part(p.At)
 		}
@@ -55,14 +55,14 @@ func Part(file *diag.File, at diag.Span, maxDepth int) *diag.File {
 // A JSON holds a text of YAML as JSON.
 type JSON struct {
 	Text []byte
-	// Pieces say where Text stands, one after the other.
+	// Pieces has the places of the pieces of Text, one after the other.
 	Pieces []diag.Piece
-	// Nested are the Pieces, and around those of a string, an object or a list one that is all of
-	// it: for diag.NewDerived.
+	// Nested has the Pieces, and for each string, object and list a piece that contains the pieces
+	// within it, as diag.NewDerived needs them.
 	Nested []diag.Piece
 }
 
-// Convert writes a file as JSON. It returns nil and a finding when that is not possible.
+// Convert converts a file to JSON. It returns nil and a finding if that is not possible.
 func Convert(file *diag.File, how texttree.YAML) (*JSON, *diag.Finding) {
 	root, err := how.Parse(file.Text)
 	if err != nil {
@@ -92,7 +92,7 @@ func malformed(file *diag.File, err *jsonscan.Error) *diag.Finding {
 	return f
 }
 
-// wordAt returns the place of the word that stands at an offset.
+// wordAt returns the span of the word at an offset.
 func wordAt(text []byte, offset int) diag.Span {
 	offset = min(offset, len(text))
 	end := bytes.IndexAny(text[offset:], ":,[]{} \t\r\n")
@@ -106,7 +106,7 @@ func wordAt(text []byte, offset int) diag.Span {
 type writer struct {
 	JSON
 	from []byte // the YAML
-	flow bool   // what is written stands inside of brackets
+	flow bool   // the YAML at this point is in brackets
 }
 
 // put writes JSON that comes from a span.
@@ -151,7 +151,7 @@ func (w *writer) value(n *texttree.Node) {
 	w.flow = outer
 }
 
-// text writes a string that stands at a span.
+// text writes a string from a span.
 func (w *writer) text(s string, at diag.Span) {
 	start, kind, opening := int(at.Start), diag.Scalar, 0
 	switch first := w.from[start:min(start+1, len(w.from))]; string(first) {
@@ -175,7 +175,7 @@ func (w *writer) text(s string, at diag.Span) {
 	w.Nested[whole].At = span(from, len(w.Text))
 }
 
-// run writes a part of a string that stands in a scalar, which begins at an offset.
+// run writes a part of a string from a scalar that begins at an offset.
 func (w *writer) run(r run, start int, kind diag.PieceKind) {
 	done := 0
 	flush := func(to int) {
