@@ -8,26 +8,26 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// Builder writes the text of a plan in our notation, piece by piece, each with the span
-// of the original that it comes from. It is JSON that is written: objects and lists are
-// opened and closed, a member's name is followed by its value, and commas come by
-// themselves.
+// Builder writes the text of a plan in our notation, piece by piece, each with the span of the
+// original that it comes from. The text is JSON: callers open and close objects and lists, and
+// write a member's name before its value; the Builder adds commas.
 type Builder struct {
 	File    *diag.File // the original
 	Options *Options
 	// Record is the record that File was in (Notation.Fields); the zero Node if it was in none.
 	Record lang.Node
-	// Items are the strings of the list that File was, a line or more each; nil if it was none.
+	// Items has the strings if File was a list of strings, each of which is one or more lines; else
+	// it is nil.
 	Items []diag.Span
 	// Profile says how the notation's system runs its plans.
 	Profile lang.Profile
-	// Envelopes are the ids of calls that stand for agents: see lang.Document.
+	// Envelopes has the ids of calls that stand for agents: see lang.Document.
 	Envelopes map[string]bool
 
 	report
 	out    []byte
 	pieces []diag.Piece
-	open   []int // the pieces that are not closed
+	open   []int // the pieces that are still open
 	owners []owner
 	beside []*diag.File
 }
@@ -36,7 +36,7 @@ func newBuilder(file *diag.File, opts *Options) *Builder {
 	return &Builder{File: file, Options: opts, report: report{file: file}}
 }
 
-// Beside notes another plan of the original, which write writes: it is checked, and is no part of
+// Beside adds another plan of the original, which write writes. It is checked, but is not part of
 // the plan.
 func (b *Builder) Beside(write func()) {
 	out, pieces, open := b.out, b.pieces, b.open
@@ -49,10 +49,10 @@ func (b *Builder) Beside(write func()) {
 // Text returns the part of the original at a span.
 func (b *Builder) Text(s diag.Span) string { return string(b.File.Text[s.Start:s.End]) }
 
-// Object opens an object that says what from does; Close ends it.
+// Object opens an object that comes from a span of the original; Close ends it.
 func (b *Builder) Object(from diag.Span) { b.container('{', from) }
 
-// List opens a list that says what from does; Close ends it.
+// List opens a list that comes from a span of the original; Close ends it.
 func (b *Builder) List(from diag.Span) { b.container('[', from) }
 
 func (b *Builder) container(bracket byte, from diag.Span) {
@@ -97,15 +97,15 @@ func (b *Builder) comma() {
 	}
 }
 
-// Member writes the name of a member; its value follows. The name comes from a span of
-// the original: a name that stands there as it is can be mended there.
+// Member writes the name of a member; its value follows. The name comes from a span of the
+// original. If the span is the same text, fixes can change it there.
 func (b *Builder) Member(name string, from diag.Span) {
 	b.quoted(name, from)
 	b.out = append(b.out, ':')
 }
 
-// String writes a string that is no text with references: the name of a tool, an id,
-// words for people. One that stands in the original as it is can be mended there.
+// String writes a string without references: the name of a tool, an id, a description. If the span
+// of the original is the same text, fixes can change it there.
 func (b *Builder) String(s string, from diag.Span) { b.quoted(s, from) }
 
 func (b *Builder) quoted(s string, from diag.Span) {
@@ -122,7 +122,7 @@ func (b *Builder) quoted(s string, from diag.Span) {
 	b.end()
 }
 
-// plain reports whether a string stands in JSON as it is.
+// plain reports whether a string needs no escapes in JSON.
 func plain(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] == '"' || s[i] == '\\' {
@@ -148,7 +148,7 @@ func (b *Builder) Copy(from diag.Span) {
 	b.end()
 }
 
-// Path writes the place of a label on the whiteboard, for _outputPath.
+// Path writes the path of a label on the whiteboard, for _outputPath.
 func (b *Builder) Path(label string, from diag.Span) {
 	b.quoted(StateRef(label).String(), from)
 }
@@ -158,8 +158,8 @@ func StateRef(label string, below ...lang.Segment) *lang.Expr {
 	return &lang.Expr{Kind: "state", Path: append([]lang.Segment{Member(label)}, below...)}
 }
 
-// Member returns the segment of a path for a name of another notation: .1 and .name, or
-// ["…"] for a name with signs in it. A number is an index where the value is a list.
+// Member returns the segment of a path for a name of another notation: .1 and .name, or ["…"] for a
+// name with special characters. A number is an index if the value is a list.
 func Member(name string) lang.Segment {
 	s := lang.Segment{Kind: lang.Named, Name: name}
 	if n, err := strconv.ParseInt(name, 10, 32); err == nil && strconv.FormatInt(n, 10) == name && n >= 0 {
@@ -168,7 +168,7 @@ func Member(name string) lang.Segment {
 	return s
 }
 
-// appendEscaped appends what a JSON string that says s has between its quotes.
+// appendEscaped appends s as it is written between the quotes of a JSON string.
 func appendEscaped(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	for _, r := range s {

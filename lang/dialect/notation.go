@@ -14,44 +14,42 @@ import (
 type Notation struct {
 	Name string // as --from has it
 	What string // "an LLMCompiler plan"
-	// Read writes the plan in b's file with b. It is given text in UTF-8 and of a
-	// bounded size, and nothing else can be relied on.
+	// Read reads the plan in b's file and writes it with b. The text is UTF-8 and of bounded size;
+	// nothing else is guaranteed.
 	Read func(b *Builder)
-	// Write is a plan in this notation, or what can't be said in it as findings; nil
-	// when no writer is there.
+	// Write returns a plan in this notation, or findings about parts that it can't express. It is
+	// nil if there is no writer.
 	Write func(doc *lang.Document) ([]byte, diag.List)
-	// Catalogue writes the tools in b's file, in the form that the notation has for them,
-	// as a tool file with b; nil when the notation has none.
+	// Catalogue reads the tools in b's file, in the notation's form, and writes them as a tool file
+	// with b. It is nil if the notation has no form for tools.
 	Catalogue func(b *Builder)
-	// Fields are the members of a record in JSON, as data sets have them, that may hold the
-	// text of a plan; the first that is there does. A notation in JSON reads its records
-	// itself, and has none.
+	// Fields are the members of a JSON record of a data set that may contain the text of a plan;
+	// the first that exists is used. A notation in JSON has none, since it reads its records
+	// itself.
 	Fields []string
-	// Defines reports that a plan may bring along all the tools that it calls, so that one that
-	// does and calls another has a fault.
+	// Defines says that a plan may define all the tools that it calls; if it does, a call of
+	// another tool is an error.
 	Defines bool
-	// Tools reports that the notation comes with tools of its own (tool/math and the
-	// like), and a plan in it needs no tool file.
+	// Tools says that the notation has tools of its own (such as tool/math), so that its plans need
+	// no tool file.
 	Tools bool
 }
 
-// StepTool is the built-in tool of steps that call none: its description, in words, is what
-// there is to do.
+// StepTool is the built-in tool for steps that call no tool: its param description says what to do.
 const StepTool = "step"
 
-// Options say how a plan is read. The zero value is the default.
+// Options says how a plan is read. The zero value is the default.
 type Options struct {
-	// Params are the params of a tool in the order in which a call may give them
-	// without their names; false when the tool is not known. It may be nil.
+	// Params returns the params of a tool in the order in which a call may give them without names;
+	// false if the tool is not known. It may be nil.
 	Params func(tool string) ([]string, bool)
 
-	// Results are the members of what a tool gives, in their order; false when they are
-	// not known. It may be nil.
+	// Results returns the members of a tool's result, in their order; false if they are not known.
+	// It may be nil.
 	Results func(tool string) ([]string, bool)
 
-	// Kinds are the kinds of what a tool takes and of what it gives, such as "text" and
-	// "audio", as its definition has them in x-kinds; nil when they are not known. It may
-	// be nil.
+	// Kinds returns the kinds of a tool's params and results, such as "text" and "audio", from
+	// x-kinds in its definition; nil if they are not known. It may be nil.
 	Kinds func(tool string) (takes, gives []string)
 
 	MaxBytes int // the size of the text; 0 is 64 MiB
@@ -63,8 +61,8 @@ func (o *Options) lang() *lang.Options {
 	return &lang.Options{MaxBytes: o.MaxBytes, MaxDepth: o.MaxDepth, MaxCalls: o.MaxCalls}
 }
 
-// Parse reads a plan. Like lang.Parse it never returns nil, and what could be read is
-// there beside the findings, whose places are in file. A nil opts is the default.
+// Parse reads a plan. Like lang.Parse it never returns nil: besides the findings, whose places are
+// in file, it returns everything that could be read. A nil opts is the default.
 func (n *Notation) Parse(file *diag.File, opts *Options) (*lang.Document, diag.List) {
 	if opts == nil {
 		opts = &Options{}
@@ -78,7 +76,7 @@ func (n *Notation) Parse(file *diag.File, opts *Options) (*lang.Document, diag.L
 	}
 	b.report.finish()
 	lo := opts.lang()
-	lo.MaxBytes = max(lo.MaxBytes, 2*jsonscan.DefaultMaxBytes, 8*len(b.out)) // the original was measured
+	lo.MaxBytes = max(lo.MaxBytes, 2*jsonscan.DefaultMaxBytes, 8*len(b.out)) // the size of the original was checked
 	lo.Translation = &lang.Translation{Findings: b.found, Profile: b.Profile, Envelopes: b.Envelopes}
 	doc, found := lang.Parse(diag.NewDerived(b.out, file, b.pieces), lo)
 	for _, file := range b.beside {
@@ -92,7 +90,7 @@ func (n *Notation) Parse(file *diag.File, opts *Options) (*lang.Document, diag.L
 	return doc, found
 }
 
-// read reads a plan; a panic is a finding (PLC901), and nothing was read.
+// read reads a plan. It turns a panic into a finding (PLC901) and an empty plan.
 func (n *Notation) read(b *Builder) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -103,8 +101,8 @@ func (n *Notation) read(b *Builder) {
 	n.Read(b)
 }
 
-// inRecord returns a Builder for the text of the plan in a record; for file itself if it is none. A
-// list of strings, in JSON or as Python prints it, is a text with a line for each.
+// inRecord returns a Builder for the text of the plan in a record, or for file itself if that is
+// not a record. A list of strings, in JSON or as Python prints it, is a text with a line for each.
 func (n *Notation) inRecord(file *diag.File, opts *Options) *Builder {
 	whole := newBuilder(file, opts)
 	if len(n.Fields) == 0 {
@@ -140,14 +138,14 @@ func (n *Notation) inRecord(file *diag.File, opts *Options) *Builder {
 	return whole
 }
 
-// listed returns a Builder for a text that is a list of strings, with a line for each; nil if it is
-// none.
+// listed returns a Builder for a text that is a list of strings, with a line for each; nil if the
+// text is not such a list.
 func listed(file *diag.File, opts *Options) *Builder {
 	if !bytes.HasPrefix(bytes.TrimLeft(file.Text, "\ufeff \t\r\n"), []byte("[")) {
 		return nil
 	}
 	in := opts.lang()
-	in.Answer = true // quotes as in Python
+	in.Answer = true // accept quotes as in Python
 	list, found := lang.ReadValue(file, in)
 	if found.HasErrors() {
 		return nil
@@ -161,8 +159,8 @@ func listed(file *diag.File, opts *Options) *Builder {
 	return b
 }
 
-// ToolFile reads tools in the form that the notation has for them, and gives the same as a
-// file that tool/file reads. The findings are those of the original.
+// ToolFile reads tools in the notation's form, and returns them as a file that tool/file reads. The
+// findings are about the original.
 func (n *Notation) ToolFile(file *diag.File, opts *Options) (*diag.File, diag.List) {
 	if opts == nil {
 		opts = &Options{}
@@ -179,7 +177,7 @@ func (n *Notation) ToolFile(file *diag.File, opts *Options) (*diag.File, diag.Li
 	return diag.NewDerived(b.out, file, b.pieces), b.found
 }
 
-// acceptable reports what no notation takes.
+// acceptable reports texts that no notation accepts.
 func (b *Builder) acceptable() bool {
 	limit := jsonscan.Limits{MaxBytes: b.Options.MaxBytes}.OrDefault().MaxBytes
 	if len(b.File.Text) > limit {
@@ -200,7 +198,7 @@ func (b *Builder) acceptable() bool {
 	return false
 }
 
-// Start returns where the text begins, after a byte order mark.
+// Start returns the start of the text, after a byte order mark.
 func (b *Builder) Start() int {
 	if bytes.HasPrefix(b.File.Text, []byte("\ufeff")) {
 		return len("\ufeff")

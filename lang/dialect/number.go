@@ -9,16 +9,16 @@ import (
 )
 
 // Numbering collects the steps of a plan, by number, and the references to them, in a notation
-// whose references look only backward. Steps are added in the order of the plan, then references
-// are added and judged, all at once, so that a plan which counts from another number than its
-// notation does is told as that, and not as a fault for each reference.
+// whose references only lead to earlier steps. Steps are added in the order of the plan, then
+// references are added and judged all at once. So a plan that counts from another number than its
+// notation gets one finding about that, and not one for each reference.
 type Numbering struct {
 	// Noun is the word for a step: "step", "node"; "" is "step".
 	Noun string
 	// Spell is the format of a reference to a number: "$%d"; "" is "%d".
 	Spell string
 
-	steps map[int][]int // the places of the steps that have a number, in order
+	steps map[int][]int // by number, the places of the steps that have it, in order
 	count int
 	refs  []*NumberRef
 
@@ -27,23 +27,22 @@ type Numbering struct {
 
 // NumberRef is a reference to a step by its number.
 type NumberRef struct {
-	At     diag.Span // as a whole
+	At     diag.Span // the whole reference
 	Digits diag.Span // the number in it
-	Number int       // -1 for one that is beyond all bounds
-	User   int       // the place of the step that refers, from 0
+	Number int       // -1 if it is too large
+	User   int       // the place of the referring step, from 0
 
-	Anywhere bool // it may be a later step as well, but never the step itself
-	Declared bool // the plan says elsewhere that it means this step
-	Prose    bool // it stands in a longer text, which no fix changes
-	Loose    bool // it is text when it leads nowhere
+	Anywhere bool // it may lead to a later step, but never to the step itself
+	Declared bool // the plan declares elsewhere that it refers to this step
+	Prose    bool // it is part of a longer text, which no fix changes
+	Loose    bool // it counts as text if it leads nowhere
 
-	// Faulty, after Judge, reports that the reference leads nowhere, and that this was
-	// reported. Plain reports that it leads nowhere and is text.
+	// After Judge, Faulty says that the reference leads nowhere, which was reported, and Plain that
+	// it leads nowhere and counts as text.
 	Faulty, Plain bool
 }
 
-// Step adds a step of this number, of none or of several; its place is the number of
-// steps before it.
+// Step adds a step with these numbers; its place is the number of steps before it.
 func (n *Numbering) Step(numbers ...int) {
 	for _, number := range numbers {
 		if n.steps == nil {
@@ -59,14 +58,13 @@ func (n *Numbering) Step(numbers ...int) {
 // Ref adds a reference.
 func (n *Numbering) Ref(r *NumberRef) { n.refs = append(n.refs, r) }
 
-// Reaches reports whether a number is that of a step before the one at place user.
+// Reaches reports whether a step before the one at place user has this number.
 func (n *Numbering) Reaches(number, user int) bool {
 	places := n.steps[number]
 	return len(places) > 0 && places[0] < user
 }
 
-// leads reports whether a reference would lead to a step that it may lead to, if it had this
-// number.
+// leads reports whether a reference with this number would lead to a step that it may refer to.
 func (n *Numbering) leads(r *NumberRef, number int) bool {
 	places := n.steps[number]
 	return n.Reaches(number, r.User) || r.Anywhere && len(places) > 0 && places[0] != r.User
@@ -104,8 +102,8 @@ func (n *Numbering) Judge(b *Builder) {
 	}
 }
 
-// shift returns what has to be added to every number for all references to be right: 1, -1,
-// or 0 if there is no such, or if one is known to be right as it is.
+// shift returns the number that has to be added to every reference so that all are right: 1 or -1,
+// or 0 if there is none, or if one reference is known to be right.
 func (n *Numbering) shift() int {
 	for _, by := range []int{-1, 1} {
 		all := true
@@ -164,7 +162,7 @@ func (n *Numbering) misses(b *Builder, r *NumberRef) *diag.Finding {
 	return b.Errorf(r.At, diag.NotEarlier, "%s is %s; only earlier ones can be referred to", b.Text(r.At), n.what(r))
 }
 
-// what names the thing that a reference refers to.
+// what returns the name of the thing that a reference refers to.
 func (n *Numbering) what(r *NumberRef) string {
 	places := n.steps[r.Number]
 	switch {
@@ -178,7 +176,7 @@ func (n *Numbering) what(r *NumberRef) string {
 	return fmt.Sprintf("a later %s", n.noun())
 }
 
-// all returns the numbers that there are: "$1 to $3".
+// all returns the existing numbers as text: "$1 to $3".
 func (n *Numbering) all() string {
 	if n.least == n.most {
 		return "only " + n.spell(n.least)
@@ -214,5 +212,5 @@ func Count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// Label returns what a step of this number is called.
+// Label returns the label of a step with this number.
 func Label(number int) string { return strconv.Itoa(number) }

@@ -8,19 +8,19 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// owner is a step or a workflow of the original: what is found in its span is about it.
+// owner is a step or a workflow of the original: findings in its span are about it.
 type owner struct {
 	span           diag.Span
 	call, workflow string
 }
 
-// Owner notes that what is found in a span of the original is about a step, or about a workflow
-// when call is "". The calls of the plan that was written need no note.
+// Owner notes that findings in a span of the original are about a step, or about a workflow if call
+// is "". The calls of the written plan need not be noted.
 func (b *Builder) Owner(at diag.Span, call, workflow string) {
 	b.owners = append(b.owners, owner{at, call, workflow})
 }
 
-// attribute notes the call and the workflow of each finding about the original: those of the
+// attribute sets the call and the workflow of each finding about the original to those of the
 // innermost owner around it.
 func (b *Builder) attribute(doc *lang.Document, found diag.List) {
 	if len(found) == 0 {
@@ -67,11 +67,11 @@ func (b *Builder) calls(doc *lang.Document) (owners []owner) {
 	return owners
 }
 
-// maxOwners is the maximum number of owners that begin before a place and are examined for it.
+// maxOwners is the maximum number of owners beginning before a place that are examined for it.
 const maxOwners = 64
 
-// innermost returns the smallest owner around a span, in a list that is sorted by where they begin.
-// Where two calls have the same span it is neither.
+// innermost returns the smallest owner around a span, in a list that is sorted by start. If two
+// calls have the same span, it returns neither.
 func innermost(owners []owner, at diag.Span) (found owner) {
 	n, _ := slices.BinarySearchFunc(owners, at.Start+1, func(o owner, start int32) int { return int(o.span.Start - start) })
 	for looked := 0; n > 0 && looked < maxOwners; looked++ {

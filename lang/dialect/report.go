@@ -6,33 +6,33 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// moreLikeThose ends the message of a finding that counts others, and is of no call.
+// moreLikeThose is the end of the message of a finding that counts others and belongs to no call.
 const moreLikeThose = " more findings like those before"
 
 // maxPerCode is the maximum number of findings of one code that are reported one by one; a last
 // finding gives the number of the others.
 const maxPerCode = 100
 
-// report collects what a reader finds.
+// report collects the findings of a reader.
 type report struct {
 	file  *diag.File
 	found diag.List
 	count map[diag.Code]int
-	over  map[diag.Code]int // where the finding is that tells how many more there are
+	over  map[diag.Code]int // by code, the index of the finding that says how many more there are
 }
 
-// Errorf reports a fault of the original. The finding may be given more before the next
-// one is reported.
+// Errorf reports an error in the original. The caller may complete the finding before the next one
+// is reported.
 func (r *report) Errorf(at diag.Span, code diag.Code, format string, args ...any) *diag.Finding {
 	return r.add(diag.Error, at, code, format, args...)
 }
 
-// Warnf reports what is perhaps not meant.
+// Warnf reports a warning about the original.
 func (r *report) Warnf(at diag.Span, code diag.Code, format string, args ...any) *diag.Finding {
 	return r.add(diag.Warning, at, code, format, args...)
 }
 
-// Infof reports what is good to know, and no fault.
+// Infof reports an info about the original.
 func (r *report) Infof(at diag.Span, code diag.Code, format string, args ...any) *diag.Finding {
 	return r.add(diag.Info, at, code, format, args...)
 }
@@ -54,7 +54,7 @@ func (r *report) add(s diag.Severity, at diag.Span, code diag.Code, format strin
 	return &r.found[len(r.found)-1]
 }
 
-// finish says how many findings there were too many.
+// finish sets the numbers of the findings that were not shown.
 func (r *report) finish() {
 	for code, i := range r.over {
 		f := &r.found[i]
@@ -65,7 +65,7 @@ func (r *report) finish() {
 // Found reports whether an error was found.
 func (r *report) Found() bool { return r.found.HasErrors() }
 
-// Add takes over findings about the original, as of lang.ReadValue.
+// Add adds findings about the original, for example those of lang.ReadValue.
 func (r *report) Add(found diag.List) { r.found = append(r.found, found...) }
 
 // Replace returns the fix that puts text in place of a span of the original.

@@ -52,7 +52,7 @@ func (b *Builder) Lines(s diag.Span) func(yield func(diag.Span) bool) {
 	}
 }
 
-// PassOver reports text that is no part of the plan, unless it is white space.
+// PassOver reports text that is not part of the plan, unless it is white space.
 func (b *Builder) PassOver(s diag.Span) {
 	if s = b.Trim(s); s.Len() > 0 {
 		b.Warnf(s, diag.PassedOver, "this is no part of the plan").
@@ -60,8 +60,8 @@ func (b *Builder) PassOver(s diag.Span) {
 	}
 }
 
-// NoPlan reports a text in which there is no step, unless another fault says so; what was
-// passed over in it is all of it, and not told.
+// NoPlan reports a text without steps, unless there is already an error about that. It drops the
+// findings about skipped text, which is all of it.
 func (b *Builder) NoPlan(how string) {
 	if b.Found() {
 		return
@@ -74,7 +74,7 @@ func (b *Builder) NoPlan(how string) {
 	b.Errorf(all, diag.BadNotation, "there is no step; %s", how)
 }
 
-// Number reads the digits of a number; -1 when it is beyond all bounds.
+// Number reads the digits of a number; -1 if it is too large.
 func Number(digits string) int {
 	n, err := strconv.ParseInt(digits, 10, 32)
 	if err != nil || n == math.MaxInt32 {
@@ -86,7 +86,7 @@ func Number(digits string) int {
 // Digits returns how many digits s starts with.
 func Digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
-// Word returns how many bytes of s make the name that it starts with: letters, digits and _.
+// Word returns the length in bytes of the name at the start of s: letters, digits and _.
 func Word(s string) int {
 	for i, r := range s {
 		if r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
@@ -96,17 +96,16 @@ func Word(s string) int {
 	return len(s)
 }
 
-// InWord reports whether a word goes on at text[i]: there is a letter, a digit or a _
-// on both sides.
+// InWord reports whether text[i] is within a word: there is a letter, a digit or a _ on both sides.
 func (b *Builder) InWord(i int) bool {
 	before, _ := utf8.DecodeLastRune(b.File.Text[:i])
 	after, _ := utf8.DecodeRune(b.File.Text[i:])
 	return Word(string(before)) > 0 && Word(string(after)) > 0
 }
 
-// IsReferred reports whether what follows a text stands where a value does, as #1 in "the
-// speed of #1?" and "2 + #1", and not as part of a name or a rank, as in "Computer Geek #1"
-// and "the #1 song": there is nothing before it, a sign, or a word such as of.
+// IsReferred reports whether the text before a # suggests that a value follows, as in "the speed of
+// #1?" and "2 + #1", rather than a part of a name or a rank, as in "Computer Geek #1" and "the #1
+// song": it is empty, or ends with a sign or a word such as of.
 func IsReferred(before string) bool {
 	before = strings.TrimRight(before, " \t")
 	last := strings.LastIndexFunc(before, func(r rune) bool { return Word(string(r)) == 0 })

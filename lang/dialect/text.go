@@ -23,21 +23,22 @@ const (
 	faultPart
 )
 
-// Literal returns text of the original that says s: the bytes at the span as they are, or
-// what an escape there stands for.
+// Literal returns literal text s of the original: the bytes at the span, or the value of an escape
+// there.
 func Literal(s string, from diag.Span) Part { return Part{from: from, literal: s} }
 
 // Ref returns a reference of the original.
 func Ref(to *lang.Expr, from diag.Span) Part { return Part{from: from, ref: to, kind: refPart} }
 
-// Fault returns a reference of the original that was reported: nothing more is said of it.
+// Fault returns a reference of the original that was already reported, so that there are no more
+// findings about it.
 func Fault(from diag.Span) Part { return Part{from: from, kind: faultPart} }
 
 const dagger = "†"
 
-// Parts writes a string of literal text and references. One that is a single reference
-// is its value, whatever its type; otherwise references are put into the text. What the
-// literal text says comes through byte for byte, daggers too.
+// Parts writes a string of literal text and references. A single reference becomes its value, of
+// any type; otherwise references are inserted into the text. Literal text is kept byte for byte,
+// including daggers.
 func (b *Builder) Parts(from diag.Span, parts ...Part) { b.text(from, compact(parts), true) }
 
 // Words writes like Parts, but the value is always a text: a single reference is inserted like
@@ -73,7 +74,7 @@ func (b *Builder) text(from diag.Span, parts []Part, mayBeWhole bool) {
 	b.end()
 }
 
-// compact leaves out parts that say nothing.
+// compact removes empty parts.
 func compact(parts []Part) []Part {
 	out := parts[:0:0]
 	for _, p := range parts {
@@ -84,7 +85,7 @@ func compact(parts []Part) []Part {
 	return out
 }
 
-// sure writes what is an expression, inside a string.
+// sure writes an expression in a string.
 func (b *Builder) sure(from diag.Span, expr string) {
 	b.piece(from, diag.Construct)
 	b.out = appendEscaped(b.out, expr)
@@ -120,11 +121,11 @@ func (w *textWriter) text(p Part, rest []Part) {
 	}
 }
 
-// daggers returns n literal daggers in a row, behind is what follows in their part, and
-// rest are the parts after it. What they would mean depends on where they stand
-// (plan-language §3): first in their string, before a brace, before a reference, in a string that
-// begins with a parenthesis. Where
-// one more is not enough, each is written as a literal in braces.
+// daggers returns the text for n literal daggers in a row; behind is the text after them in their
+// part, and rest are the parts after it. How they have to be escaped depends on their place
+// (plan-language §3): at the start of their string, before a brace, before a reference, in a string
+// that begins with a parenthesis. If doubling a dagger is not enough, each is written as a literal
+// in braces.
 func (w *textWriter) daggers(n int, behind string, rest []Part) string {
 	brace := strings.HasPrefix(behind, "{")
 	switch {
@@ -144,7 +145,7 @@ func (w *textWriter) part(p Part, from, to int, same bool) diag.Span {
 	return diag.Span{Start: p.from.Start + int32(from), End: p.from.Start + int32(to)}
 }
 
-// run writes text without daggers: bytes that stand in JSON as they are as a piece.
+// run writes text without daggers. Bytes that need no escapes in JSON become one piece.
 func (w *textWriter) run(p Part, from, to int, same bool) {
 	for i := from; i < to; {
 		j := i

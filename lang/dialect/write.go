@@ -10,9 +10,8 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// Writer helps to write plans in notations of numbered steps, whose references are whole
-// results of earlier steps. What can't be said there is reported, and nothing is written
-// then.
+// Writer helps to write plans in notations with numbered steps, whose references are whole results
+// of earlier steps. It reports parts that such a notation can't express; then nothing is written.
 type Writer struct {
 	Doc   *lang.Document
 	what  string // "an LLMCompiler plan"
@@ -20,7 +19,7 @@ type Writer struct {
 	steps map[string]int // the place of the last call that wrote a path
 }
 
-// NewWriter makes a writer of a document in what is a notation's What.
+// NewWriter makes a writer of a document; what is the What of the notation.
 func NewWriter(doc *lang.Document, what string) *Writer {
 	w := &Writer{Doc: doc, what: what, steps: map[string]int{}}
 	if n := doc.OnFailureNode; !n.IsZero() {
@@ -29,18 +28,18 @@ func NewWriter(doc *lang.Document, what string) *Writer {
 	return w
 }
 
-// Found returns what can't be said.
+// Found returns the findings about parts that can't be expressed.
 func (w *Writer) Found() diag.List { return w.found }
 
-// Refuse reports what can't be said.
+// Refuse reports a part that can't be expressed.
 func (w *Writer) Refuse(at diag.Loc, format string, args ...any) {
 	w.found = append(w.found, diag.Finding{
 		Code: diag.CannotSay, Loc: at, Message: fmt.Sprintf(format, args...) + ": " + w.what + " can't say that",
 	})
 }
 
-// Call checks that a call has nothing besides its tool, its params and a place for its
-// result, and words for people; more names the other members that are fine.
+// Call checks that a call has only its tool, its params, a place for its result, and texts for
+// people; more names other members that are allowed.
 func (w *Writer) Call(c *lang.Call, more ...string) {
 	fine := append([]string{"_tool", "_id", "_outputPath", "_description", "_reasoningForCall"}, more...)
 	for m := range c.Node.Members() {
@@ -50,7 +49,7 @@ func (w *Writer) Call(c *lang.Call, more ...string) {
 	}
 }
 
-// Result notes where a call's result goes; what reads it comes after it.
+// Result notes where a call's result goes, for the calls after it that read it.
 func (w *Writer) Result(c *lang.Call) {
 	path := c.OutputPath()
 	if path == nil {
@@ -66,7 +65,7 @@ func (w *Writer) Result(c *lang.Call) {
 	w.Refuse(c.OutputNode.Loc(), "an output path other than one member of the state")
 }
 
-// Ref returns the place of the call whose result an expression is.
+// Ref returns the place of the call whose result an expression refers to.
 func (w *Writer) Ref(e *lang.Expr) (place int, ok bool) {
 	if e.Op == lang.OpRef {
 		if place, ok = w.steps[e.String()]; ok {

@@ -6,10 +6,10 @@
 //	  {"id": "who", "kind": "call_tool", "tool_name": "get_player", "parameters": {"id": "{{player_id}}"}},
 //	  {"id": "move", "kind": "call_tool", "tool_name": "go", "parameters": {"name": "{{who.name}}"}, "depends_on": ["who"]}]}
 //
-// A subagent and a skill are tools of their names; a callback calls the tool step. What a subagent
-// gives is {"message", "response", "status"}: {{who.response.name}} is a member of its answer. A
-// reference is a dependency as well. A reference that finds nothing is an empty string,
-// and a step that fails gives an error object, with which the others go on.
+// A subagent and a skill are tools with their names; a callback calls the tool step. The result of
+// a subagent is {"message", "response", "status"}: {{who.response.name}} is a member of its answer.
+// A reference is a dependency as well. A reference that finds nothing is an empty string, and the
+// result of a failed step is an error object, with which the other steps continue.
 package agentframework
 
 import (
@@ -61,7 +61,7 @@ func read(b *dialect.Builder) {
 
 var pattern = lazyregexp.New(`^[a-zA-Z][a-zA-Z0-9_]*$`)
 
-// targets returns the kinds of steps, and the members that say what they call.
+// targets returns, by the kind of a step, the member that names what it calls.
 func targets() map[string]string {
 	return map[string]string{"call_tool": "tool_name", "call_subagent": "subagent_id", "invoke_skill": "skill_name", "callback": "callback_intent"}
 }
@@ -85,7 +85,8 @@ func (r *reader) step(v tree.Value) {
 	r.steps = append(r.steps, v)
 }
 
-// target returns what a step calls; the zero Value, and reported, if it does not say.
+// target returns the name of what a step calls. If it is missing, target reports that and returns
+// the zero Value.
 func (r *reader) target(v tree.Value) tree.Value {
 	kind := v.Get("kind")
 	name, ok := targets()[kind.Str()]
@@ -110,7 +111,7 @@ func (r *reader) target(v tree.Value) tree.Value {
 	return target
 }
 
-// dependencies notes what a step waits for: earlier steps only.
+// dependencies checks the steps that a step waits for, which must be earlier ones.
 func (r *reader) dependencies(v tree.Value, user int) {
 	if m := v.Member("depends_on"); tree.IsNames(r.Builder, m) {
 		for _, d := range m.Value.Elements() {
@@ -152,7 +153,7 @@ func (r *reader) call(v tree.Value) {
 	r.Close()
 }
 
-// callback writes what the caller is asked.
+// callback writes the question to the caller.
 func (r *reader) callback(v, intent tree.Value) {
 	about := v.Get("message")
 	if about.Str() == "" {
@@ -174,7 +175,7 @@ func (r *reader) params(v tree.Value, kind string) {
 	}
 	for m := range p.Members() {
 		if m.Name == targets()[kind] && v.First(m.Name).Value.IsZero() {
-			continue // the subagent, which may stand among the params
+			continue // the subagent may be among the params
 		}
 		if tree.Param(r.Builder, m.Name, m.Key) {
 			tree.Write(r.Builder, m.Value, r.In)
@@ -182,7 +183,7 @@ func (r *reader) params(v tree.Value, kind string) {
 	}
 }
 
-// dependsOn writes what a step waits for, as far as these are earlier steps.
+// dependsOn writes the earlier steps that a step waits for.
 func (r *reader) dependsOn(v tree.Value) {
 	m := v.Member("depends_on")
 	user := r.Labels.Of(v.Get("id").Str())

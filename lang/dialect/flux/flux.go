@@ -3,8 +3,8 @@
 //	[{"name": "collect", "description": "Collect the figures"},
 //	 {"name": "report", "description": "Write the report", "depends_on": ["collect"]}]
 //
-// A step calls the tool step. One that is completed has its result; one that failed or
-// was in progress is done again, as Flux does with a step of a new plan.
+// A step calls the tool step. A completed step has its result; a step that failed or was in
+// progress is done again, like a step of a new plan in Flux.
 package flux
 
 import (
@@ -22,7 +22,7 @@ func Notation() *dialect.Notation {
 	return &dialect.Notation{Name: "flux", What: "a Flux plan", Read: read, Write: write}
 }
 
-// The least and the most steps of a plan.
+// The minimum and maximum number of steps of a plan.
 const (
 	minSteps = 2
 	maxSteps = 20
@@ -87,8 +87,8 @@ func step(b *dialect.Builder, v tree.Value, names map[string]bool) {
 	b.Close()
 }
 
-// dependsOn writes what a step waits for. One that is completed may still name a step that
-// is not in the plan any more.
+// dependsOn writes the steps that a step waits for. A completed step may name a step that is no
+// longer in the plan.
 func dependsOn(b *dialect.Builder, v tree.Value, status string, names map[string]bool) {
 	m := v.Member("depends_on")
 	if !tree.IsNames(b, m) {
@@ -112,7 +112,7 @@ func dependsOn(b *dialect.Builder, v tree.Value, status string, names map[string
 
 var pattern = lazyregexp.New(`^[a-z0-9](?:[a-z0-9_-]*[a-z0-9])?$`)
 
-// faultOf returns what is wrong with the name of a step; "" if nothing is.
+// faultOf returns what is wrong with the name of a step; "" if it is valid.
 func faultOf(name string) string {
 	switch {
 	case name == "":

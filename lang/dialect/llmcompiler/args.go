@@ -19,7 +19,7 @@ type arg struct {
 	value value
 }
 
-// value is a Python literal, or a reference, or text as it stands.
+// value is a Python literal, a reference, or plain text.
 type value struct {
 	span   diag.Span
 	kind   valueKind
@@ -45,7 +45,7 @@ type piece struct {
 	ref  *dialect.NumberRef
 }
 
-// said returns what a text says, without looking for references.
+// said returns the text of a value, without looking for references.
 func (v *value) said() string {
 	var all strings.Builder
 	for _, p := range v.pieces {
@@ -60,8 +60,8 @@ const maxDepth = 100
 // parser reads the arguments of one call.
 type parser struct {
 	*dialect.Builder
-	at    int // what was read
-	end   int // how far the call may go
+	at    int // the offset after what was read
+	end   int // the furthest end of the call
 	depth int
 	bad   *fault
 }
@@ -73,8 +73,8 @@ type fault struct {
 	fix     *diag.Fix
 }
 
-// arguments reads the arguments behind the parenthesis, and the one that closes them.
-// Text that is no literals is one argument.
+// arguments reads the arguments after the opening parenthesis, and the closing one. Text that is
+// not literals is one argument.
 func (p *parser) arguments() (args []arg, broken bool) {
 	start := p.at
 	args = p.list()
@@ -104,7 +104,7 @@ func (p *parser) fail(at diag.Span, message string) {
 	}
 }
 
-// rest returns what was not read yet.
+// rest returns the unread text.
 func (p *parser) rest() []byte { return p.File.Text[p.at:p.end] }
 
 func (p *parser) peek() byte {
@@ -114,7 +114,7 @@ func (p *parser) peek() byte {
 	return 0
 }
 
-// space passes over white space, lines too.
+// space skips white space, including line ends.
 func (p *parser) space() {
 	for p.at < p.end && strings.IndexByte(" \t\r\n", p.File.Text[p.at]) >= 0 {
 		p.at++
@@ -152,7 +152,7 @@ func (p *parser) unclosed() {
 	p.at = at
 }
 
-// separator reads the comma behind a value; the bracket that closes is left.
+// separator reads the comma after a value; it does not read the closing bracket.
 func (p *parser) separator(closing byte) {
 	if p.bad != nil {
 		return
@@ -225,7 +225,7 @@ func (p *parser) value() value {
 
 var jsonForm = lazyregexp.New(`^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$`)
 
-// jsonNumber returns a number of Python as JSON has it.
+// jsonNumber returns a Python number as JSON.
 func jsonNumber(s string) (string, bool) {
 	if jsonForm.MatchString(s) {
 		return s, true
@@ -303,14 +303,14 @@ func (p *parser) dict() value {
 	return v
 }
 
-// key reads a key and the colon behind it.
+// key reads a key and the colon after it.
 func (p *parser) key() value {
 	key := p.value()
 	switch {
 	case p.bad != nil:
 		return key
 	case key.kind == jsonValue:
-		key.pieces = []piece{{text: key.json}} // as JSON has it
+		key.pieces = []piece{{text: key.json}} // in its JSON form
 	case key.kind != textValue:
 		p.fail(key.span, "a key is a string")
 		return key
@@ -323,7 +323,7 @@ func (p *parser) key() value {
 	return key
 }
 
-// startsString reports whether s starts with a quote, or with one that has a prefix.
+// startsString reports whether s starts with a quote, or with a prefix and a quote.
 func startsString(s []byte) bool {
 	if len(s) > 1 && strings.IndexByte("rRuU", s[0]) >= 0 {
 		s = s[1:]
@@ -331,7 +331,7 @@ func startsString(s []byte) bool {
 	return len(s) > 0 && (s[0] == '"' || s[0] == '\'')
 }
 
-// strings reads a string, or several in a row, which are one.
+// strings reads a string, or several adjacent strings, which count as one.
 func (p *parser) strings() value {
 	v := value{span: dialect.Span(p.at, p.at)}
 	for p.bad == nil {
@@ -388,7 +388,7 @@ func (p *parser) string(v *value) {
 	p.fail(dialect.Span(start, min(p.LineEnd(start), p.end)), "this string is not closed")
 }
 
-// escape reads an escape of a string. One that Python does not have stands for itself.
+// escape reads an escape in a string. An escape that Python does not have is kept as text.
 func (p *parser) escape(v *value) {
 	text, n := unescape(string(p.File.Text[p.at:min(p.at+12, p.end)]))
 	s := dialect.Span(p.at, p.at+n)
@@ -396,7 +396,7 @@ func (p *parser) escape(v *value) {
 	p.at += n
 }
 
-// unescape returns what the escape at the start of s stands for, and its length.
+// unescape returns the value of the escape at the start of s, and its length.
 func unescape(s string) (string, int) {
 	if len(s) < 2 {
 		return s, len(s)
@@ -407,7 +407,7 @@ func unescape(s string) (string, int) {
 	}
 	switch s[1] {
 	case '\n':
-		return "", 2 // a line goes on
+		return "", 2 // an escaped line end
 	case 'x', 'u', 'U':
 		digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[s[1]]
 		r, ok := hex(s, digits)
@@ -440,12 +440,12 @@ func hex(s string, digits int) (rune, bool) {
 	return rune(n), err == nil && n <= utf8.MaxRune
 }
 
-// quotes matches text with a quote in it that is no apostrophe, which follows a letter.
+// quotes matches text with a quote that is not an apostrophe after a letter.
 var quotes = lazyregexp.New(`"|[^\pL\pN]'`)
 
-// bare reads text that is no literals as one argument: what stands on the line before its
-// last parenthesis. Text that begins as a literal, or has a name, is meant as one, and its
-// fault is told; one that begins with a parenthesis may be a formula.
+// bare reads text that is not literals as one argument: the text on the line before its last
+// parenthesis. It does not read text that begins like a literal, or has a name, whose fault is
+// reported instead. Text that begins with a parenthesis may be a formula.
 func (p *parser) bare(start int) (value, bool) {
 	end := min(p.LineEnd(start), p.end)
 	line := string(p.File.Text[start:end])

@@ -7,9 +7,8 @@
 //	3. math("compare them", ["$1", "${2}"])
 //	4. join()<END_OF_PLAN>
 //
-// $ and the number of an earlier step, anywhere in an argument, is the result of that step.
-// Arguments that are no literals are one argument, the text as it stands, as LLMCompiler
-// itself has it.
+// $ and the number of an earlier step, anywhere in an argument, is the result of that step. As in
+// LLMCompiler, arguments that are not literals are one argument with the text as it is.
 package llmcompiler
 
 import (
@@ -31,10 +30,10 @@ const endOfPlan = "<END_OF_PLAN>"
 var (
 	stepHead = lazyregexp.New(`^[ \t]*(\d+)\.[ \t]*([\pL_][\pL\pN_]*)[ \t]*\(`)
 	thought  = lazyregexp.New(`^[ \t]*Thought:`)
-	// exampleEnd is the line between the examples of a prompt, at which a model stops.
+	// exampleEnd matches the line between the examples of a prompt, at which a model stops.
 	exampleEnd = lazyregexp.New(`^\s*###+[ \t]*(?:\r?\n|$)`)
 	bareJoin   = lazyregexp.New(`^[ \t]*(join[ \t]*\()`)
-	// listItem is a line that is an item of a list, or a step that is not written as one.
+	// listItem matches a line that is an item of a list, or a step that is not written correctly.
 	listItem = lazyregexp.New(`^[ \t]*([-*+]|\d+[.):]|#+|[\pL_][\pL\pN_]*\()`)
 )
 
@@ -56,14 +55,14 @@ func (r *reader) isJoin(s *step) bool { return r.Text(s.tool) == "join" }
 type reader struct {
 	*dialect.Builder
 	steps    []step
-	thought  []diag.Span // since the last step
+	thought  []diag.Span // the thoughts since the last step
 	at       int         // what was read
 	ended    bool        // there was a join(), or the mark of the end
 	numbers  dialect.Numbering
 	loose    []loose
 	greatest int // of the steps' numbers
-	results  int // the greatest number of a step with a result: not of a join
-	parted   int // how many steps did not begin on a line of their own
+	results  int // the greatest number of a step with a result, which a join does not have
+	parted   int // the number of steps that did not begin on a line of their own
 }
 
 func read(b *dialect.Builder) {
@@ -76,11 +75,11 @@ func read(b *dialect.Builder) {
 	r.write()
 }
 
-// maxParted is the maximum number of steps that are read without a line of their own. A line of
-// nothing but steps would cost its square.
+// maxParted is the maximum number of steps that are read without a line of their own. A line with
+// only steps would otherwise take quadratic time.
 const maxParted = 100
 
-// line reads a line, or a step that may be several.
+// line reads a line, or a step that may have several lines.
 func (r *reader) line() {
 	end := r.LineEnd(r.at)
 	line := string(r.File.Text[r.at:end])
@@ -112,7 +111,7 @@ func (r *reader) next(end int) {
 	}
 }
 
-// endMark passes over what follows the mark of the end.
+// endMark skips the text after the mark of the end.
 func (r *reader) endMark(at int) {
 	at += len(exampleEnd.Find(r.File.Text[at:]))
 	r.PassOver(dialect.Span(at, len(r.File.Text)))
@@ -132,7 +131,7 @@ func (r *reader) other(text diag.Span, line string) {
 	case listItem.MatchString(line):
 		r.Errorf(text, diag.BadNotation, "this is no step; a step is written 1. tool(\"argument\")")
 	case len(r.thought) > 0:
-		r.thought = append(r.thought, text) // a thought may be several lines
+		r.thought = append(r.thought, text) // a thought may have several lines
 	case len(r.steps) == 0 || r.ended:
 		r.PassOver(text)
 	default:
@@ -140,7 +139,7 @@ func (r *reader) other(text diag.Span, line string) {
 	}
 }
 
-// nextNumber returns the number of a step at the end of the plan, as a step begins.
+// nextNumber returns the number of the next step, in the form in which a step begins.
 func (r *reader) nextNumber() string {
 	last := 0
 	for i := range r.steps {
@@ -172,8 +171,8 @@ func (r *reader) step(m []int) {
 	r.steps = append(r.steps, s)
 }
 
-// stepEnd returns how far a step that is open at start can go: to the next line that starts a
-// step or a thought, to the mark of the end, or to the end of the text.
+// stepEnd returns the furthest end of a step that is open at start: the next line that starts a
+// step or a thought, the mark of the end, or the end of the text.
 func (r *reader) stepEnd(start int) int {
 	first := true
 	for line := range r.Lines(dialect.Span(start, len(r.File.Text))) {
@@ -189,8 +188,8 @@ func (r *reader) stepEnd(start int) int {
 	return len(r.File.Text)
 }
 
-// behind reads what follows a step on its line: a comment, the mark of the end, or a
-// step that should have a line of its own.
+// behind reads the text after a step on its line: a comment, the mark of the end, or a step that
+// should be on a line of its own.
 func (r *reader) behind(s *step) {
 	end := r.LineEnd(r.at)
 	rest := r.Trim(dialect.Span(r.at, end))
@@ -219,7 +218,7 @@ func (r *reader) behind(s *step) {
 	r.next(end)
 }
 
-// ending looks at how the plan ends.
+// ending checks how the plan ends.
 func (r *reader) ending() {
 	for _, t := range r.thought {
 		r.PassOver(t)
@@ -244,7 +243,7 @@ func (r *reader) write() {
 	for i := range r.steps {
 		before := r.steps[:i]
 		if joined {
-			before = nil // the plan has ended, which was reported
+			before = nil // the plan has ended before this step, which was reported
 		}
 		r.call(&r.steps[i], before)
 		joined = joined || r.isJoin(&r.steps[i])
@@ -278,7 +277,7 @@ func (r *reader) call(s *step, before []step) {
 	r.Close()
 }
 
-// label returns what a step is called: its number, without zeros before it.
+// label returns the label of a step: its number, without leading zeros.
 func (r *reader) label(s *step) string {
 	if s.number < 0 {
 		return r.Text(s.label)
@@ -294,7 +293,7 @@ func (r *reader) words(lines []diag.Span) string {
 	return strings.Join(words, "\n")
 }
 
-// dependsOn says that join waits for all steps before it.
+// dependsOn writes that join waits for all steps before it.
 func (r *reader) dependsOn(s *step, before []step) {
 	r.Member("_dependsOn", s.tool)
 	r.List(s.tool)
@@ -308,8 +307,8 @@ func (r *reader) dependsOn(s *step, before []step) {
 	r.Close()
 }
 
-// params writes the arguments as params. Those without a name get the names of the
-// tool's params, or arg1, arg2 … when the tool is not known.
+// params writes the arguments as params. Arguments without a name get the names of the tool's
+// params, or arg1, arg2 … if the tool is not known.
 func (r *reader) params(s *step) {
 	var names []string
 	known := false

@@ -30,15 +30,15 @@ func (r *reader) resolve() {
 	}
 }
 
-// loose is a dollar sign and a number that is text when it leads nowhere, since LLMCompiler leaves
-// it so. In a text of amounts that is no news.
+// loose is a dollar sign and a number that counts as text if it leads nowhere, as in LLMCompiler.
+// In a text with amounts of money there is no finding about it.
 type loose struct {
 	*dialect.NumberRef
 	inAmounts bool
 }
 
-// refs splits the texts of a value at its references; listed says that it is an element
-// of a list, as of those that LLMCompiler's tools take results in.
+// refs splits the texts of a value at its references; listed says that it is an element of a list,
+// as in the lists of results that LLMCompiler's tools take.
 func (r *reader) refs(v *value, user int, listed bool) {
 	for i := range v.items {
 		r.refs(&v.items[i], user, true)
@@ -52,7 +52,7 @@ func (r *reader) refs(v *value, user int, listed bool) {
 	var pieces []piece
 	for _, p := range v.pieces {
 		if r.Text(p.span) != p.text {
-			pieces = append(pieces, p) // an escape
+			pieces = append(pieces, p) // a piece with an escape
 			continue
 		}
 		in := context{
@@ -65,7 +65,7 @@ func (r *reader) refs(v *value, user int, listed bool) {
 	v.pieces = pieces
 }
 
-// key warns of what would be a reference, were it not in a key.
+// key warns about text in a key that would be a reference elsewhere.
 func (r *reader) key(k *value) {
 	m := ref.FindStringSubmatch(k.said())
 	if m != nil && r.numbers.Has(dialect.Number(m[1]+m[2])) {
@@ -73,11 +73,11 @@ func (r *reader) key(k *value) {
 	}
 }
 
-// context describes a piece of text. It may stand without quotes (bare), be all of its text (alone)
-// or stand in a list (listed); it may mention a step of the plan, be a formula, or be of amounts.
+// context describes a piece of text. It may be without quotes (bare), the whole text (alone) or in
+// a list (listed); it may mention a step of the plan, be a formula, or have amounts of money.
 type context struct{ bare, alone, listed, mentions, formula, amounts bool }
 
-// formula is a text of nothing but numbers, signs and functions, as "max($1, $2) / 2".
+// formula matches a text of only numbers, operators and functions, such as "max($1, $2) / 2".
 var formula = lazyregexp.New(`^(?:\$\{\d+\}|\$?\d+(?:\.\d+)?|[A-Za-z_]+\(|[-+*/%^(),\s])+$`)
 
 // mentions reports whether a text has a dollar sign and the number of a step.
@@ -92,7 +92,7 @@ func (r *reader) mentions(text string) bool {
 }
 
 // calculates reports whether all dollar signs and numbers of a formula are results of steps before
-// user: without quotes, $1-$2 is then a difference and no range.
+// user. Without quotes, $1-$2 is then a difference and not a range of amounts.
 func (r *reader) calculates(text string, user int) bool {
 	for _, m := range ref.FindAllStringSubmatchIndex(text, -1) {
 		number := dialect.Number(text[max(m[2], m[4]):max(m[3], m[5])])
@@ -103,8 +103,8 @@ func (r *reader) calculates(text string, user int) bool {
 	return true
 }
 
-// amounts reports whether a text has several dollar signs with numbers, none of which is that of a
-// step before user, and one of which is that of no step with a result.
+// amounts reports whether a text has several dollar signs with numbers, none of which refers to a
+// step before user, and one of which refers to no step with a result.
 func (r *reader) amounts(text string, user int) bool {
 	found := ref.FindAllStringSubmatch(text, -1)
 	none := false
@@ -155,26 +155,26 @@ func (r *reader) split(p piece, user int, in context) (pieces []piece) {
 }
 
 var (
-	// amount matches what makes the number before it an amount of money: more digits, a unit.
+	// amount matches text that makes the number before it an amount of money: more digits, a unit.
 	amount = lazyregexp.New(`^(?:[.,]\d|[kKmMbB]\b|/[A-Za-z]| ?(?:million|billion|thousand|USD|dollars?)\b)`)
-	// currency matches what makes the number after it an amount of money.
+	// currency matches text that makes the number after it an amount of money.
 	currency = lazyregexp.New(`\b(?:US|USD|AU?|CA?|NZ|HK|SG?) ?$`)
-	// rangeTo and rangeFrom are what makes it one end of a range of amounts.
+	// rangeTo and rangeFrom match text that makes the number one end of a range of amounts.
 	rangeTo   = lazyregexp.New(`^[-–—][$\d]`)
 	rangeFrom = lazyregexp.New(`\$\d[\d.,]*[kKmMbB]?[-–—]$`)
 )
 
-// isAmount reports whether text[from:to], a dollar sign and a number, is plainly an amount. In a
-// formula a sign between two numbers makes no range.
+// isAmount reports whether text[from:to], a dollar sign and a number, is clearly an amount. In a
+// formula, a minus sign between two numbers does not make a range.
 func isAmount(text string, from, to int, inFormula bool) bool {
 	before, behind := text[:from], text[to:]
 	return text[to-1] != '}' && (amount.MatchString(behind) || currency.MatchString(before) ||
 		!inFormula && (rangeTo.MatchString(behind) || rangeFrom.MatchString(before)))
 }
 
-// meant reports whether a dollar sign and a number that need be none is a reference. The number
-// of a step is, unless it is plainly an amount; another number is an amount, and told as perhaps
-// meant if it is small, or all of a text and has two digits.
+// meant reports whether a dollar sign and a number is meant as a reference. The number of a step
+// is, unless it is clearly an amount. Another number is an amount; if it is small, or the whole
+// text and has two digits, there is a warning that it may be a reference.
 func (r *reader) meant(n *dialect.NumberRef, isAmount, whole, amounts bool) bool {
 	switch {
 	case r.numbers.Has(n.Number) && !isAmount:
@@ -187,12 +187,12 @@ func (r *reader) meant(n *dialect.NumberRef, isAmount, whole, amounts bool) bool
 	return false
 }
 
-// small reports whether a number may be meant as that of a step, if there were one.
+// small reports whether a number is small enough to be that of a missing step.
 func (r *reader) small(number int) bool {
 	return number >= 0 && number <= r.greatest+5
 }
 
-// twoDigits reports whether a number is one that a plan may well have steps of.
+// twoDigits reports whether a number has at most two digits, so that a plan could have such a step.
 func twoDigits(number int) bool { return number >= 0 && number < 100 }
 
 // parts returns the parts of a text.

@@ -72,8 +72,7 @@ func oneLine(s string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), endOfPlan, "")
 }
 
-// param writes an argument. Those that have the names that arguments without any get are
-// written without one.
+// param writes an argument. It leaves out a name that an argument without a name would get.
 func (w *writer) param(i int, m lang.Member) {
 	switch p := positional.FindStringSubmatch(m.Name); {
 	case p != nil && p[1] == dialect.Label(i+1):
@@ -123,8 +122,8 @@ func (w *writer) comma(i int) {
 	}
 }
 
-// text writes a string. Dollar signs that would begin a reference are written as escapes,
-// and a number right behind a reference parts the two.
+// text writes a string. Dollar signs that would begin a reference are escaped, and a reference that
+// is directly followed by a digit is separated from it.
 func (w *writer) text(n lang.Node) {
 	w.out.WriteString(`"`)
 	w.Text(n,

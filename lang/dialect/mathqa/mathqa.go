@@ -1,4 +1,4 @@
-// Package mathqa reads linear formulas of MathQA: operations with a bar behind each.
+// Package mathqa reads linear formulas of MathQA: operations, each of which ends with a bar.
 //
 //	multiply(n0,const_1000)|divide(#0,const_3600)|
 //
@@ -36,7 +36,7 @@ type operation struct {
 	Args []*word `parser:"( @@ ( ',' @@ )* )? ')'"`
 }
 
-// word is a name, a number or a reference, and where it stands.
+// word is a name, a number or a reference, and its place.
 type word struct {
 	Pos  lexer.Position
 	Text string `parser:"@(Word|Number|Ref)"`
@@ -74,8 +74,8 @@ type reader struct {
 	*dialect.Builder
 	steps   []step
 	numbers dialect.Numbering
-	problem []string // its numbers
-	lacking bool     // a number that the problem does not have is referred to
+	problem []string // the numbers of the problem
+	lacking bool     // there is a reference to a number that the problem does not have
 }
 
 func read(b *dialect.Builder) {
@@ -122,7 +122,7 @@ func (r *reader) operation(at diag.Span, last bool) {
 	r.steps = append(r.steps, s)
 }
 
-// bar returns the bar behind an operation that is empty.
+// bar returns the bar after an empty operation.
 func (r *reader) bar(at diag.Span) diag.Span {
 	i := int(at.Start) + bytes.IndexByte(r.File.Text[at.Start:], '|')
 	return dialect.Span(i, i+1)
@@ -138,7 +138,7 @@ var (
 	begun  = lazyregexp.New(`^\w+(\([^)]*)?$`)
 )
 
-// wrong reports an operation that is none.
+// wrong reports an invalid operation.
 func (r *reader) wrong(op diag.Span, err error, last bool) {
 	text := r.Text(op)
 	switch at := r.errorAt(op, err); {
@@ -153,7 +153,7 @@ func (r *reader) wrong(op diag.Span, err error, last bool) {
 	}
 }
 
-// errorAt returns where reading an operation went wrong.
+// errorAt returns the place of the error in an operation.
 func (r *reader) errorAt(op diag.Span, err error) int {
 	var at participle.Error
 	if !errors.As(err, &at) {
@@ -175,10 +175,11 @@ func (r *reader) arg(at diag.Span) arg {
 	return a
 }
 
-// quantity is a number in a problem, as MathQA counts them.
+// quantity matches a number in a problem, as MathQA counts them.
 var quantity = lazyregexp.New(`[-+]?(?:\d{1,3}(?:,\d{2,3})*,\d{3}|\d+)?(?:\.?\d+)?`)
 
-// ofProblem finds the numbers of the problem, and warns of those that it lacks.
+// ofProblem finds the numbers of the problem, and warns about references to numbers that it does
+// not have.
 func (r *reader) ofProblem() {
 	problem, ok := r.Record.Member("Problem")
 	if !ok {
@@ -289,7 +290,8 @@ func (r *reader) params(s *step) {
 
 var (
 	input = lazyregexp.New(`^n\d+$`)
-	// constant is a constant: the digits after its first _ are a fraction's.
+	// constant matches a constant: the digits after its first _ are the integer part, and those
+	// after the second the fraction.
 	constant = lazyregexp.New(`^const_(\d+)(?:[_.](\d+))?$`)
 )
 
@@ -314,7 +316,7 @@ func (r *reader) value(a arg) {
 	}
 }
 
-// numberOf returns the number that a constant, or a number, says.
+// numberOf returns the value of a constant or a number.
 func numberOf(text string) (string, bool) {
 	switch text {
 	case "const_pi":

@@ -1,11 +1,11 @@
-// Package mnms reads plans of m&m's: a list of nodes with ids, in whose arguments
-// <node-0>.text, alone or in a text, is a member of the result of node 0.
+// Package mnms reads plans of m&m's: a list of nodes with ids. In their arguments <node-0>.text,
+// alone or in a text, is a member of the result of node 0.
 //
 //	[{"id": 0, "name": "image captioning", "args": {"image": "1.jpg"}},
 //	 {"id": 1, "name": "text summarization", "args": {"text": "<node-0>.text"}}]
 //
-// A plan may stand in an object as its nodes, or in a record as its plan or plan_str, a
-// string as Python writes it.
+// A plan may be the member nodes of an object, or the member plan or plan_str of a record, as a
+// string of Python.
 package mnms
 
 import (
@@ -60,7 +60,7 @@ func read(b *dialect.Builder) {
 	b.Close()
 }
 
-// list returns the list of nodes, wherever it stands.
+// list returns the list of nodes, from any of the places where it may be.
 func (r *reader) list(v tree.Value) (tree.Value, bool) {
 	v, ok := v.Inner(r.Builder)
 	switch {
@@ -84,7 +84,7 @@ func (r *reader) list(v tree.Value) (tree.Value, bool) {
 	return v, false
 }
 
-// plans returns the members that a plan may stand in.
+// plans returns the members that may contain a plan.
 func plans() []string { return []string{"nodes", "plan", "plan_str", "prediction"} }
 
 func isRecord(v tree.Value) bool { return !v.First(plans()...).Value.IsZero() }
@@ -108,7 +108,7 @@ func (r *reader) node(v tree.Value) {
 	r.nodes = append(r.nodes, n)
 }
 
-// named warns of a reference that says no member of the result.
+// named warns about a reference that names no member of the result.
 func (r *reader) named(l *tree.LabelRef, path string) {
 	if path == "" && r.Labels.Reaches(l.Label, l.User) {
 		r.Warnf(l.At, diag.NearReference, "%s is the whole result; a part of it is written %s.text", r.Text(l.At), r.Text(l.At))
@@ -186,7 +186,7 @@ func members(b *dialect.Builder, names []tree.Value) {
 	}
 }
 
-// closed says that an object has these members and no others.
+// closed writes that an object has only these members.
 func closed(b *dialect.Builder, names []tree.Value) {
 	at := tree.Join(names)
 	b.Member("required", at)

@@ -5,8 +5,8 @@
 //	 {"name": "add", "arguments": {"text": "5 * $var_1.Exchange Rate$"}, "label": "$var_2"},
 //	 {"name": "var_result", "arguments": {"sum": "$var_2.result$"}}]
 //
-// The call of var_result says what the plan's output is. A plan may stand in a record
-// with an input, an output, which is the plan, and tools, which the plan then knows.
+// The call of var_result is the plan's output. A plan may be in a record with an input, an output,
+// which is the plan, and tools, which the plan then may call.
 package nestful
 
 import (
@@ -36,7 +36,7 @@ type reader struct {
 	steps  []step
 	output tree.Value          // the arguments of var_result
 	tools  tree.Value          // of the record
-	gives  map[string][]string // the members of what each of them gives
+	gives  map[string][]string // by tool, the members of its result
 	labels tree.Labels
 	found  map[lang.Node][]tree.Found // the references in a string
 }
@@ -66,7 +66,7 @@ func read(b *dialect.Builder) {
 	r.write(root)
 }
 
-// list returns the list of calls: the document itself, or the output of a record.
+// list returns the list of calls, which is the document itself or the output of a record.
 func (r *reader) list(root tree.Value) (tree.Value, bool) {
 	switch {
 	case root.Has("output"):
@@ -100,7 +100,7 @@ func isRecords(v tree.Value) bool {
 
 func isCall(v tree.Value) bool { return v.Has("name") && (v.Has("arguments") || v.Has("label")) }
 
-// record reads what stands beside the plan.
+// record reads the other members of the record.
 func (r *reader) record(root tree.Value) {
 	r.output = root.First("var_result").Value
 	if tools := root.First("tools").Value; !tools.IsZero() {
@@ -140,7 +140,7 @@ func (r *reader) step(v tree.Value) {
 	r.steps = append(r.steps, s)
 }
 
-// resultName is the name of what is no call, but says what the output is.
+// resultName is the name of the element that is not a call but the plan's output.
 const resultName = "var_result"
 
 func (r *reader) result(s step) {
@@ -151,7 +151,7 @@ func (r *reader) result(s step) {
 	r.output = s.args
 }
 
-// label returns a label as references have it: the dollar sign before it is none of it.
+// label returns a label as in references, without the dollar sign before it.
 func label(s string) string { return strings.Trim(strings.TrimSpace(s), "$") }
 
 func (s *step) labels() []string {

@@ -14,19 +14,18 @@ import (
 	"github.com/plc-lang/plc/lang/dialect/tree"
 )
 
-// A reference is a label between dollar signs, with the way to a part of the result
-// behind it: $var1$, $var1.path[0].Field With Spaces$, $var1['objects']$. In a text that
-// is not a reference as a whole only a label that there is, or that is numbered like
-// them, makes one: $100-$200 is money.
+// A reference is a label between dollar signs, with the path to a part of the result after the
+// label: $var1$, $var1.path[0].Field With Spaces$, $var1['objects']$. In a text that is not a
+// reference as a whole, only an existing label, or one that is numbered like the labels, makes a
+// reference: $100-$200 is money.
 
-// name is a label at the start of a text.
+// name matches a label at the start of a text.
 var name = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*`)
 
-// numberedName is a label as the notation gives them.
+// numberedName matches a label in the usual form of the notation.
 var numberedName = lazyregexp.New(`^var_?\d+$`)
 
-// string finds the references in a string of the step at place user, and what nearly is
-// one.
+// string finds the references in a string of the step at place user, and text that is nearly one.
 func (r *reader) string(v tree.Value, user int) {
 	text, inside := v.Str(), v.Insides()
 	if tree.IsPlaceholder(text) {
@@ -68,7 +67,7 @@ func (r *reader) before(user int) string {
 type ref struct {
 	from, to int
 	label    string
-	path     string // behind the label, without the dollar sign
+	path     string // after the label, without the dollar sign
 }
 
 // ref reads the reference at text[at], which is a dollar sign.
@@ -77,7 +76,7 @@ func (r *reader) ref(text string, at int) (ref, bool) {
 	if label == "" {
 		return ref{}, false
 	}
-	if !r.labels.Has(label) { // a hyphen may be behind the label
+	if !r.labels.Has(label) { // the hyphen may be after the label
 		if short, _, _ := strings.Cut(label, "-"); r.labels.Has(short) {
 			label = short
 		}
@@ -92,7 +91,7 @@ func (r *reader) ref(text string, at int) (ref, bool) {
 		return ref{}, false
 	}
 	if next := name.FindString(rest[end+1:]); end > 0 && r.labels.Has(next) && !strings.HasPrefix(rest[end+1:], next+"$.") && r.opens(rest[end+1+len(next):]) {
-		return ref{}, false // the dollar sign is the first of the next one
+		return ref{}, false // the dollar sign begins the next reference
 	}
 	if _, ok := segments(rest[:end]); !ok {
 		return ref{}, false
@@ -100,12 +99,12 @@ func (r *reader) ref(text string, at int) (ref, bool) {
 	return ref{at, at + 1 + len(label) + end + 1, label, rest[:end]}, true
 }
 
-// opens reports whether what is behind a label makes a reference of it.
+// opens reports whether the text after a label makes it a reference.
 func (r *reader) opens(rest string) bool {
 	return rest != "" && strings.IndexByte("$.[", rest[0]) >= 0
 }
 
-// isNumbered reports whether a label is like those of the notation, or of the plan.
+// isNumbered reports whether a label has the form of the notation's labels, or of the plan's.
 func (r *reader) isNumbered(label string) bool {
 	if numberedName.MatchString(label) {
 		return true
@@ -135,7 +134,7 @@ func (r *reader) found1(f ref, inside func(from, to int) diag.Span, user int) tr
 	}}
 }
 
-// lacks reports a reference to a member that a function does not say it gives.
+// lacks reports a reference to a member that the function's result does not declare.
 func (r *reader) lacks(f ref, path []lang.Segment, at diag.Span) bool {
 	tool := r.steps[r.labels.Of(f.label)].name
 	fields := r.fields(tool)
@@ -154,7 +153,7 @@ func (r *reader) lacks(f ref, path []lang.Segment, at diag.Span) bool {
 	return true
 }
 
-// fields returns the members of what a tool gives; none when they are not known.
+// fields returns the members of a tool's result; none if they are not known.
 func (r *reader) fields(tool string) []string {
 	if fields, ok := r.gives[tool]; ok {
 		return fields
@@ -166,8 +165,8 @@ func (r *reader) fields(tool string) []string {
 	return fields
 }
 
-// path returns the way to the part of the result. A member that the tool gives, with dots in
-// its name, is one step of it.
+// path returns the path to the part of the result. A declared member with dots in its name is one
+// step of it.
 func (r *reader) path(f ref) []lang.Segment {
 	field := r.field(f)
 	if field == "" {
@@ -178,8 +177,8 @@ func (r *reader) path(f ref) []lang.Segment {
 	return append([]lang.Segment{dialect.Member(field)}, below...)
 }
 
-// field returns the longest name of a member of the tool's result that a path begins with; ""
-// if there is none, or what the tool gives is not known.
+// field returns the longest name of a member of the tool's result that a path begins with; "" if
+// there is none, or if the members are not known.
 func (r *reader) field(f ref) (longest string) {
 	i := r.labels.Of(f.label)
 	if i < 0 {
@@ -194,8 +193,8 @@ func (r *reader) field(f ref) (longest string) {
 	return longest
 }
 
-// segments returns the steps of a path: .name, where a dot in parentheses is none between
-// names, [0], [*] and ['name'].
+// segments returns the steps of a path: .name, in which a dot in parentheses is part of the name,
+// [0], [*] and ['name'].
 func segments(path string) (list []lang.Segment, ok bool) {
 	for path != "" {
 		var s lang.Segment
@@ -260,10 +259,10 @@ func index(s string) lang.Segment {
 	return lang.Segment{Kind: lang.Index, Index: n}
 }
 
-// nearly is a label with a path, and what may stand around it where a dollar sign should.
+// nearly matches a label with a path, and characters around it that may be meant as dollar signs.
 var nearly = lazyregexp.New(`(\$?\{{0,2}\$?)([A-Za-z_]\w*)((?:\.[A-Za-z_]\w*|\[\d+\])*)(\}{0,2}\$?)`)
 
-// near warns of what nearly is a reference, in a part of a string that begins at base.
+// near warns about text that is nearly a reference, in a part of a string that begins at base.
 func (r *reader) near(text string, base int, inside func(from, to int) diag.Span, user int) {
 	for _, m := range nearly.FindAllStringSubmatchIndex(text, -1) {
 		before, label, path, after := text[m[2]:m[3]], text[m[4]:m[5]], text[m[6]:m[7]], text[m[8]:m[9]]
@@ -281,7 +280,7 @@ func (r *reader) near(text string, base int, inside func(from, to int) diag.Span
 	}
 }
 
-// inWord reports whether text[at:] goes on with a word.
+// inWord reports whether text[at:] continues a word.
 func inWord(text string, at int) bool {
 	return at > 0 && (strings.IndexByte("_.-/@", text[at-1]) >= 0 || dialect.Word(text[at-1:at]) > 0)
 }

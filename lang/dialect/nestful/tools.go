@@ -40,7 +40,7 @@ func definitions(b *dialect.Builder, list tree.Value) {
 			continue
 		}
 		if seen[name.Str()] {
-			continue // the same function, in real data, more than once
+			continue // real data has some functions more than once
 		}
 		seen[name.Str()] = true
 		d := tree.Definition{
@@ -57,7 +57,7 @@ func definitions(b *dialect.Builder, list tree.Value) {
 	b.Close()
 }
 
-// results describe what a function gives.
+// results returns the description of a function's result.
 func results(f tree.Value) tree.Value {
 	return f.First("output_parameters", "output_parameter", "output_schema").Value
 }

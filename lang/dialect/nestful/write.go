@@ -44,11 +44,11 @@ func write(doc *lang.Document) ([]byte, diag.List) {
 	return e.Done()
 }
 
-// plainName is a member that stands behind a dot.
+// plainName matches a member that can be written after a dot.
 var plainName = lazyregexp.New(`^[^\s.\[\]'"$\n{}][^.\[\]'"$\n{}]*$`)
 
-// renamed returns the labels of results that are called by a number, which is no label here: 1
-// is var1, unless something else is.
+// renamed returns new labels for results whose name is a number, which can't be a label here: 1
+// becomes var1, unless that is used.
 func renamed(doc *lang.Document) map[string]string {
 	taken := map[string]bool{}
 	for _, name := range labels(doc) {

@@ -1,5 +1,5 @@
-// Package planstep reads and writes plans as the requirements of the planning pattern have
-// them: steps with an action, which is a tool, and results of others as {{step.path}}.
+// Package planstep reads and writes plans of the planning pattern's requirements: steps with an
+// action, which is a tool, and results of other steps as {{step.path}}.
 //
 //	{"goal": "A report", "steps": [
 //	  {"id": "1", "description": "Look it up", "action": "search", "parameters": {"q": "gdp"},
@@ -8,14 +8,14 @@
 //	   "dependencies": ["1"], "expected_output": "a page"}],
 //	 "success_criteria": ["one page"]}
 //
-// A step with a condition, "{{step.member}}", is skipped unless that is there and neither null nor
-// false: it is the _when of its call. A condition of another form is an error.
+// A step with a condition, "{{step.member}}", is skipped unless that value exists and is neither
+// null nor false: it is the _when of its call. A condition of another form is an error.
 //
-// A step without an action calls the tool step. One with a plan of its own, a sub_plan,
-// calls nothing: its result is that of each step of it by its id, and what depends on it
-// depends on all of those. The state of an execution, with the plan and the results of
-// steps, is read as well: steps that are completed have their results. As in that system, a
-// reference that finds nothing is an empty string.
+// A step without an action calls the tool step. A step with a plan of its own, a sub_plan, calls
+// nothing: its result has the results of the steps of that plan by their ids, and steps that depend
+// on it depend on all of them. The state of an execution, with the plan and the results of steps,
+// is read as well: completed steps have their results. As in that system, a reference that finds
+// nothing is an empty string.
 package planstep
 
 import (
@@ -34,23 +34,23 @@ func Notation() *dialect.Notation {
 	return &dialect.Notation{Name: "planstep", What: "a plan of steps", Read: read, Write: write}
 }
 
-// maxSteps is the most steps that a plan has, unless the options allow another number.
+// maxSteps is the maximum number of steps of a plan, unless the options set another.
 const maxSteps = 20
 
 type reader struct {
 	tree.Tokens
 	max              int
 	steps            []*leaf
-	inside           map[string][]string // the steps of the plan of a step, those of plans in it instead of their steps
+	inside           map[string][]string // by step, the steps of its plan, in which steps with plans are replaced by their steps
 	whole            []tree.Value        // the steps with a plan
-	statuses, result tree.Value          // of an execution
+	statuses, result tree.Value          // in the state of an execution
 }
 
 // leaf is a step that calls something.
 type leaf struct {
 	tree.Value
 	needs []tree.Member // the dependencies of the steps around it
-	when  tree.Member   // the condition: its own, or that of a step around it; zero is none
+	when  tree.Member   // the condition: its own, or that of a step around it; zero if none
 }
 
 func read(b *dialect.Builder) {
@@ -93,8 +93,8 @@ func read(b *dialect.Builder) {
 	b.Close()
 }
 
-// plan checks the plan of a step, and returns the ids of what it calls. Of is what holds for all of
-// its steps.
+// plan checks a plan, and returns the ids of the steps that call something. of has what all of its
+// steps inherit.
 func (r *reader) plan(plan, list tree.Value, of *leaf, around ...string) (ids []string) {
 	tree.Known(r.Builder, plan, "a plan", "goal", "steps", "success_criteria", "created_at", "estimated_total_tokens")
 	switch n := list.Len(); {
@@ -109,7 +109,8 @@ func (r *reader) plan(plan, list tree.Value, of *leaf, around ...string) (ids []
 	return ids
 }
 
-// step checks a step, and returns the ids of what it calls: itself, or the steps of its plan.
+// step checks a step, and returns the ids of the steps that call something: itself, or the steps of
+// its plan.
 func (r *reader) step(v tree.Value, of *leaf, around []string) []string {
 	id := v.Get("id").Word()
 	if !v.Is(lang.Object) || id == "" {
@@ -161,10 +162,10 @@ func (r *reader) subPlan(v *leaf, id string, around []string) []string {
 	return r.plan(plan, list, v, append(slices.Clip(around), id)...)
 }
 
-// aCondition is a condition that is one reference.
+// aCondition matches a condition that is one reference.
 var aCondition = lazyregexp.New(`^\s*\{\{\s*([^{}]*?)\s*\}\}\s*$`)
 
-// condition checks a condition, which holds as a _when does, and finds its reference.
+// condition checks a condition, which means the same as _when, and finds its reference.
 func (r *reader) condition(v tree.Value, user int) {
 	m := aCondition.FindStringSubmatch(v.Str())
 	if !v.Is(lang.String) || m == nil {
@@ -185,7 +186,7 @@ func (r *reader) condition(v tree.Value, user int) {
 	r.Find(v, user)
 }
 
-// meta writes what is said of the plan as a whole.
+// meta writes the members about the plan as a whole.
 func (r *reader) meta(plan tree.Value) {
 	if len(r.whole) == 0 && (!plan.Is(lang.Object) || plan.Len() < 2) {
 		return
@@ -207,7 +208,7 @@ func (r *reader) meta(plan tree.Value) {
 	r.Close()
 }
 
-// words writes those of these members that say something.
+// words writes those of these members that are not empty.
 func (r *reader) words(v tree.Value, names ...string) {
 	for m := range v.Members() {
 		if slices.Contains(names, m.Name) && m.Value.Kind() != lang.Null {
@@ -253,8 +254,8 @@ func (r *reader) call(s *leaf) {
 	r.Close()
 }
 
-// dependsOn writes what a step waits for: what it says, what the steps around it say and,
-// for each of them that has a plan of its own, what that calls.
+// dependsOn writes the steps that a step waits for: its own dependencies and those of the steps
+// around it; a dependency that has a plan of its own is replaced by the steps of that plan.
 func (r *reader) dependsOn(s *leaf) {
 	own := s.Member("dependencies")
 	needs := slices.Clip(s.needs)
@@ -289,7 +290,7 @@ func (r *reader) need(d tree.Value, seen map[string]bool) {
 	}
 }
 
-// forecasts writes what is expected, and what to do instead.
+// forecasts writes the expected output and the fallback.
 func (r *reader) forecasts(v tree.Value) {
 	if m := v.First("expected_output"); !m.Value.IsZero() && !(m.Value.Is(lang.String) && m.Value.Str() == "") {
 		r.Member("_expect", m.Key)
@@ -302,7 +303,7 @@ func (r *reader) forecasts(v tree.Value) {
 	}
 }
 
-// output writes the result that a step has already.
+// output writes the result that a step already has.
 func (r *reader) output(v tree.Value) {
 	id := v.Get("id").Word()
 	status, result := v.First("status").Value, v.Get("result")

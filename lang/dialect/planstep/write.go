@@ -26,7 +26,7 @@ func write(doc *lang.Document) ([]byte, diag.List) {
 	return e.Done()
 }
 
-// meta writes what is said of the plan as a whole, or what stands for it.
+// meta writes a member about the plan as a whole, or else otherwise.
 func meta(e *tree.Emitter, name, otherwise string) {
 	if n, ok := e.Meta(name); ok {
 		otherwise = string(n.AppendJSON(nil))
@@ -73,7 +73,7 @@ func step(e *tree.Emitter, c *lang.Call) {
 	e.Close("}")
 }
 
-// rest writes what few steps have.
+// rest writes members that are rarely used.
 func rest(e *tree.Emitter, c *lang.Call) {
 	if c.Rest == nil {
 		return
@@ -102,13 +102,13 @@ func rest(e *tree.Emitter, c *lang.Call) {
 	}
 }
 
-// Spell returns a reference as a token; false for one that no token can say.
+// Spell returns a reference as a token; false if no token can express it.
 func Spell(x *lang.Expr) (string, bool) {
 	names, ok := tree.SegmentNames(x.Path)
 	if !ok || len(names) == 0 || x.Kind != "state" && x.Kind != "input" {
 		return "", false
 	}
-	for len(names) > 1 && strings.HasPrefix(names[1], names[0]+".") { // a step of the plan of a step
+	for len(names) > 1 && strings.HasPrefix(names[1], names[0]+".") { // a step of a sub-plan
 		names = names[1:]
 	}
 	return tree.SpellToken(strings.Join(names, ".")), true

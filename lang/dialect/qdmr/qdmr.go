@@ -1,4 +1,4 @@
-// Package qdmr reads decompositions of questions as BREAK has them (QDMR): steps in words,
+// Package qdmr reads decompositions of questions in the format of BREAK (QDMR): steps in words,
 //
 //	return flights ;return #1 from denver ;return the lowest price of #2
 //
@@ -6,10 +6,10 @@
 //
 //	SELECT['flights'] ;FILTER['#1', 'from denver'] ;AGGREGATE['min', '#2']
 //
-// A list of these as strings, which is how Python prints it, is read too.
-// # and the number of an earlier step, counted from 1, is the result of that step; an empty
-// step between two semicolons, or an empty string in a list, counts. A step in words is a call of
-// the tool step with its description; an operator is the tool of its name.
+// It also reads a list of strings with these, as Python prints it. # and the number of an earlier
+// step, counted from 1, is the result of that step; an empty step between two semicolons, or an
+// empty string in a list, counts too. A step in words becomes a call of the tool step with its
+// description; an operator becomes a call of the tool with its name.
 package qdmr
 
 import (
@@ -39,13 +39,13 @@ type operator struct {
 	Args []*quote `parser:"( @@ ( ',' @@ )* ','? )? ']'"`
 }
 
-// word is a name and where it stands.
+// word is a name and its place.
 type word struct {
 	Pos  lexer.Position
 	Text string `parser:"@Word"`
 }
 
-// quote is a string and where it stands, quotes included.
+// quote is a string and its place, quotes included.
 type quote struct {
 	Pos  lexer.Position
 	Text string `parser:"@String"`
@@ -77,7 +77,7 @@ var (
 // step is a step as it is written.
 type step struct {
 	span   diag.Span
-	name   diag.Span // of an operator; none for a step in words
+	name   diag.Span // of an operator; zero for a step in words
 	args   []diag.Span
 	refs   [][]*dialect.NumberRef // of each argument
 	empty  bool
@@ -112,9 +112,9 @@ func read(b *dialect.Builder) {
 	r.write()
 }
 
-// pieces returns the parts of the text that are steps: between semicolons that are not in
-// quotes of a program, or lines. An empty one before a semicolon is given with it. In a list of
-// strings, an empty string is a step, too.
+// pieces returns the parts of the text that are steps: lines, or the parts between semicolons that
+// are not in quotes of a program. An empty part before a semicolon includes the semicolon. In a
+// list of strings, an empty string is a step, too.
 func (r *reader) pieces() func(yield func(diag.Span) bool) {
 	return func(yield func(diag.Span) bool) {
 		if r.Items == nil {
@@ -134,7 +134,7 @@ func (r *reader) pieces() func(yield func(diag.Span) bool) {
 	}
 }
 
-// inLines yields the steps in the lines of a span. It reports false when it was stopped.
+// inLines yields the steps in the lines of a span. It returns false if it was stopped.
 func (r *reader) inLines(all diag.Span, yield func(diag.Span) bool) bool {
 	for line := range r.Lines(all) {
 		for from := int(line.Start); from < int(line.End); {
@@ -152,7 +152,7 @@ func (r *reader) inLines(all diag.Span, yield func(diag.Span) bool) bool {
 	return true
 }
 
-// pieceEnd returns where the step at the start of a line ends.
+// pieceEnd returns the end of the step at the start of a line.
 func pieceEnd(line []byte) int {
 	if !isProgram.Match(line) {
 		if i := bytes.IndexByte(line, ';'); i >= 0 {
@@ -167,7 +167,7 @@ func pieceEnd(line []byte) int {
 		case '\'', '"':
 			n := quoted(line[i:])
 			if n == 0 {
-				continue // the grammar tells
+				continue // the grammar reports it
 			}
 			i += n - 1
 		}
@@ -214,8 +214,8 @@ func (r *reader) step(at diag.Span) {
 	}
 }
 
-// empties judges the steps that say nothing. BREAK counts them, so they keep their numbers; only
-// at the end they are none, and a last return is a plan that breaks off.
+// empties judges the empty steps. BREAK counts them, so they keep their numbers. At the end of the
+// plan they are ignored, except that a last return means that the plan was cut off.
 func (r *reader) empties() {
 	for len(r.steps) > 0 && r.steps[len(r.steps)-1].empty {
 		last := r.steps[len(r.steps)-1]
@@ -284,15 +284,15 @@ func (r *reader) findRefs(i int) {
 	}
 }
 
-// isText reports whether a # and a number are part of a name: of a longer word, or with
-// a number that is far from those of the steps.
+// isText reports whether a # and a number are only text: part of a longer word, or with a number
+// that is far from those of the steps.
 func (r *reader) isText(n *dialect.NumberRef) bool {
 	const near = 5
 	return n.Number < 0 || n.Number > len(r.steps)+near ||
 		r.InWord(int(n.At.End)) || n.At.Start > 0 && dialect.Word(string(r.File.Text[n.At.Start-1:n.At.Start])) > 0
 }
 
-// near warns of what nearly is a reference to a step before step i.
+// near warns about text that is nearly a reference to a step before step i.
 func (r *reader) near(i int) {
 	for _, a := range r.steps[i].args {
 		said, base := r.Text(a), int(a.Start)

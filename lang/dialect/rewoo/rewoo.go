@@ -3,8 +3,8 @@
 //	Plan: Find the animal. #E1 = Search[fastest land animal]
 //	Plan: How fast is it? #E2 = LLM[What is the speed of #E1?]
 //
-// The input of a tool is the text in its brackets as it stands, for the tool's first
-// param; #E and a number, anywhere in it, is the evidence of that step.
+// The input of a tool is the text in its brackets as it is, for the tool's first param; #E and a
+// number, anywhere in it, is the evidence of that step.
 package rewoo
 
 import (
@@ -24,11 +24,10 @@ func Notation() *dialect.Notation {
 
 var (
 	planHead = lazyregexp.New(`^[ \t]*Plan(?:[ \t]*\d+)?:`)
-	// stepHead is the head of a step: what it is called, its number, and the rest of
-	// the line.
+	// stepHead matches the head of a step: its label and number, and the equals sign.
 	stepHead = lazyregexp.New(`#E(\d+)[ \t]*=[ \t]*`)
-	// badStep is a line that is a step, but for a sign that lacks or is another one, or that
-	// it is an item of a list.
+	// badStep matches a line that would be a step if not for a missing or wrong character, or
+	// because it is an item of a list.
 	badStep = lazyregexp.New(`^[ \t]*(?:(?:[-*+]|\d+[.)])[ \t]+)?\**#?[ \t]*[eE][ \t]*(\d+)[ \t]*(?:[:=]|->|→)?[ \t]*[\pL_][\pL\pN_ -]*\[.*\][ \t]*$`)
 	ref     = lazyregexp.New(`#E(\d+)`)
 	nearRef = lazyregexp.New(`#[ \t]*[eE][ \t]*(\d+)|\bE(\d+)\b|#[ \t]*(\d+)\b`)
@@ -39,18 +38,18 @@ type step struct {
 	whole  diag.Span
 	label  diag.Span // E1
 	number int
-	reason []diag.Span // the plan's text before it
+	reason []diag.Span // the reasoning before it
 	tool   diag.Span
 	input  diag.Span
 	closed bool
-	broken bool // it was reported, and is no call
+	broken bool // it was reported, and is not a call
 }
 
 // reader reads a plan line by line.
 type reader struct {
 	*dialect.Builder
 	steps  []step
-	reason []diag.Span // since the last step
+	reason []diag.Span // the reasoning since the last step
 	at     int         // what was read
 }
 
@@ -63,7 +62,7 @@ func read(b *dialect.Builder) {
 	r.write()
 }
 
-// line reads a line, or a step that may be several.
+// line reads a line, or a step that may have several lines.
 func (r *reader) line() {
 	end := r.LineEnd(r.at)
 	line := string(r.File.Text[r.at:end])
@@ -85,14 +84,14 @@ func (r *reader) line() {
 		}
 		r.reason = nil
 	case len(r.reason) > 0:
-		r.reason = append(r.reason, text) // the text of a plan may be several lines
+		r.reason = append(r.reason, text) // the reasoning may have several lines
 	default:
 		r.PassOver(text)
 	}
 	r.next(end)
 }
 
-// looksLikeStep reports whether a line is a step that is not written as one.
+// looksLikeStep reports whether a line looks like a step that is not written correctly.
 func looksLikeStep(line string) bool {
 	line = strings.TrimSpace(line)
 	return strings.HasPrefix(line, "#E") || strings.HasPrefix(line, "#e") || strings.Contains(line, "= ") && strings.HasSuffix(line, "]")
@@ -106,7 +105,7 @@ func (r *reader) next(end int) {
 	}
 }
 
-// plan reads what is behind Plan: on its line: the reasoning, and a step if there is one.
+// plan reads the rest of a line after "Plan:": the reasoning, and a step if there is one.
 func (r *reader) plan(rest diag.Span) {
 	line := r.Text(rest)
 	m := stepHead.FindStringSubmatchIndex(line)
@@ -122,7 +121,7 @@ func (r *reader) plan(rest diag.Span) {
 	r.step(int(rest.Start), m)
 }
 
-// step reads the step whose head stepHead found in a line, as counted from base.
+// step reads the step whose head stepHead found; m counts from base.
 func (r *reader) step(base int, m []int) {
 	s := step{
 		label:  dialect.Span(base+m[0]+1, base+m[3]),
@@ -151,9 +150,9 @@ func (r *reader) step(base int, m []int) {
 	r.steps = append(r.steps, s)
 }
 
-// input returns the text in the brackets that open before start. It ends with the last
-// bracket of the first line that ends with one and closes as many as it opens, or else
-// of the first line that ends with one; without any it was cut off.
+// input returns the text in the brackets that open before start. It ends with the last bracket of
+// the first line that ends with one and closes as many as it opens, or else of the first line that
+// ends with one. If there is none, the plan was cut off.
 func (r *reader) input(start int) diag.Span {
 	depth, first := 1, -1
 	for line := range r.Lines(dialect.Span(start, len(r.File.Text))) {
@@ -179,7 +178,7 @@ func (r *reader) input(start int) diag.Span {
 	}
 	end := r.LineEnd(start)
 	if n := strings.LastIndexByte(string(r.File.Text[start:end]), ']'); n >= 0 {
-		return dialect.Span(start, start+n) // and something after it
+		return dialect.Span(start, start+n) // there is text after it
 	}
 	return dialect.Span(start, end)
 }
@@ -189,8 +188,7 @@ func startsStep(line string) bool {
 	return m != nil && strings.TrimSpace(line[:m[0]]) == ""
 }
 
-// after goes on behind a step: what follows on its line has to be white space, or
-// another step.
+// after continues after a step: the rest of its line has to be white space, or another step.
 func (r *reader) after(s *step) {
 	end := int(s.whole.End)
 	lineEnd := r.LineEnd(end)
@@ -207,7 +205,7 @@ func (r *reader) after(s *step) {
 	r.next(lineEnd)
 }
 
-// ending looks at what stands behind the last step.
+// ending checks the text after the last step.
 func (r *reader) ending() {
 	if len(r.reason) > 0 {
 		last := r.reason[0].Join(r.reason[len(r.reason)-1])
@@ -268,7 +266,7 @@ func (r *reader) call(s *step, refs []*dialect.NumberRef) {
 	r.Close()
 }
 
-// label returns what the evidence of a step is called: E1, however many zeros are written.
+// label returns the label of a step's evidence: E1, without leading zeros.
 func (r *reader) label(number int, at diag.Span) string {
 	if number < 0 {
 		return strings.TrimPrefix(r.Text(at), "#")
@@ -276,7 +274,7 @@ func (r *reader) label(number int, at diag.Span) string {
 	return fmt.Sprintf("E%d", number)
 }
 
-// words returns the lines of a reasoning.
+// words returns the lines of a reasoning as one text.
 func (r *reader) words(lines []diag.Span) string {
 	var words []string
 	for _, l := range lines {
@@ -287,7 +285,7 @@ func (r *reader) words(lines []diag.Span) string {
 	return strings.Join(words, "\n")
 }
 
-// param returns the param that takes a step's input; "" when it takes none and has none.
+// param returns the param for a step's input; "" if the tool has no params and the step no input.
 func (r *reader) param(s *step) string {
 	const unknown = "input"
 	if r.Options.Params == nil {
@@ -336,13 +334,13 @@ func (r *reader) parts(input diag.Span, refs []*dialect.NumberRef) (parts []dial
 	return parts
 }
 
-// near warns of what nearly is a reference to an earlier step.
+// near warns about text that is nearly a reference to an earlier step.
 func (r *reader) near(s *step, numbers *dialect.Numbering, place int) {
 	text, base := r.Text(s.input), int(s.input.Start)
 	for _, m := range nearRef.FindAllStringSubmatchIndex(text, -1) {
 		digits := text[max(m[2], m[4], m[6]):max(m[3], m[5], m[7])]
 		want := "#E" + digits
-		bare := m[6] >= 0 // #1, which may well be a rank
+		bare := m[6] >= 0 // #1, which may be a rank
 		if text[m[0]:m[1]] == want || m[0] > 0 && text[m[0]-1] == '#' || !numbers.Reaches(dialect.Number(digits), place) ||
 			bare && !dialect.IsReferred(text[:m[0]]) {
 			continue

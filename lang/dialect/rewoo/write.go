@@ -10,11 +10,11 @@ import (
 	"github.com/plc-lang/plc/lang/dialect"
 )
 
-// write writes a plan: calls of one param that is a text, in the order of the list.
+// write writes a plan of calls with one param that is a text, in the order of the list.
 func write(doc *lang.Document) ([]byte, diag.List) {
 	w := &writer{Writer: dialect.NewWriter(doc, "a ReWOO plan")}
 	for i := range doc.Calls {
-		if c := &doc.Calls[i]; c.Tool != "join" || i+1 < len(doc.Calls) { // it is in every ReWOO plan, unsaid
+		if c := &doc.Calls[i]; c.Tool != "join" || i+1 < len(doc.Calls) { // every ReWOO plan has it implicitly
 			w.call(c)
 		}
 	}
@@ -50,8 +50,8 @@ func (w *writer) call(c *lang.Call) {
 	w.Result(c)
 }
 
-// reasoning returns what a call says to people, on one line that does not look like a step; a
-// plan of ReWOO has to say something.
+// reasoning returns the description of a call, on one line that does not look like a step. A plan
+// of ReWOO must have a reasoning.
 func reasoning(c *lang.Call) string {
 	if c.Rest == nil || c.Rest.Reasoning+c.Rest.Description == "" {
 		return c.Tool
@@ -60,10 +60,10 @@ func reasoning(c *lang.Call) string {
 	return strings.ReplaceAll(words, "#E", "# E")
 }
 
-// input returns the text of a param. Text that would be read as something else is refused.
+// input returns the text of a param. It refuses text that would be read as something else.
 func (w *writer) input(n lang.Node) string {
 	var out strings.Builder
-	var refs [][]int // where they stand
+	var refs [][]int // the places of the references
 	w.Text(n,
 		func(s string) { out.WriteString(s) },
 		func(place int) {
@@ -81,7 +81,7 @@ func (w *writer) input(n lang.Node) string {
 	return text
 }
 
-// readsBack reports whether an input is read as it is written.
+// readsBack reports whether an input would be read as it is written.
 func readsBack(input string) bool {
 	file := diag.NewFile("", []byte("#E1 = T["+input+"]\nPlan: x"))
 	same := false

@@ -1,13 +1,13 @@
-// Package sealtools reads plans of Seal-Tools: calls that say what the members of their
-// results are called, in one numbering over the plan.
+// Package sealtools reads plans of Seal-Tools: calls that give names to the members of their
+// results, numbered through the plan.
 //
 //	[{"api": "getGene", "parameters": {"name": "EGFR"}, "responses": ["API_call_0", "API_call_1"]},
 //	 {"api": "explain", "parameters": {"text": "API_call_1"}, "responses": ["API_call_2"]}]
 //
-// API_call_1, alone or in a text, is the second member of what getGene gives; which that
-// is the tool says. While that is not known, each label of a call is its whole result. A
-// plan may stand in a record as its calling or the answer in its conversations, before its
-// query in a list of the two, or be a string as Python writes it.
+// API_call_1, alone or in a text, is the second member of getGene's result, as declared by the
+// tool. If the members are not known, each label of a call is its whole result. A plan may be in a
+// record as its calling or as the answer in its conversations, in a list before its query, or be a
+// string of Python.
 package sealtools
 
 import (
@@ -31,7 +31,7 @@ type call struct {
 	api    string
 	labels []tree.Value
 	params tree.Value
-	fields []string // the members of the result, in order; nil when they are not known
+	fields []string // the members of the result, in order; nil if they are not known
 }
 
 type reader struct {
@@ -39,7 +39,7 @@ type reader struct {
 	calls  []call
 	labels tree.Labels
 	found  map[lang.Node][]tree.Found
-	places map[string]int // of the labels, in their calls
+	places map[string]int // by label, its place in its call
 }
 
 func read(b *dialect.Builder) {
@@ -67,7 +67,7 @@ func read(b *dialect.Builder) {
 	b.Close()
 }
 
-// list returns the list of calls, wherever it stands.
+// list returns the list of calls, from any of the places where it may be.
 func (r *reader) list(v tree.Value) (tree.Value, bool) {
 	v, ok := v.Inner(r.Builder)
 	switch {
@@ -98,8 +98,8 @@ func (r *reader) list(v tree.Value) (tree.Value, bool) {
 	return v, false
 }
 
-// answered returns the plan in a record of a conversation, the last thing that the model says;
-// the zero Value if this is none.
+// answered returns the plan in a record of a conversation, which is the last answer of the model;
+// the zero Value if v is not such a record.
 func answered(v tree.Value) (answer tree.Value) {
 	for _, turn := range v.Get("conversations").Elements() {
 		if turn.Get("from").Str() == "gpt" {
@@ -109,7 +109,7 @@ func answered(v tree.Value) (answer tree.Value) {
 	return answer
 }
 
-// plans returns the members that a plan may stand in.
+// plans returns the members that may contain a plan.
 func plans() []string { return []string{"calling", "gold_data", "predict", "output"} }
 
 // call reads a call.
@@ -138,8 +138,8 @@ func (r *reader) call(v tree.Value) {
 	r.calls = append(r.calls, c)
 }
 
-// label notes the labels, and reports those that are there twice and calls that have
-// another number of them than their tool gives.
+// label notes the labels, and reports duplicate labels, and calls whose number of labels is not
+// that of the members of their tool's result.
 func (r *reader) label() {
 	first := map[string]tree.Value{}
 	for i := range r.calls {
@@ -169,8 +169,8 @@ var (
 	nearRef = lazyregexp.New(`(?i)[<{$\[]*\bAPI[ _-]?call[ _-]?(\d+)\b[>}$\]]*`)
 )
 
-// string finds the references in a string of the call at place user, and warns of what
-// nearly is one.
+// string finds the references in a string of the call at place user, and warns about text that is
+// nearly one.
 func (r *reader) string(v tree.Value, user int) {
 	text, inside := v.Str(), v.Insides()
 	if tree.IsPlaceholder(text) {
@@ -202,13 +202,14 @@ func (r *reader) string(v tree.Value, user int) {
 	}
 }
 
-// decorated is a reference in the dress of another notation.
+// decorated matches a reference in the style of another notation.
 var decorated = lazyregexp.New(`^(?:\$\{?|<|\{+)(API_call_\d+)[>}$]*$`)
 
-// behind is a path behind a label, which no reference has.
+// behind matches a path after a label, which references can't have.
 var behind = lazyregexp.New(`^(?:\.[A-Za-z_]\w*|\['\w+'\])+`)
 
-// around warns of signs round a reference, and of a path behind it: they stay in the text.
+// around warns about characters around a reference, and about a path after it: they stay in the
+// text.
 func (r *reader) around(text string, from, to int, inside func(from, to int) diag.Span) {
 	path := len(behind.FindString(text[to:]))
 	label := ref.FindString(text[from:to])
@@ -231,7 +232,7 @@ func (r *reader) ref(from, to int, text string, inside func(from, to int) diag.S
 	}}
 }
 
-// result returns what a label stands for.
+// result returns the expression for a label.
 func (r *reader) result(label string) *lang.Expr {
 	c := &r.calls[r.labels.Of(label)]
 	if c.fields == nil {
@@ -239,13 +240,13 @@ func (r *reader) result(label string) *lang.Expr {
 	}
 	place := r.places[label]
 	if place >= len(c.fields) {
-		return dialect.StateRef(label) // that there are more labels than members was reported
+		return dialect.StateRef(label) // more labels than members, which was reported
 	}
 	return dialect.StateRef(c.labels[0].Str(), dialect.Member(c.fields[place]))
 }
 
-// write writes a call. Its result is what its first label is called; when its members are
-// not known, all labels are.
+// write writes a call. The name of its result is its first label; if its members are not known, all
+// labels are its names.
 func (r *reader) write(c *call) {
 	r.Object(c.At())
 	r.Member("_tool", c.Member("api").Key)

@@ -8,10 +8,10 @@ import (
 	"github.com/plc-lang/plc/lang/dialect/tree"
 )
 
-// judgeKinds reports results that go into tools that take nothing of their kind. Which param
-// takes which kind does not count: published plans give the arguments in any order. A part of
-// a result, and one that stands in a text, may be of any kind. Where a reference leads nowhere
-// others may be meant for other nodes too, and nothing is said.
+// judgeKinds reports results that are given to tools that accept nothing of their kind. It ignores
+// which param accepts which kind, since published plans give the arguments in any order. A part of
+// a result, and a result in a text, may be of any kind. If a reference leads nowhere, it reports
+// nothing, since other references may be wrong too.
 func (r *reader) judgeKinds() {
 	if r.Options.Kinds == nil {
 		return
@@ -32,7 +32,7 @@ func (r *reader) judgeKinds() {
 	}
 }
 
-// kind reports a string that is a result of a kind which a node does not take.
+// kind reports a string that is a result of a kind that a node does not accept.
 func (r *reader) kind(s tree.Value, user int, takes []string) {
 	number, ok := r.Whole(s)
 	from := r.Labels.Of(number)
@@ -50,8 +50,8 @@ func (r *reader) kind(s tree.Value, user int, takes []string) {
 		r.nodes[user].task, strings.Join(takes, " and "), s.Str(), r.nodes[from].task, strings.Join(gives, " or "))
 }
 
-// fits reports whether a result of one kind can be given where another is taken. A URL is a
-// text, and may lead to what is of any kind.
+// fits reports whether a result of one kind can be given where another is accepted. A URL is a
+// text, and may lead to a resource of any kind.
 func fits(gives, takes string) bool {
 	return gives == takes || gives == "url" || gives == "text" && takes == "url"
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/plc-lang/plc/lang/dialect/tree"
 )
 
-// link is a declared link. An end is the name of a task, which several nodes may have,
-// or a node by its number.
+// link is a declared link. An end is the name of a task, which several nodes may have, or the
+// number of a node.
 type link struct {
 	tree.Value
 	source, target string
 }
 
-// pair is the two ends of a link.
+// pair has the two ends of a link.
 type pair struct{ source, target string }
 
 // ofTask and ofNode are the ends of links that name a task, or a node.
@@ -29,12 +29,12 @@ func ofTask(task string) string { return strings.ReplaceAll(task, "_", " ") }
 
 func ofNode(place int) string { return "\x00" + strconv.Itoa(place) }
 
-// ends returns the ways in which a link may name a node.
+// ends returns the names that a link may use for a node.
 func (r *reader) ends(place int) []string {
 	return []string{ofTask(r.nodes[place].task), ofNode(place)}
 }
 
-// pairs returns the links that an edge may be meant by.
+// pairs returns the links that may declare an edge.
 func (r *reader) pairs(e edge) (list []pair) {
 	for _, source := range r.ends(e.from) {
 		for _, target := range r.ends(e.to) {
@@ -97,8 +97,8 @@ func (r *reader) end(k tree.Value, which string) (end string, ok bool) {
 	return "", false
 }
 
-// maxAsked is for how many names a near one is looked for, and for how many uses a way of
-// links.
+// maxAsked is the maximum number of names for which a similar one is searched, and of uses for
+// which a path of links is searched.
 const maxAsked = 100
 
 func (r *reader) tasks() func(yield func(string) bool) {
@@ -111,9 +111,8 @@ func (r *reader) tasks() func(yield func(string) bool) {
 	}
 }
 
-// judgeLinks compares the links with the results that are used. A link without a use
-// is an order; unless arguments have names, where links are for that, it is perhaps a
-// mistake, as is a use without a link.
+// judgeLinks compares the links with the results that are used. A link without a use only sets the
+// order. If arguments have no names, it may be a mistake, and so may be a use without a link.
 func (r *reader) judgeLinks(given bool) {
 	used := map[pair]bool{}
 	for e := range r.data {
@@ -148,9 +147,9 @@ func (r *reader) judgeLinks(given bool) {
 	}
 }
 
-// implied reports whether declared links lead from one end of an edge to the other by way
-// of other nodes. The links of published plans are those of the graph that the plan was
-// made from; a result that is used again further on has no link of its own there.
+// implied reports whether declared links lead from one end of an edge to the other through other
+// nodes. The links of published plans are those of the graph that the plan was made from, which has
+// no link for a result that is used again later.
 func (r *reader) implied(e edge, targets map[string][]string) bool {
 	goal := r.ends(e.to)
 	seen := map[string]bool{}
@@ -173,13 +172,12 @@ func (r *reader) implied(e edge, targets map[string][]string) bool {
 	return false
 }
 
-// hasArguments reports whether a node has any. The links of a graph without arguments only
-// say what follows what.
+// hasArguments reports whether any node has arguments. Without arguments, links only set the order.
 func (r *reader) hasArguments() bool {
 	return slices.ContainsFunc(r.nodes, func(n node) bool { return len(n.args) > 0 })
 }
 
-// unused judges a link that no use of a result bears out; used are those that one does.
+// unused judges a link without a use of a result; used has the links with a use.
 func (r *reader) unused(k *link, used map[pair]bool) {
 	sources, targets := r.byEnd[k.source], r.byEnd[k.target]
 	source, target := r.nodes[sources[0]].task, r.nodes[targets[0]].task
@@ -202,15 +200,15 @@ func (r *reader) unused(k *link, used map[pair]bool) {
 	}
 }
 
-// isLost reports whether a reference of a node leads nowhere, which was reported: that may be
-// the one that a link is about.
+// isLost reports whether a node has a reference that leads nowhere, which was reported and may be
+// the one that a link declares.
 func (r *reader) isLost(node int) bool {
 	return slices.ContainsFunc(r.refs[node], func(l *tree.LabelRef) bool { return l.Faulty })
 }
 
-// order returns the edge that a link without data orders: from the last of its sources that
-// is before the first target behind a source, else from the first to the first other one.
-// Both are in order.
+// order returns the edge for a link without data: from the last source that is before the first
+// target after a source, else from the first source to the first other node. Both lists are in
+// order.
 func order(sources, targets []int) (e edge, ok bool) {
 	if i := sort.SearchInts(targets, sources[0]+1); i < len(targets) {
 		to := targets[i]

@@ -5,13 +5,13 @@
 //	                {"task": "Image-to-Text", "arguments": ["<node-0>"]}],
 //	 "task_links": [{"source": "Image Downloader", "target": "Image-to-Text"}]}
 //
-// Arguments are strings, for the tool's params in their order, or {name, value}. In a
-// plan of the first kind links say whose results are used; in one of the second also
-// what is only to be done before. The members may be named tool_nodes, tool_links and
-// tool_steps, and be strings of JSON; the plan may be the result of a record.
+// Arguments are strings, for the tool's params in their order, or {name, value}. In a plan of the
+// first kind links say whose results are used; in a plan of the second kind they may also only set
+// the order. The members may be named tool_nodes, tool_links and tool_steps, and be strings of
+// JSON; the plan may be the result of a record.
 //
-// Tools that are described by the kinds of what they take and give (text, image, audio, video)
-// are held to them: an audio that goes into a tool of texts is a fault.
+// If the definitions of tools give the kinds of their params and results (text, image, audio,
+// video), these are checked: audio that is given to a tool for texts is an error.
 package taskbench
 
 import (
@@ -36,7 +36,7 @@ type node struct {
 	tree.Value
 	task  string
 	args  []argument
-	after []int // nodes that it follows without using their results
+	after []int // nodes that it waits for without using their results
 }
 
 // argument is an argument of a node.
@@ -46,7 +46,7 @@ type argument struct {
 	value tree.Value
 }
 
-// edge says that the node to uses the result of the node from.
+// edge means that the node to uses the result of the node from.
 type edge struct{ from, to int }
 
 type reader struct {
@@ -54,15 +54,15 @@ type reader struct {
 	nodes []node
 	links []link
 	named bool // some arguments have names
-	// data is where each result is used first.
+	// data has the place of the first use of each result.
 	data map[edge]diag.Span
-	refs map[int][]*tree.LabelRef // of the nodes that use them
+	refs map[int][]*tree.LabelRef // by the node that uses the result
 
 	byEnd        map[string][]int // the nodes that an end of a link names
 	byName       map[string][]int // the nodes of a tool, by its plain name
 	pairsOfLinks map[pair]bool
 	ordered      map[edge]bool // by links without data
-	asked        int           // names for which a near one was looked for
+	asked        int           // names for which a similar one was searched
 }
 
 func read(b *dialect.Builder) {
@@ -173,8 +173,7 @@ func (r *reader) argument(v tree.Value, n *node) argument {
 	return argument{r.param(n.task, len(n.args)), v.At(), v}
 }
 
-// param returns the name of the tool's param at this place; arg1, arg2 … when it is not
-// known.
+// param returns the name of the tool's param at this place; arg1, arg2 … if it is not known.
 func (r *reader) param(task string, place int) string {
 	if r.Options.Params != nil {
 		if names, ok := r.Options.Params(task); ok && place < len(names) {
@@ -184,11 +183,11 @@ func (r *reader) param(task string, place int) string {
 	return fmt.Sprintf("arg%d", place+1)
 }
 
-// called returns what the result of a node is called on the whiteboard.
+// called returns the name of a node's result on the whiteboard.
 func called(number string) string { return "node-" + number }
 
-// ref notes who uses whose result. Nodes are a graph, so that one may use the result of
-// a later one, when a link says so as well.
+// ref notes which node uses which result. Since nodes are a graph, a node may use the result of a
+// later one if a link declares that.
 func (r *reader) ref(l *tree.LabelRef, _ string) {
 	r.refs[l.User] = append(r.refs[l.User], l)
 	from := r.Labels.Of(l.Label)
@@ -203,8 +202,8 @@ func (r *reader) ref(l *tree.LabelRef, _ string) {
 	l.Anywhere = l.Declared
 }
 
-// taskName warns of a text that is nothing but the name of another node's tool, or says that
-// it is what that gives.
+// taskName warns about a text that is only the name of another node's tool, or describes that
+// tool's result.
 func (r *reader) taskName(v tree.Value, user int) {
 	text := v.Str()
 	if tree.IsPlaceholder(text) || !strings.ContainsAny(text, " _-") {
@@ -222,11 +221,11 @@ func (r *reader) taskName(v tree.Value, user int) {
 	}
 }
 
-// outputOf is a text that says that it is what a tool gives.
+// outputOf matches a text that describes the result of a tool.
 var outputOf = lazyregexp.New(`(?i)^\s*<?\s*(?:the[ _-])?(?:output|result)s?[ _-](?:of|from)[ _-](.+?)\s*>?\s*$`)
 
-// meant returns the reference that a text may mean, which says that it is what the tool of
-// another node gives; "" for any other.
+// meant returns the reference that may be meant by a text that describes the result of another
+// node's tool; "" for any other text.
 func (r *reader) meant(text string, user int) string {
 	m := outputOf.FindStringSubmatch(text)
 	if m == nil {
@@ -243,7 +242,7 @@ func (r *reader) meant(text string, user int) string {
 	return ""
 }
 
-// plainName returns a name without what people write now one way, now the other.
+// plainName returns a name without differences in case and separators.
 func plainName(s string) string {
 	return strings.ToLower(strings.NewReplacer("_", " ", "-", " ").Replace(s))
 }
@@ -267,7 +266,7 @@ func (r *reader) write(plan, list tree.Value) {
 	r.Close()
 }
 
-// steps returns the words about each node, nil if there is not one for each. A string may be a
+// steps returns the descriptions of the nodes, nil if there is not one for each. A string may be a
 // list in JSON, or prose.
 func (r *reader) steps(v tree.Value) []tree.Value {
 	if v.Is(lang.String) && !strings.HasPrefix(strings.TrimSpace(v.Str()), "[") {

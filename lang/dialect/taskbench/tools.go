@@ -69,7 +69,7 @@ func definition(b *dialect.Builder, v tree.Value) {
 	b.Close()
 }
 
-// kinds writes the kinds of what a tool takes and gives, if they are said.
+// kinds writes the kinds of a tool's params and results, if they are given.
 func kinds(b *dialect.Builder, v tree.Value) {
 	if v.Get("input-type").Len() == 0 && v.Get("output-type").Len() == 0 {
 		return
@@ -91,7 +91,7 @@ func kinds(b *dialect.Builder, v tree.Value) {
 	b.Close()
 }
 
-// numbered returns a name, with a number if it is taken.
+// numbered returns a name, with a number if it is already used.
 func numbered(name string, taken map[string]bool) string {
 	free := name
 	for i := 2; taken[free]; i++ {

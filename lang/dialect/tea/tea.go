@@ -4,9 +4,9 @@
 //	  {"id": "collect", "description": "Collect the figures", "dependencies": []},
 //	  {"id": "report", "description": "Write it", "dependencies": ["collect"], "status": "pending"}]}
 //
-// A subtask calls the tool step, which sees the results of its dependencies (_scopes). One
-// that is completed has its result, and one that was skipped is not done again, and holds
-// nothing up; every other one is done.
+// A subtask calls the tool step, which sees the results of its dependencies (_scopes). A completed
+// subtask has its result; a skipped one is not done again, and does not hold up others; every other
+// subtask is done.
 package tea
 
 import (
@@ -48,7 +48,7 @@ func read(b *dialect.Builder) {
 	b.Close()
 }
 
-// meta writes what is said of the plan as a whole.
+// meta writes the members about the plan as a whole.
 func meta(b *dialect.Builder, plan tree.Value) {
 	if !plan.Has("goal") && !plan.Has("id") && !plan.Has("strategy") && !plan.Has("metadata") && !plan.Has("planning_complete") {
 		return
@@ -97,7 +97,7 @@ func subtask(b *dialect.Builder, v tree.Value, place int) {
 	b.Close()
 }
 
-// scopes says that a subtask is given the results of its dependencies.
+// scopes writes that a subtask sees the results of its dependencies.
 func scopes(b *dialect.Builder, m tree.Member) {
 	if m.Value.Len() == 0 {
 		return
@@ -110,7 +110,7 @@ func scopes(b *dialect.Builder, m tree.Member) {
 	b.Close()
 }
 
-// skipped writes the result that stands for a subtask that was skipped.
+// skipped writes the result of a subtask that was skipped.
 func skipped(b *dialect.Builder, v tree.Value) {
 	at := v.Get("status").At()
 	b.Member("_output", at)

@@ -1,13 +1,13 @@
-// Package toolcalls reads and writes the tool calls of a model's answer, as OpenAI and
-// Anthropic have them: parallel calls, without references.
+// Package toolcalls reads and writes the tool calls of a model's answer, in the formats of OpenAI
+// and Anthropic: parallel calls, without references.
 //
 //	{"role": "assistant", "tool_calls": [
 //	  {"id": "call_1", "type": "function", "function": {"name": "search", "arguments": "{\"q\": \"x\"}"}}]}
 //	{"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": "search", "input": {"q": "x"}}]}
 //
-// It is the calls, a message, an answer of the API or a conversation: calls that were made
-// after results came, and those of a later message, wait for the calls before, and results
-// that were given are there. Calls that a server ran are calls as well, if they say of what.
+// The text may be a list of calls, a message, an answer of the API or a conversation. Calls after
+// results, and calls of a later message, wait for the calls before them, and calls whose results
+// are in the conversation have them. Calls that a server made are included if they name their tool.
 package toolcalls
 
 import (
@@ -25,7 +25,7 @@ func Notation() *dialect.Notation {
 	return &dialect.Notation{Name: "toolcalls", What: "tool calls of a model", Read: read, Write: write}
 }
 
-// call is a call, in whatever form.
+// call is a call, in any of the forms.
 type call struct {
 	tree.Value
 	id, name, args tree.Value
@@ -37,11 +37,11 @@ type reader struct {
 	*dialect.Builder
 	calls   []call
 	turn    int
-	given   bool                  // results, since the last call
+	given   bool                  // there were results since the last call
 	results map[string]tree.Value // by the ids of calls
-	of      []tree.Value          // the ids that results name
-	ids     map[int][]tree.Value  // of the calls of each message
-	edges   int                   // from the calls of a message to those of the next
+	of      []tree.Value          // the ids in results
+	ids     map[int][]tree.Value  // by message, the ids of its calls
+	edges   int                   // the number of dependencies between the calls of messages
 }
 
 func read(b *dialect.Builder) {
@@ -66,7 +66,7 @@ func read(b *dialect.Builder) {
 	b.Close()
 }
 
-// orphans warns of results of calls that are not there.
+// orphans warns about results of calls that do not exist.
 func (r *reader) orphans() {
 	made := map[string]bool{}
 	for i := range r.calls {
@@ -107,8 +107,8 @@ func (r *reader) value(v tree.Value) {
 	}
 }
 
-// isCall reports whether a value is a call: of a function, of a tool that takes text
-// (custom), or of one of the server or an MCP server.
+// isCall reports whether a value is a call: of a function, of a tool that takes text (custom), or
+// of a tool of the server or an MCP server.
 func isCall(v tree.Value) bool {
 	t := v.Get("type").Str()
 	return strings.HasSuffix(t, "tool_use") || t == "function_call" || v.Get("function").Has("name") || v.Get("custom").Has("name") ||
@@ -164,7 +164,7 @@ func (r *reader) call(v tree.Value) {
 	if c.id.Str() != "" {
 		r.ids[c.turn] = append(r.ids[c.turn], c.id)
 	}
-	if m := v.First("output"); !m.Value.IsZero() && v.First("error").Value.IsZero() { // a server ran it
+	if m := v.First("output"); !m.Value.IsZero() && v.First("error").Value.IsZero() { // a server made the call
 		r.results[c.id.Str()], r.given = m.Value, true
 	}
 }
@@ -184,7 +184,7 @@ func (r *reader) arguments(v tree.Value) tree.Value {
 	return v
 }
 
-// result reads the result of a call. One that is an error is none: the call is made again.
+// result reads the result of a call. It ignores an error, so that the call is made again.
 func (r *reader) result(v tree.Value) {
 	id := v.First("tool_call_id", "tool_use_id", "call_id").Value
 	if id.Str() == "" {
@@ -202,7 +202,8 @@ func (r *reader) result(v tree.Value) {
 	}
 }
 
-// text returns the text of a result that is a list with one block of text; any other is itself.
+// text returns the text of a result that is a list with one block of text; it returns any other
+// result unchanged.
 func text(v tree.Value) tree.Value {
 	if list := v.List(); len(list) == 1 && list[0].Get("type").Str() == "text" {
 		return list[0].Get("text")
@@ -237,10 +238,10 @@ func (r *reader) write(i int) {
 	r.Close()
 }
 
-// maxEdges bounds what a small text of two large messages becomes.
+// maxEdges is the maximum number of dependencies, since two large messages may have very many.
 const maxEdges = 1_000_000
 
-// dependsOn says that a call waits for those of the message before.
+// dependsOn writes that a call waits for the calls of the message before.
 func (r *reader) dependsOn(c *call) {
 	before := r.ids[c.turn-1]
 	if r.edges += len(before); r.edges > maxEdges {

@@ -15,16 +15,16 @@ import (
 	"github.com/plc-lang/plc/lang/dialect"
 )
 
-// Emitter writes a plan as JSON of another notation. What it has written is read back,
-// and must be the same plan: what looks like a reference there and is none can't be said.
+// Emitter writes a plan as JSON of another notation. It reads back the text, which must be the same
+// plan: text that only looks like a reference in the other notation can't be written.
 type Emitter struct {
 	*dialect.Writer
 	notation *dialect.Notation
-	// Spell is a reference in the notation; false when it has none like that. Text
-	// reports that it stands in a text.
+	// Spell returns a reference in the notation; false if the notation can't express it. text says
+	// that the reference is part of a text.
 	Spell func(e *lang.Expr, text bool) (string, bool)
-	// Rename maps results that can't have their own name in the notation to the names that they
-	// get there; nil when all keep theirs.
+	// Rename maps results that can't have their own name in the notation to other names; nil if all
+	// keep their names.
 	Rename map[string]string
 
 	out []byte
@@ -35,7 +35,7 @@ func NewEmitter(doc *lang.Document, n *dialect.Notation) *Emitter {
 	return &Emitter{Writer: dialect.NewWriter(doc, n.What), notation: n}
 }
 
-// Object opens an object, List a list; Close with the bracket ends it.
+// Object opens an object; Close with the bracket ends it.
 func (e *Emitter) Object() { e.value("{") }
 
 // List opens a list.
@@ -88,7 +88,7 @@ func (e *Emitter) Node(n lang.Node) {
 	}
 }
 
-// text returns a string with its references as the notation spells them.
+// text returns a string with its references in the notation's spelling.
 func (e *Emitter) text(n lang.Node) string {
 	text := n.Text()
 	if text == nil {
@@ -128,8 +128,8 @@ func (e *Emitter) Params(c *lang.Call, without ...string) {
 	e.Close("}")
 }
 
-// Label returns the member of the state that a call writes; "" if it writes none. A write to
-// anywhere else is refused.
+// Label returns the member of the state that a call writes; "" if it writes none. It refuses a
+// write to any other place.
 func (e *Emitter) Label(c *lang.Call) string {
 	e.Result(c)
 	to := c.OutputPath()
@@ -142,10 +142,10 @@ func (e *Emitter) Label(c *lang.Call) string {
 	return ""
 }
 
-// Called returns what a result is called in the notation.
+// Called returns the name of a result in the notation.
 func (e *Emitter) Called(label string) string { return cmp.Or(e.Rename[label], label) }
 
-// ID returns the id of a call, in a notation in which the result is called by it.
+// ID returns the id of a call, in a notation in which the id is the name of the result.
 func (e *Emitter) ID(c *lang.Call) string {
 	if label := e.Label(c); label != "" && label != c.ID {
 		e.Refuse(c.OutputNode.Loc(), "an output path with another name than that of the call")
@@ -153,7 +153,7 @@ func (e *Emitter) ID(c *lang.Call) string {
 	return c.ID
 }
 
-// DependsOn writes what a call waits for as a member.
+// DependsOn writes the calls that a call waits for as a member.
 func (e *Emitter) DependsOn(c *lang.Call, name string, always bool) {
 	var list []lang.Name
 	if c.Rest != nil {
@@ -170,7 +170,7 @@ func (e *Emitter) DependsOn(c *lang.Call, name string, always bool) {
 	e.Close("]")
 }
 
-// Description returns what a call that is nothing but words has to do.
+// Description returns the description of a call of the tool step.
 func (e *Emitter) Description(c *lang.Call) string {
 	if c.Tool != dialect.StepTool {
 		e.Refuse(c.ToolNode.Loc(), "a call of the tool %q", c.Tool)
@@ -187,7 +187,7 @@ func (e *Emitter) Description(c *lang.Call) string {
 	return description
 }
 
-// isWords reports whether a string holds no reference.
+// isWords reports whether a string has no references.
 func (e *Emitter) isWords(n lang.Node) bool {
 	if n.Text() == nil {
 		return true
@@ -195,14 +195,14 @@ func (e *Emitter) isWords(n lang.Node) bool {
 	return !slices.ContainsFunc(n.Text().Parts, func(p lang.Part) bool { return p.Expr != nil && p.Expr.Op != lang.OpLiteral })
 }
 
-// Done returns what was written, or what can't be said.
+// Done returns the text, or findings about what the notation can't express.
 func (e *Emitter) Done() ([]byte, diag.List) {
 	if found := e.Found(); len(found) > 0 {
 		return nil, found
 	}
 	var out bytes.Buffer
 	if err := json.Indent(&out, e.out, "", "  "); err != nil {
-		panic(err) // it is JSON that was written
+		panic(err) // the text is JSON
 	}
 	out.WriteByte('\n')
 	back, found := e.notation.Parse(diag.NewFile("", out.Bytes()), nil)
@@ -217,8 +217,8 @@ func (e *Emitter) Done() ([]byte, diag.List) {
 	return out.Bytes(), nil
 }
 
-// differs returns the place of the first call that the plan and what was read back do not have in
-// common, or -1.
+// differs returns the place of the first call that differs between the plan and the text that was
+// read back, or -1.
 func (e *Emitter) differs(back *lang.Document) int {
 	a, b := e.Doc, back
 	for i := range min(len(a.Calls), len(b.Calls)) {
@@ -232,7 +232,7 @@ func (e *Emitter) differs(back *lang.Document) int {
 	return -1
 }
 
-// meaning returns what counts of a call.
+// meaning returns the parts of a call that must not change.
 func (e *Emitter) meaning(c *lang.Call) string {
 	params := make([]string, 0, len(c.Params))
 	for _, m := range c.Params {
@@ -254,7 +254,7 @@ func (e *Emitter) meaning(c *lang.Call) string {
 	return fmt.Sprintf("%q %q %q %q", c.Tool, params, after, when)
 }
 
-// said returns what a value says, with its references in one spelling.
+// said returns the text of a value, with its references in one spelling.
 func (e *Emitter) said(n lang.Node) string {
 	var out strings.Builder
 	switch n.Kind() {
@@ -293,8 +293,8 @@ func (e *Emitter) said(n lang.Node) string {
 	return out.String()
 }
 
-// plain returns a reference in which [0] and .0 are the same, to what the result is called in the
-// notation.
+// plain returns a reference in one spelling, in which [0] and .0 are the same, with the result's
+// name in the notation.
 func (e *Emitter) plain(x *lang.Expr) string {
 	if x.Op != lang.OpRef {
 		return x.String()
@@ -311,7 +311,7 @@ func (e *Emitter) plain(x *lang.Expr) string {
 	return (&lang.Expr{Kind: x.Kind, Path: path}).String()
 }
 
-// SegmentNames returns the steps of a path as names; false when one is neither a name nor an index
+// SegmentNames returns the steps of a path as names; false if one is neither a name nor an index
 // from the beginning.
 func SegmentNames(path []lang.Segment) (names []string, ok bool) {
 	for _, s := range path {
@@ -327,7 +327,7 @@ func SegmentNames(path []lang.Segment) (names []string, ok bool) {
 	return names, true
 }
 
-// Output writes the result that a call has already as members.
+// Output writes the result that a call already has as members.
 func (e *Emitter) Output(c *lang.Call) {
 	if c.Rest != nil && c.Rest.HasOutput {
 		e.Name("status")
@@ -342,7 +342,7 @@ func (e *Emitter) Meta(name string) (lang.Node, bool) {
 	return e.Doc.Root.At("/meta/" + name)
 }
 
-// Inside returns what write writes, as a text of its own.
+// Inside returns the text that write writes.
 func (e *Emitter) Inside(write func()) string {
 	before := e.out
 	e.out = nil

@@ -10,17 +10,17 @@ import (
 	"github.com/plc-lang/plc/lang/dialect"
 )
 
-// Labels collects the names that steps give to their results, in a notation in which a step refers
-// to earlier ones by these names, and the references. All are added in the order of the plan, then
-// judged.
+// Labels collects the names that steps give to their results, and the references to them, in a
+// notation in which steps refer to earlier ones by these names. All are added in the order of the
+// plan, then judged.
 type Labels struct {
-	Noun  string                    // what a step is called; "" is "step"
+	Noun  string                    // the word for a step; "" is "step"
 	Spell func(label string) string // a reference to a label; nil is the label itself
 
 	first map[string]int // the step that has a label first
 	steps [][]string     // the labels of each step
 	refs  []*LabelRef
-	asked int // how often a near one was looked for
+	asked int // how often a similar label was searched
 
 	prefix string // before the number of the last label
 	mixed  bool   // not all labels are the same prefix and a number
@@ -28,18 +28,17 @@ type Labels struct {
 
 // LabelRef is a reference to a label.
 type LabelRef struct {
-	At    diag.Span // as a whole
+	At    diag.Span // the whole reference
 	Name  diag.Span // the label in it
 	Label string
-	User  int // the step that refers, from 0
-	// Anywhere reports that it may be a later step as well.
+	User  int // the referring step, from 0
+	// Anywhere says that it may lead to a later step.
 	Anywhere bool
-	// Declared reports that the plan says elsewhere that it means this step.
+	// Declared says that the plan declares elsewhere that it refers to this step.
 	Declared bool
-	// Prose reports that it stands in a longer text, which no fix changes.
+	// Prose says that it is part of a longer text, which no fix changes.
 	Prose bool
-	// Faulty, after Judge, reports that the reference leads nowhere, and that this was
-	// reported.
+	// Faulty says, after Judge, that the reference leads nowhere, which was reported.
 	Faulty bool
 }
 
@@ -69,7 +68,7 @@ func (l *Labels) Has(label string) bool {
 	return ok
 }
 
-// Reaches reports whether a label is that of a step before this one.
+// Reaches reports whether a step before this one has this label.
 func (l *Labels) Reaches(label string, user int) bool {
 	i, ok := l.first[label]
 	return ok && i < user
@@ -83,7 +82,7 @@ func (l *Labels) Of(label string) int {
 	return -1
 }
 
-// Nearest returns the label that somebody who wrote this one may have meant.
+// Nearest returns the existing label that is spelled most like this one.
 func (l *Labels) Nearest(label string) (string, bool) {
 	if l.asked++; l.asked > maxAsked {
 		return "", false
@@ -91,16 +90,16 @@ func (l *Labels) Nearest(label string) (string, bool) {
 	return spell.Nearest(label, maps.Keys(l.first))
 }
 
-// maxAsked is for how many labels a near one is looked for.
+// maxAsked is the maximum number of labels for which a similar one is searched.
 const maxAsked = 200
 
-// Prefix returns what stands before the number in every label; false when not every label
-// is that and a number.
+// Prefix returns the common prefix of labels that consist of a prefix and a number; false if not
+// all labels do.
 func (l *Labels) Prefix() (prefix string, ok bool) {
 	return l.prefix, len(l.first) > 0 && !l.mixed
 }
 
-// numbered parts a label that ends in a number.
+// numbered splits a label that ends in a number.
 func numbered(label string) (prefix string, number int, ok bool) {
 	prefix = strings.TrimRight(label, "0123456789")
 	digits := label[len(prefix):]
@@ -115,8 +114,8 @@ func (l *Labels) spell(label string) string {
 	return l.Spell(label)
 }
 
-// Judge reports the references that lead nowhere. Where all labels are numbered alike, a
-// plan whose every reference is off by one is told as that.
+// Judge reports the references that lead nowhere. If all labels are numbered with the same prefix,
+// and every reference is off by one, there is one finding about that.
 func (l *Labels) Judge(b *dialect.Builder) {
 	prefix, ok := l.Prefix()
 	rest := l.refs

@@ -7,13 +7,12 @@ import (
 	"github.com/plc-lang/plc/lang/dialect"
 )
 
-// The types of a data set's tools are hints: nothing there checks them, and sound plans give
-// the text "40.7" where a number is asked for, a number for text, a matrix for an "object".
-// So a param takes all that can be meant for its type, and a result may be that. What is
-// known for sure is the members of a result that are described.
+// In data sets the types of tools are only hints: nothing checks them, and correct plans give the
+// text "40.7" for a number, a number for text, a matrix for an "object". So a param accepts every
+// value that may be meant for its type, and so may be a result. Only the described members of a
+// result are certain.
 
-// LooseSchema writes the schema of a param whose type is a hint, in the words of other
-// notations, like Schema.
+// LooseSchema writes the schema of a param whose type is only a hint. Otherwise it is like Schema.
 func LooseSchema(b *dialect.Builder, v Value) {
 	b.Object(v.At())
 	for k := range v.Members() {
@@ -26,7 +25,7 @@ func LooseSchema(b *dialect.Builder, v Value) {
 	writeTypes(b, m, loosened(types, meantFor()))
 	if isNumeric(types) && !slices.Contains(types, "string") {
 		b.Member("pattern", m.Value.All())
-		b.String("[0-9]", m.Value.All()) // text that may be a number has a digit
+		b.String("[0-9]", m.Value.All()) // text that is meant as a number has a digit
 	}
 	if items := v.Get("items"); items.Is(lang.Object) {
 		b.Member("items", v.Member("items").Key)
@@ -35,7 +34,7 @@ func LooseSchema(b *dialect.Builder, v Value) {
 	b.Close()
 }
 
-// typeMember returns the type of a schema, which may be nothing but that.
+// typeMember returns the type of a schema, which may be only the type.
 func typeMember(v Value) Member {
 	if v.Is(lang.Object) {
 		return v.Member("type")
@@ -43,7 +42,7 @@ func typeMember(v Value) Member {
 	return Member{"type", v.All(), v}
 }
 
-// loosened returns the types of what may be meant for one of the types; nil is any.
+// loosened returns the types of values that may be meant for one of the types; nil is any.
 func loosened(types []string, meant map[string][]string) (list []string) {
 	for _, t := range types {
 		more := meant[t]
@@ -55,9 +54,9 @@ func loosened(types []string, meant map[string][]string) (list []string) {
 	return list
 }
 
-// meantFor returns the types of what a param of a type takes, from a literal and from a result
-// alike. A text and an object take anything: what is no text can be written as one, and objects of
-// Python are text, lists and numbers too. A number takes what Python counts with.
+// meantFor returns, by type, the types of values that a param accepts. A text and an object accept
+// anything: other values can be written as text, and in Python text, lists and numbers are objects
+// too. A number accepts everything that Python can calculate with.
 func meantFor() map[string][]string {
 	return map[string][]string{
 		"integer": {"number", "string", "boolean"},
@@ -68,7 +67,7 @@ func meantFor() map[string][]string {
 	}
 }
 
-// meantBy returns the types of what a result of a type may be.
+// meantBy returns, by type, the types of values that a result may have.
 func meantBy() map[string][]string {
 	return map[string][]string{
 		"string":  {"string", "number", "boolean"},
@@ -80,15 +79,14 @@ func meantBy() map[string][]string {
 	}
 }
 
-// isNumeric reports whether some of the types are those of numbers, and all of those that
-// text is taken for.
+// isNumeric reports whether some of the types are numbers, and text is accepted for all of them.
 func isNumeric(types []string) bool {
 	numeric := func(t string) bool { return t == "integer" || t == "number" }
 	return len(loosened(types, meantFor())) > 0 && slices.ContainsFunc(types, numeric) &&
 		!slices.Contains(types, "array") && !slices.Contains(types, "boolean")
 }
 
-// looseResult writes the schema of a part of a result whose type is a hint.
+// looseResult writes the schema of a part of a result whose type is only a hint.
 func looseResult(b *dialect.Builder, v Value) {
 	var list []Member
 	for m := range v.Get("properties").Members() {

@@ -11,16 +11,16 @@ import (
 	"github.com/plc-lang/plc/lang/dialect"
 )
 
-// Nodes are the references <node-0>, <node-0>.field of a plan.
+// Nodes finds the references <node-0>, <node-0>.field of a plan.
 type Nodes struct {
 	*dialect.Builder
 	Labels Labels // the numbers of the nodes
-	// Called returns the name of a node's result on the whiteboard; nil uses its number.
+	// Called returns the name of a node's result on the whiteboard; if nil, that is its number.
 	Called func(number string) string
 	// Ref is called for each reference before it is judged, and may be nil.
 	Ref func(r *LabelRef, path string)
-	// Meant is the reference that a placeholder may mean; where it gives "", and when it is
-	// nil, that is the one to the node before.
+	// Meant returns the reference that a placeholder may mean. If it returns "", or is nil, that is
+	// a reference to the node before.
 	Meant func(text string, user int) string
 
 	found map[lang.Node][]Found
@@ -31,15 +31,15 @@ var (
 	nodePath = lazyregexp.New(`\.(\w+)|\[(-?\d+)\]|\['([^']+)'\]|\["([^"]+)"\]`)
 	// nearNode matches what is almost a reference.
 	nearNode = lazyregexp.New(`(?i)<\s*(?:(?:the\s+)?(?:output|result)s?\s+(?:of|from)\s+)?node[\s_-]*(\d+)(?:[\s_.-]*(?:output|result))?\s*>|[{\[$]*\bnode[-_](\d+)\b[}\]$]*`)
-	// placeholder stands for something that is to be put in.
+	// placeholder matches a text that stands for a value to be filled in.
 	placeholder = lazyregexp.New(`^\s*<[A-Za-z]+(?:[ _-][A-Za-z]+)+>\s*$`)
 )
 
 // SpellNode returns a reference to the node of this number.
 func SpellNode(number string) string { return "<node-" + number + ">" }
 
-// Find finds the references in a value of the node at place user, and warns of what
-// nearly is one.
+// Find finds the references in a value of the node at place user, and warns about text that is
+// nearly one.
 func (n *Nodes) Find(v Value, user int) {
 	if n.found == nil {
 		n.found = map[lang.Node][]Found{}
@@ -51,7 +51,7 @@ func (n *Nodes) Find(v Value, user int) {
 	})
 }
 
-// Whole returns the number of the node whose result a string is, and nothing else.
+// Whole returns the number of the node if a string is only a reference to its result.
 func (n *Nodes) Whole(v Value) (number string, ok bool) {
 	m := nodeRef.FindStringSubmatch(v.Str())
 	if m == nil || m[0] != v.Str() || m[2] != "" {
@@ -94,8 +94,8 @@ func (n *Nodes) before(user int) string {
 	return SpellNode(n.Labels.steps[user-1][0])
 }
 
-// Placeholder warns of a string that only says what belongs there. The reference that was
-// perhaps meant may be "".
+// Placeholder warns about a string that only describes the value that belongs there. meant is the
+// reference that was perhaps meant, or "".
 func Placeholder(b *dialect.Builder, v Value, meant string) {
 	f := b.Warnf(v.All(), diag.NearReference, "%q is just text, a placeholder and no reference", v.Str())
 	if meant != "" {
@@ -104,7 +104,7 @@ func Placeholder(b *dialect.Builder, v Value, meant string) {
 	}
 }
 
-// IsPlaceholder reports whether a text only says what belongs in its place.
+// IsPlaceholder reports whether a text only describes the value that belongs in its place.
 func IsPlaceholder(text string) bool { return placeholder.MatchString(text) }
 
 func (n *Nodes) ref(text string, m []int, inside func(from, to int) diag.Span, user int) Found {
@@ -144,7 +144,7 @@ func nodeSegments(path string) (list []lang.Segment) {
 	return list
 }
 
-// near warns of what nearly is a reference, in a part of a string that begins at base.
+// near warns about text that is nearly a reference, in a part of a string that begins at base.
 func (n *Nodes) near(text string, base int, inside func(from, to int) diag.Span, user int) {
 	for _, m := range nearNode.FindAllStringSubmatchIndex(text, -1) {
 		digits := text[max(m[2], m[4]):max(m[3], m[5])]

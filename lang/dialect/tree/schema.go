@@ -9,24 +9,24 @@ import (
 	"github.com/plc-lang/plc/lang/dialect"
 )
 
-// Definition is a tool as other notations define it.
+// Definition is the definition of a tool in another notation.
 type Definition struct {
 	At          diag.Span
 	Name        Value
 	Description Value
 	Params      []Value // each a map from names to schemas, or a schema of an object
-	Required    Value   // the names of the params that must be given; zero when the params say
+	Required    Value   // the names of the params that must be given; zero if the params themselves say so
 	Results     Value   // like one of Params
 	Effects     string  // as JSON, "" for none
-	// Needed reports that a param must be given unless something is said to the contrary.
+	// Needed says that a param must be given unless it says otherwise.
 	Needed bool
-	// Loose reports that types are hints: that a param takes all that can be meant for its
-	// type, and that a result may be that.
+	// Loose says that types are only hints: a param accepts every value that may be meant for its
+	// type, and a result may have any of these types.
 	Loose bool
 }
 
-// Write writes the definition as a member of the map of tools. Params that are listed are all
-// that the tool takes.
+// Write writes the definition as a member of the map of tools. If params are listed, the tool
+// accepts no others.
 func (d *Definition) Write(b *dialect.Builder) {
 	b.Member(d.Name.Str(), d.Name.All())
 	b.Object(d.At)
@@ -62,8 +62,8 @@ func (d *Definition) Write(b *dialect.Builder) {
 	b.Close()
 }
 
-// params returns the params, and the names of those that must be given. The first of a name
-// counts.
+// params returns the params, and the names of those that must be given. If two have the same name,
+// the first counts.
 func (d *Definition) params() (list []Member, required []string) {
 	for _, v := range d.Params {
 		more, names := fields(v)
@@ -83,12 +83,12 @@ func (d *Definition) params() (list []Member, required []string) {
 	return list, required
 }
 
-// isOpen reports whether the schema of params lets there be others than it lists.
+// isOpen reports whether the schema of params allows others than it lists.
 func isOpen(v Value) bool {
 	return !v.Is(lang.Object) || v.Get("additionalProperties").Kind() == lang.True
 }
 
-// Closed says that an object has the members that its schema lists, and no others.
+// Closed writes that an object has only the members that its schema lists.
 func Closed(b *dialect.Builder, at diag.Span) {
 	b.Member("additionalProperties", at)
 	b.JSON("false", at)
@@ -130,9 +130,9 @@ func fields(v Value) (list []Member, required []string) {
 	return list, required
 }
 
-// isSchema reports whether an object is the schema of an object, and no map of schemas, one of
-// which is named properties: it has a type, or nothing but properties, which are not what is
-// said of one member.
+// isSchema reports whether an object is the schema of an object, rather than a map of schemas, one
+// of which is named properties: it has a type, or only properties that are not themselves the
+// schema of one member.
 func isSchema(v Value) bool {
 	p := v.Get("properties")
 	if !p.Is(lang.Object) {
@@ -141,14 +141,15 @@ func isSchema(v Value) bool {
 	return v.Get("type").Is(lang.String) || v.Len() == 1 && !p.Get("type").Is(lang.String) && !p.Get("description").Is(lang.String)
 }
 
-// needed returns the params that must be given, in a notation that says so of each: those
-// that say they are required; when none says so or not, those that are not said to be
-// optional and have no default; and none when some have a default, but nothing else is said.
+// needed returns the params that must be given, in a notation in which each param may say so: the
+// params that say that they are required. If no param says whether it is required, it returns those
+// that are not described as optional and have no default; and none if defaults are the only
+// information.
 func needed(list []Member) (names []string) {
 	said, defaults := false, false
 	for _, m := range list {
 		if m.Value.Has("required") {
-			return nil // fields told
+			return nil // the members say whether they are required
 		}
 		said = said || m.Value.Has("optional")
 		defaults = defaults || m.Value.Has("default") || m.Value.Has("default_value")
@@ -161,8 +162,8 @@ func needed(list []Member) (names []string) {
 	return names
 }
 
-// isOptional reports whether a param has a default, or a type or words that say it may
-// be left out.
+// isOptional reports whether a param has a default, or a type or description that says it may be
+// left out.
 func isOptional(v Value) bool {
 	if v.Has("default") || v.Has("default_value") {
 		return true
@@ -170,14 +171,14 @@ func isOptional(v Value) bool {
 	return speaksOfDefault(v.Get("type").Str() + " " + v.Get("description").Str())
 }
 
-// speaksOfDefault reports whether words say that something may be left out.
+// speaksOfDefault reports whether a description says that something may be left out.
 func speaksOfDefault(words string) bool {
 	words = strings.ToLower(words)
 	return strings.Contains(words, "optional") || strings.Contains(words, "default")
 }
 
-// Results writes the schema of a tool's result: an object with the members that are
-// described, all of which it has, and maybe others. The types of loose ones are hints.
+// Results writes the schema of a tool's result: an object that has all described members, and
+// perhaps others. With loose, types are only hints.
 func Results(b *dialect.Builder, v Value, loose bool) {
 	write := Schema
 	if loose {
@@ -208,8 +209,8 @@ func writeMembers(b *dialect.Builder, at diag.Span, list []Member, write func(*d
 	b.Close()
 }
 
-// resultFields returns the members of a result; false when it is no object with members, or
-// nothing is said of them.
+// resultFields returns the members of a result; false if it is not an object with members, or they
+// are not described.
 func resultFields(v Value) (list []Member, ok bool) {
 	list, _ = fields(v)
 	return list, v.Is(lang.Object) && (!v.Has("type") || isSchema(v) || v.Get("type").Is(lang.Object))
@@ -226,8 +227,8 @@ func ResultNames(v Value) (names []string) {
 	return names
 }
 
-// Schema writes a schema in the words of other notations: the types are those of
-// Python or of prose as well, and one that is unknown is any.
+// Schema writes a schema of another notation as JSON Schema. Its types may also be those of Python
+// or words of prose; an unknown type allows anything.
 func Schema(b *dialect.Builder, v Value) {
 	if !v.Is(lang.Object) {
 		b.Object(v.At())
@@ -249,8 +250,7 @@ func Schema(b *dialect.Builder, v Value) {
 	b.Close()
 }
 
-// keyword writes a member of a schema, when it is one that bears on values, or is for
-// people.
+// keyword writes a member of a schema if it affects values or is for people.
 func keyword(b *dialect.Builder, m Member, properties []Member) {
 	switch m.Name {
 	case "type":
@@ -291,7 +291,7 @@ func writeType(b *dialect.Builder, m Member) {
 	writeTypes(b, m, typesIn(m.Value))
 }
 
-// typesIn returns the types of JSON that a word, or a list of words, means; nil is any.
+// typesIn returns the JSON types for a word, or a list of words; nil is any.
 func typesIn(v Value) (types []string) {
 	words := []string{v.Str()}
 	if v.Is(lang.Array) {
@@ -326,7 +326,7 @@ func writeTypes(b *dialect.Builder, m Member, types []string) {
 	b.Close()
 }
 
-// typesOf returns the types of JSON that a word for a type means; nil is any.
+// typesOf returns the JSON types for the name of a type; nil is any.
 func typesOf(word string) (types []string) {
 	word = strings.ToLower(word)
 	for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return r == '|' || r == ',' }) {

@@ -10,7 +10,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect"
 )
 
-// DependsOn writes the steps that one waits for, if there are any.
+// DependsOn writes the steps that a step waits for, if there are any.
 func DependsOn(b *dialect.Builder, m Member) {
 	if m.Value.Len() == 0 {
 		return
@@ -23,7 +23,7 @@ func DependsOn(b *dialect.Builder, m Member) {
 	b.Close()
 }
 
-// IsNames reports whether a value is a list of names, or none; another one is reported.
+// IsNames reports whether a value is missing or a list of names. It reports any other value.
 func IsNames(b *dialect.Builder, m Member) bool {
 	if m.Value.IsZero() || m.Value.Kind() == lang.Null {
 		return true
@@ -38,8 +38,8 @@ func IsNames(b *dialect.Builder, m Member) bool {
 	return ok
 }
 
-// Output writes the result that a step has already; one that is null is "", so that it is
-// known to be done.
+// Output writes the result that a step already has; it writes null as "", so that the step counts
+// as done.
 func Output(b *dialect.Builder, status, result Value) {
 	b.Member("_output", status.At())
 	if result.IsZero() || result.Kind() == lang.Null {
@@ -60,7 +60,7 @@ func Status(b *dialect.Builder, v Value, statuses ...string) string {
 	return v.Str()
 }
 
-// Prose writes words for people as a member, if there are any.
+// Prose writes a text for people as a member, if there is one.
 func Prose(b *dialect.Builder, name string, m Member) {
 	if m.Value.Is(lang.String) && m.Value.Str() != "" {
 		b.Member(name, m.Key)
@@ -68,7 +68,7 @@ func Prose(b *dialect.Builder, name string, m Member) {
 	}
 }
 
-// Description writes what a step in words is to do, the param of the tool step.
+// Description writes the description of a step in words, which is the param of the tool step.
 func Description(b *dialect.Builder, v Value, at diag.Span) {
 	b.Member("description", at)
 	if v.Is(lang.String) {
@@ -78,8 +78,8 @@ func Description(b *dialect.Builder, v Value, at diag.Span) {
 	}
 }
 
-// Steps returns the list of a plan's steps: the value itself, or what is below the first of the
-// members, at any depth, that is there. It may be JSON in a string.
+// Steps returns the list of a plan's steps: the value itself, or the value of the first of these
+// members that exists, at any depth. It may be JSON in a string.
 func Steps(b *dialect.Builder, v Value, what string, members ...string) (list, owner Value, ok bool) {
 	if v, ok = v.Inner(b); !ok {
 		return v, owner, false

@@ -9,15 +9,15 @@ import (
 	"github.com/plc-lang/plc/lang/dialect"
 )
 
-// Tokens are the references {{step}} and {{step.path}} of a plan; a token whose root is no
-// step is a param of the run, of its input.
+// Tokens finds the references {{step}} and {{step.path}} of a plan. A token whose root is not a
+// step is a param of the run, in its input.
 type Tokens struct {
 	*dialect.Builder
 	Labels Labels // the ids of the steps
-	// AnyOrder reports that a step may refer to a later one.
+	// AnyOrder says that a step may refer to a later one.
 	AnyOrder bool
-	// Below are the ids of the steps around a step, from the outermost, for steps whose results
-	// stand below those of others; it may be nil.
+	// Below has, by step, the ids of the steps around it, the outermost first, for steps whose
+	// results are below those of others; it may be nil.
 	Below map[string][]string
 
 	found map[lang.Node][]Found
@@ -34,8 +34,8 @@ var (
 // SpellToken returns a reference to the step with this id.
 func SpellToken(id string) string { return "{{" + id + "}}" }
 
-// Find finds the references in a value of the step at place user, and warns of what
-// nearly is one.
+// Find finds the references in a value of the step at place user, and warns about text that is
+// nearly one.
 func (t *Tokens) Find(v Value, user int) {
 	if t.found == nil {
 		t.found = map[lang.Node][]Found{}
@@ -61,7 +61,7 @@ func (t *Tokens) string(v Value, user int) {
 		last = m[1]
 		if f, ok := t.token(text, m, inside, user); ok {
 			if len(matches) == 1 && m[0] == space && strings.TrimSpace(text[m[1]:]) == "" {
-				f.From, f.To = 0, len(text) // white space around it is none of the value
+				f.From, f.To = 0, len(text) // white space around it is not part of the value
 			}
 			found = append(found, f)
 		}
@@ -72,7 +72,7 @@ func (t *Tokens) string(v Value, user int) {
 	}
 }
 
-// token reads {{…}}; it is false, and there is a warning, when that is no reference.
+// token reads {{…}}. If that is not a reference, it warns and returns false.
 func (t *Tokens) token(text string, m []int, inside func(from, to int) diag.Span, user int) (Found, bool) {
 	inner := strings.TrimSpace(text[m[2]:m[3]])
 	start := m[2] + strings.Index(text[m[2]:m[3]], inner)
@@ -116,8 +116,8 @@ func (t *Tokens) Result(id string, below ...lang.Segment) *lang.Expr {
 	return dialect.StateRef(around[0], append(append(path, dialect.Member(id)), below...)...)
 }
 
-// root returns the step, or else the param, that a token begins with; "" if it begins with
-// neither. The id of a step may have any signs in it.
+// root returns the step, or else the param, that a token begins with; "" if it begins with neither.
+// The id of a step may contain any characters.
 func (t *Tokens) root(inner string) string {
 	for end := len(inner); end > 0; end = strings.LastIndexByte(inner[:end], '.') {
 		if t.Labels.Has(inner[:end]) {
@@ -135,7 +135,7 @@ func pathSegments(path string) (list []lang.Segment) {
 	return list
 }
 
-// near warns of what nearly is a reference, in a part of a string that begins at base.
+// near warns about text that is nearly a reference, in a part of a string that begins at base.
 func (t *Tokens) near(text string, base int, inside func(from, to int) diag.Span, user int) {
 	for _, m := range nearToken.FindAllStringSubmatchIndex(text, -1) {
 		i := 2

@@ -12,7 +12,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect"
 )
 
-// Value is a value of the original, or of JSON or YAML in it. The zero Value is none.
+// Value is a value of the original, or of JSON or YAML in it. The zero Value is no value.
 type Value struct {
 	lang.Node
 	in *source
@@ -25,14 +25,15 @@ type Member struct {
 	Value Value
 }
 
-// source is a text with values, and where it stands in the original.
+// source is a text with values, and its place in the original.
 type source struct {
 	file   *diag.File
 	origin *diag.File
-	pieces []diag.Piece // one after the other; nil when file is the original
+	pieces []diag.Piece // one after the other; nil if file is the original
 }
 
-// depth returns how deep values may nest: less than a plan, because they become part of one.
+// depth returns the maximum depth of values, which is less than that of a plan, because they become
+// part of one.
 func depth(o *dialect.Options) int {
 	if o.MaxDepth > 0 {
 		return o.MaxDepth
@@ -40,8 +41,8 @@ func depth(o *dialect.Options) int {
 	return 240
 }
 
-// Read reads the original as JSON, with comments and trailing commas. It is false
-// when that was not possible; why is reported then.
+// Read reads the original as JSON, with comments and trailing commas. If that is not possible, it
+// reports why and returns false.
 func Read(b *dialect.Builder) (Value, bool) {
 	part := dialect.Span(b.Start(), len(b.File.Text))
 	root, found := lang.ReadValueIn(b.File, part, &lang.Options{MaxBytes: b.Options.MaxBytes, MaxDepth: depth(b.Options)})
@@ -102,7 +103,7 @@ func (v Value) All() diag.Span {
 	return v.Inside(0, len(v.Str()))
 }
 
-// Is reports whether there is a value and it is of this kind.
+// Is reports whether v is a value of this kind.
 func (v Value) Is(k lang.Kind) bool { return !v.IsZero() && v.Kind() == k }
 
 // Elements returns the elements of a list; none for other kinds.
@@ -155,7 +156,7 @@ func (v Value) Member(name string) Member {
 	return Member{m.Name, v.in.key(m.Key), Value{m.Value, v.in}}
 }
 
-// First returns the first of the members with these names that is there and not null.
+// First returns the first of the members with these names that exists and is not null.
 func (v Value) First(names ...string) Member {
 	for _, name := range names {
 		if m := v.Member(name); !m.Value.IsZero() && m.Value.Kind() != lang.Null {
@@ -175,8 +176,7 @@ func (v Value) Has(names ...string) bool {
 	return true
 }
 
-// Word returns the text of a string, and of a number or boolean what is written; "" for
-// other kinds.
+// Word returns the text of a string, or a number or boolean as it is written; "" for other kinds.
 func (v Value) Word() string {
 	switch v.Kind() {
 	case lang.String:
@@ -187,7 +187,7 @@ func (v Value) Word() string {
 	return ""
 }
 
-// Describe says in words what kind of value it is.
+// Describe returns the kind of the value in words.
 func (v Value) Describe() string {
 	if v.IsZero() {
 		return "nothing"
@@ -195,9 +195,9 @@ func (v Value) Describe() string {
 	return []string{"null", "a boolean", "a boolean", "a number", "a string", "a list", "an object"}[v.Kind()]
 }
 
-// Inner returns the value in JSON that a string holds; any other value is it itself. Quotes
-// and words of Python are read as well: that is how such strings come from programs.
-// It is false when the string holds no JSON; why is reported then.
+// Inner returns the JSON value in a string; it returns any other value unchanged. It also reads
+// quotes and words of Python, since programs write such strings. If the string is not JSON, it
+// reports why and returns false.
 func (v Value) Inner(b *dialect.Builder) (Value, bool) {
 	if !v.Is(lang.String) {
 		return v, !v.IsZero()
@@ -211,7 +211,7 @@ func (v Value) Inner(b *dialect.Builder) (Value, bool) {
 	return Value{root, in}, !root.IsZero() && !found.HasErrors()
 }
 
-// isPython reports whether what was mended is a string or a word as Python writes it.
+// isPython reports whether the mended text is a string or a word of Python.
 func isPython(text []byte, at diag.Span) bool {
 	word := string(text[at.Start:at.End])
 	return strings.HasPrefix(word, "'") || word == "True" || word == "False" || word == "None"
@@ -232,7 +232,7 @@ func (v Value) decoded() *source {
 	return in
 }
 
-// append adds a character and where it stands in the original.
+// append adds a character and its place in the original.
 func (s *source) append(at, from diag.Span) {
 	kind := diag.Construct
 	if string(s.file.Text[at.Start:at.End]) == string(s.origin.Text[from.Start:from.End]) {
@@ -247,16 +247,16 @@ func (s *source) append(at, from diag.Span) {
 	s.pieces = append(s.pieces, diag.Piece{At: at, From: from, Kind: kind})
 }
 
-// Beside reports the members of an object with a plan that its notation does not have,
-// unless it is a record: an object with one of these members, among which the plan is one.
+// Beside reports unknown members of an object with a plan, unless the object is a record, which has
+// one of the members in record.
 func Beside(b *dialect.Builder, v Value, record []string, names ...string) {
 	if !slices.ContainsFunc(record, func(name string) bool { return v.Has(name) }) {
 		Known(b, v, "the plan", names...)
 	}
 }
 
-// Known reports the members of an object that its notation does not have. One that says when a step
-// is done is an error, since the step would be done in any case; others are passed over.
+// Known reports the members of an object that its notation does not have. A condition is an error,
+// since the step would be done in any case; other members are skipped.
 func Known(b *dialect.Builder, v Value, what string, names ...string) {
 	for m := range v.Members() {
 		switch {
@@ -273,13 +273,13 @@ func conditions() []string {
 	return []string{"condition", "conditions", "if", "only_if", "run_if", "skip_if", "unless", "when"}
 }
 
-// IsCondition reports whether a value says when something is done: null, "" and true are always.
+// IsCondition reports whether a value is a condition: null, "" and true are not.
 func IsCondition(v Value) bool {
 	return !v.IsZero() && v.Kind() != lang.Null && v.Kind() != lang.True && !(v.Is(lang.String) && v.Str() == "")
 }
 
-// Records returns the values of a text with one on each line; a text that is one value is
-// that. What can't be read is reported.
+// Records returns the values of a text with one value per line, or the only value of a text. It
+// reports values that can't be read.
 func Records(b *dialect.Builder) iter.Seq[Value] {
 	return func(yield func(Value) bool) {
 		in := &source{file: b.File, origin: b.File}

@@ -8,7 +8,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect"
 )
 
-// Found is a reference that a notation has in a string.
+// Found is a reference that was found in a string.
 type Found struct {
 	From, To int // in the string's Str
 	Part     func(at diag.Span) dialect.Part
@@ -69,8 +69,8 @@ func Scalar(b *dialect.Builder, v Value) {
 	}
 }
 
-// Words writes a value that is for people, or is taken as it is, outside the params of
-// calls: there no string is read for references, and no dagger needs another.
+// Words writes a value outside the params of calls, for example one for people. There, strings are
+// not read for references, so daggers need no escapes.
 func Words(b *dialect.Builder, v Value) {
 	switch v.Kind() {
 	case lang.Object:
@@ -102,7 +102,8 @@ func Params(b *dialect.Builder, v Value, find func(Value) []Found) {
 	}
 }
 
-// Param writes the name of a param; false, and reported, for one that no param can have.
+// Param writes the name of a param. If no param can have this name, it reports that and returns
+// false.
 func Param(b *dialect.Builder, name string, at diag.Span) bool {
 	if strings.HasPrefix(name, "_") {
 		b.Errorf(at, diag.BadNotation, "the name of a param does not begin with _, and %q does", name)

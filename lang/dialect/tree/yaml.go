@@ -10,8 +10,8 @@ import (
 	"github.com/plc-lang/plc/lang/yaml"
 )
 
-// ReadAny reads the original as JSON when it begins with a bracket, and as YAML
-// otherwise. It is false when that was not possible; why is reported then.
+// ReadAny reads the original as JSON if it begins with a bracket, and as YAML otherwise. If that is
+// not possible, it reports why and returns false.
 func ReadAny(b *dialect.Builder) (Value, bool) {
 	start := bytes.TrimLeft(b.File.Text[b.Start():], " \t\r\n")
 	if len(start) == 0 || start[0] == '{' || start[0] == '[' || bytes.HasPrefix(start, []byte("//")) {
@@ -30,7 +30,7 @@ func ReadAny(b *dialect.Builder) (Value, bool) {
 	return Value{read, in}, !read.IsZero() && !found.HasErrors()
 }
 
-// maxNodes and maxOut bound what aliases make of a small text.
+// maxNodes and maxOut bound the size of a small text after its aliases are expanded.
 const (
 	maxNodes = 1 << 21
 	maxOut   = 256 << 20
