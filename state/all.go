@@ -6,9 +6,9 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// WriteAll applies a write to several paths, in order: all or, when one of them
-// can't take the value, none (plan-language §4, fan-out). Otherwise it is as
-// Write; to take writes back, all writes to their kinds land again.
+// WriteAll applies a write to several paths, in order (plan-language §4, fan-out). If one of them
+// can't take the value, it applies none. Otherwise it works like Write. To undo writes, it applies
+// all writes to their kinds again.
 func (w *Whiteboard) WriteAll(at Place, paths []Path, method Method, value json.RawMessage) error {
 	raw := jsonscan.Compacted(value)
 	w.mu.Lock()
@@ -23,7 +23,7 @@ func (w *Whiteboard) WriteAll(at Place, paths []Path, method Method, value json.
 	return nil
 }
 
-// undo takes the writes behind the first n of the log back.
+// undo removes all but the first n writes of the log.
 func (w *Whiteboard) undo(n int) {
 	touched := make(map[*kind]bool)
 	for w.log.len > n {

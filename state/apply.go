@@ -11,13 +11,12 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// Apply does one write on one document, the value of a kind, and returns the
-// document as it is then (plan-language §4 and §6). below is the path without its
-// kind; a nil document is nothing. A write that can't be applied returns an *Error
-// whose Path is below the document.
+// Apply does one write on a document, which is the value of a kind, and returns the new document
+// (plan-language §4 and §6). below is the path without its kind; a nil document means no value. A
+// write that can't be applied returns an *Error whose Path is below the document.
 //
-// It says what a write means in the plainest way, and costs the size of the
-// document. A Whiteboard gives the same at the cost of the write.
+// Apply is the simplest definition of a write, and its cost is linear in the size of the document.
+// A Whiteboard gives the same result at the cost of the write alone.
 func Apply(doc json.RawMessage, below Path, method Method, value json.RawMessage) (json.RawMessage, error) {
 	out, err := applyRoot(jsonscan.Compacted(doc), below, method, jsonscan.Compacted(value))
 	if err != nil {
@@ -58,7 +57,8 @@ func applyAt(doc []byte, below Path, depth int, method Method, value []byte) ([]
 	return put(doc, name, child), nil
 }
 
-// empty returns what a segment makes of nothing: a list for [0] alone.
+// empty returns the container that a segment creates where there is no value: a list for [0], an
+// object otherwise.
 func empty(seg Segment) []byte {
 	switch {
 	case seg.Kind == Index && seg.Index == 0:
@@ -101,7 +101,7 @@ func pick(doc []byte, seg Segment) (string, []byte, *Error) {
 	return seg.Name, nil, nil
 }
 
-// combine returns the value that a method makes of what is there.
+// combine returns the result of a method on the present value.
 func combine(doc []byte, method Method, value []byte) ([]byte, *Error) {
 	have, written := shapeOf(doc), shapeOf(value)
 	switch method {
@@ -145,16 +145,15 @@ func push(doc, value []byte) []byte {
 	return put(doc, "-1", value) // sjson's name for the end of a list
 }
 
-// put replaces or adds a child of an object or a list. It is the one place where
-// sjson is used. sjson takes a path, does nothing without an error where the path
-// is no plain one, and can't name the member "".
+// put replaces or adds a child of an object or a list. Only this function uses sjson. sjson takes a
+// path, silently does nothing if the path is not a plain one, and can't name the member "".
 func put(doc []byte, name string, value []byte) []byte {
 	path := gjson.Escape(name)
 	if name == "" {
 		return putUnnamed(doc, value)
 	}
 	if name[0] == ':' {
-		path = ":" + path // a first colon is sjson's mark for a name of digits
+		path = ":" + path // sjson takes digits after a colon as a name
 	}
 	out, err := sjson.SetRawBytes(doc, path, value)
 	if err != nil {

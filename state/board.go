@@ -13,7 +13,7 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// Method says how a written value combines with what is there (plan-language §6).
+// Method defines how a written value is combined with the present one (plan-language §6).
 type Method uint8
 
 // The methods.
@@ -30,49 +30,48 @@ func (m Method) String() string {
 	return [...]string{"set", "merge", "assign", "push", "concat"}[m]
 }
 
-// Place is a position in plan order; the first call has 1. Place 0 is the
-// initial whiteboard. It is never negative.
+// Place is a position in plan order. The first call has place 1; place 0 is the initial whiteboard.
+// A Place is never negative.
 type Place int32
 
-// maxSteps is the most steps of a path that is written, since values are read by
+// maxSteps is the maximum number of steps in a written path. It exists because values are read by
 // recursion.
 const maxSteps = 1000
 
-// End is the place behind every call: a reader at it sees all.
+// End is the place after every call: a reader there sees all writes.
 const End Place = math.MaxInt32
 
 // Whiteboard is the log of writes of one run (plan-language §6). Make one with
-// New. Its methods may be called by several goroutines. It keeps the values and
-// paths that it is given and hands out slices of them, so that neither may be
-// changed by anyone.
+// New. Its methods may be called by several goroutines. It keeps the values and paths that it is
+// given and returns slices of them, so nobody may change either.
 type Whiteboard struct {
 	raws tables
-	work atomic.Int64 // what all reads and writes looked at; tests assert its growth
+	work atomic.Int64 // number of things that reads and writes looked at; tests assert its growth
 
-	// The kinds are the same from New on.
+	// The set of kinds doesn't change after New.
 	input, state, data *kind
-	others             map[string]*kind // nil is none
+	others             map[string]*kind // nil if there are none
 
-	mu  sync.RWMutex // of log and of what is in the kinds
+	mu  sync.RWMutex // guards log and the contents of the kinds
 	log writeLog
 }
 
-// kind is the writes of one kind, as a trie, and what they started from.
+// kind holds the writes of one kind as a trie, and its initial value.
 type kind struct {
 	initial []byte
 	root    *node
-	leftOut bool // a write of the log does not apply any more; a later one may mend that
+	leftOut bool // a logged write can't be applied any more; a later write may change that
 }
 
 // record is a write that was applied, or is about to be.
 type record struct {
 	Entry
-	key key // of its place, and its number in the log
+	key key // its place, and its number in the log
 }
 
-// New makes a whiteboard that holds these objects by kind. "input", "state" and
-// "data" always exist, as {} at least. The values must be valid JSON objects.
-// It costs the size of the values.
+// New makes a whiteboard from one JSON object per kind. "input", "state" and "data" always exist,
+// as {} if they aren't given. The values must be valid JSON objects. Its cost is linear in the size
+// of the values.
 func New(initial map[string]json.RawMessage) (*Whiteboard, error) {
 	w := new(Whiteboard)
 	if err := w.begin(initial); err != nil {
@@ -86,8 +85,9 @@ func New(initial map[string]json.RawMessage) (*Whiteboard, error) {
 	return w, nil
 }
 
-// Fork makes a whiteboard that begins as w began, but for these kinds. It shares the
-// text of w's initial values and none of its writes, and costs the size of those given.
+// Fork makes a whiteboard with the initial values of w, except that the given kinds replace w's. It
+// shares the text of w's initial values, and none of w's writes. Its cost is linear in the size of
+// the given values.
 func (w *Whiteboard) Fork(initial map[string]json.RawMessage) (*Whiteboard, error) {
 	f := new(Whiteboard)
 	if err := f.begin(initial); err != nil {
@@ -101,7 +101,7 @@ func (w *Whiteboard) Fork(initial map[string]json.RawMessage) (*Whiteboard, erro
 	return f, nil
 }
 
-// begin lays down the initial values of kinds.
+// begin sets the initial values of kinds.
 func (w *Whiteboard) begin(initial map[string]json.RawMessage) error {
 	for name, value := range initial {
 		raw := jsonscan.Compacted(value)
@@ -113,11 +113,11 @@ func (w *Whiteboard) begin(initial map[string]json.RawMessage) error {
 	return nil
 }
 
-// usual are the kinds that there always are, in order of their names.
+// usual lists the kinds that always exist, in order of their names.
 var usual = [...]string{"data", "input", "state"}
 
-// kind returns the kind of a name, nil if there is none. Most are the usual ones, and quicker
-// compared than hashed.
+// kind returns the kind with a name, nil if there is none. Most lookups are for the usual kinds,
+// and comparing their names is faster than hashing.
 func (w *Whiteboard) kind(name string) *kind {
 	switch name {
 	case "state":
@@ -130,7 +130,7 @@ func (w *Whiteboard) kind(name string) *kind {
 	return w.others[name]
 }
 
-// set makes a kind that begins with a value.
+// set makes a kind with an initial value.
 func (w *Whiteboard) set(name string, initial []byte) {
 	k := newKind(initial)
 	switch name {
@@ -148,7 +148,7 @@ func (w *Whiteboard) set(name string, initial []byte) {
 	}
 }
 
-// all returns the kinds, in no order.
+// all returns the kinds, in no particular order.
 func (w *Whiteboard) all() iter.Seq2[string, *kind] {
 	return func(yield func(string, *kind) bool) {
 		for _, name := range usual {
@@ -165,7 +165,7 @@ func (w *Whiteboard) all() iter.Seq2[string, *kind] {
 }
 
 func newKind(initial []byte) *kind {
-	made := &struct { // at once: short runs have little else
+	made := &struct { // in one allocation: short runs make few others
 		kind
 		root  node
 		cover item[cover]
@@ -174,7 +174,7 @@ func newKind(initial []byte) *kind {
 	return &made.kind
 }
 
-// begin makes a kind what it was before all writes, with a node and an item to use.
+// begin resets a kind to its state before all writes, with the given node and item.
 func (k *kind) begin(root *node, first *item[cover]) {
 	root.min = never
 	root.cover(first, 0, k.initial, true)
@@ -182,12 +182,11 @@ func (k *kind) begin(root *node, first *item[cover]) {
 }
 
 // Write applies a write of the call at this place (plan-language §4 and §6).
-// Writes to paths that conflict (Path.Conflicts) must come in the order of their
-// places; others may come in any order, and so may a set of a path of one name
-// below the kind. A write that can't be applied changes nothing and returns an
-// *Error. The value must be valid JSON. It costs the size of the value and the
-// path, but for a set that comes later than writes that build on it: then all
-// writes to the kind land again.
+// Writes to conflicting paths (Path.Conflicts) must come in the order of their places. Other writes
+// may come in any order, and so may a set of a path with only one name below the kind. A write that
+// can't be applied changes nothing and returns an *Error. The value must be valid JSON. The cost is
+// linear in the size of the value and the path. The exception is a set that comes later than writes
+// that build on it: then all writes to the kind are applied again.
 func (w *Whiteboard) Write(at Place, path Path, method Method, value json.RawMessage) error {
 	raw := jsonscan.Compacted(value)
 	w.mu.Lock()
@@ -214,7 +213,7 @@ func (w *Whiteboard) write(at Place, path Path, method Method, raw []byte) error
 	return nil
 }
 
-// writable returns the kind of a path that may be written.
+// writable returns the kind of a path, or an error if the path may not be written.
 func (w *Whiteboard) writable(path Path) (*kind, *Error) {
 	if len(path) == 0 {
 		return nil, &Error{Have: nothing.String(), Reason: "a path must start with a kind"}
@@ -239,8 +238,8 @@ func (w *Whiteboard) land(k *kind, r *record) (late bool, err *Error) {
 	return late, err
 }
 
-// again builds the trie of a kind again from the log. A write that can't be
-// applied any more is left out.
+// again rebuilds the trie of a kind from the log, without the writes that can't be applied any
+// more.
 func (w *Whiteboard) again(k *kind) {
 	k.begin(new(node), nil)
 	for _, r := range w.inOrder() {
@@ -251,25 +250,23 @@ func (w *Whiteboard) again(k *kind) {
 	}
 }
 
-// inOrder returns the log in order of places, those of one place as they came.
+// inOrder returns the log in order of places, and the writes of one place in order of arrival.
 func (w *Whiteboard) inOrder() []record {
 	return slices.SortedFunc(w.log.all(), func(a, b record) int { return cmp.Compare(a.key, b.key) })
 }
 
-// Read returns the value at path as a reader at place before sees it that is bound
-// to the writes since since (plan-language §5 and §6): the writes at places in
-// [since, before), on top of the initial whiteboard only if since is 0. It
-// reports false when there is nothing.
+// Read returns the value at path that results from the writes at places in [since, before)
+// (plan-language §5 and §6), on top of the initial whiteboard only if since is 0. It reports false
+// if there is no value.
 //
-// With since above 0 the reader starts from nothing: of an object it sees the
-// members that were written since, of a list the elements that were appended
-// since, and by its index any element that was written since.
+// With since above 0 the reader sees only later writes: the members of an object that were written
+// since then, the elements of a list that were appended since then, and, by its index, any element
+// that was written since then.
 //
-// The result is compact, numbers and strings as they were written. Members keep
-// the order of the value that was set, new ones follow in order of place. It may
-// share memory with the whiteboard and must not be changed. A read costs the
-// size of the result and the number of writes that make it up; the first look
-// into a large value costs the size of that value once.
+// The result is compact, with numbers and strings as they were written. Members keep the order of
+// the value that was set; new ones follow in order of place. The result may share memory with the
+// whiteboard and must not be changed. The cost is linear in the size of the result and the number
+// of writes in it; the first look into a large value costs the size of that value once.
 func (w *Whiteboard) Read(path Path, since, before Place) (json.RawMessage, bool) {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
@@ -289,14 +286,14 @@ func (w *Whiteboard) Read(path Path, since, before Place) (json.RawMessage, bool
 	return raw, true
 }
 
-// Held reports whether the initial whiteboard holds path.
+// Held reports whether the initial whiteboard has a value at path.
 func (w *Whiteboard) Held(path Path) bool {
 	_, ok := w.Read(path, 0, 1)
 	return ok
 }
 
-// Snapshot returns a kind as a whole, as it is now; false if there is no such kind.
-// It costs the size of the kind.
+// Snapshot returns the current value of a whole kind; false if there is no such kind. Its cost is
+// linear in the size of the kind.
 func (w *Whiteboard) Snapshot(kind string) (json.RawMessage, bool) {
 	return w.Read(Path{{Name: kind}}, 0, End)
 }
@@ -321,8 +318,8 @@ type Entry struct {
 	Value  json.RawMessage // compact
 }
 
-// Log returns the writes in order of their places, those of one place in the order in
-// which they came. Writes that come meanwhile are not in it. It costs n log n.
+// Log returns the writes in order of their places, and the writes of one place in order of arrival.
+// Writes that come meanwhile are not included. It takes n log n time.
 func (w *Whiteboard) Log() iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
 		w.mu.RLock()

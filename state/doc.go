@@ -1,6 +1,5 @@
-// Package state is the whiteboard of a run (plan-language §6): a log of writes,
-// ordered by their place in the plan and not by the clock, on top of an initial
-// JSON object per kind.
+// Package state is the whiteboard of a run (plan-language §6): a log of writes on top of an initial
+// JSON object per kind. The writes are ordered by their place in the plan, not by time.
 //
 //	board, err := state.New(map[string]json.RawMessage{"state": []byte(`{"n":1}`)})
 //	path := state.Path{{Name: "state"}, {Name: "n"}}
@@ -8,12 +7,11 @@
 //	old, ok := board.Read(path, 0, 7)  // 1: as of place 7
 //	now, ok := board.Read(path, 0, 8)  // 2
 //
-// What a write makes of what is there is said in the plainest way by Apply; a
-// Whiteboard does the same for every place in the plan at once. Writes may come in
-// any order as long as those whose paths conflict (Path.Conflicts) come in the
-// order of their places: no result depends on which order it was.
+// Apply is the simplest definition of the effect of a write; a Whiteboard gives the same results
+// for every place in the plan. Writes may come in any order, as long as writes to conflicting paths
+// (Path.Conflicts) come in the order of their places: no result depends on the order of arrival.
 //
-// A value is JSON text that is never changed once it is here. A write costs the
-// size of what it writes, a read the size of what it returns, whatever the size
-// of the whiteboard. The package knows no parser: paths come as segments.
+// A value is JSON text that never changes after it was written. The cost of a write is linear in
+// the size of its value, and the cost of a read in the size of its result, whatever the size of the
+// whiteboard. The package has no parser: callers give paths as segments.
 package state

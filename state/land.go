@@ -1,17 +1,17 @@
 package state
 
-// step is a segment that has met the whiteboard: a member or an element.
+// step is a segment resolved against the whiteboard: a member or an element.
 type step struct {
 	name    string
 	index   int
 	element bool
-	grows   bool // the element right behind the end
+	grows   bool // the element right after the end
 
-	in *content // of a member: where it was looked for
-	n  *node    // what was found
+	in *content // of a member: the content that was searched
+	n  *node    // the node that was found
 }
 
-// resolve says what a segment of a write means at a place.
+// resolve turns a segment of a write into a step at a place.
 func (v *view) resolve(p place, seg Segment) (step, *Error) {
 	have := v.shape(p)
 	switch {
@@ -44,8 +44,8 @@ func (v *view) child(p place, st step) spot {
 	return v.member(p, st.name)
 }
 
-// aim finds where a write will land, and the steps to it, which it appends; or it says why
-// there is none.
+// aim finds the spot where a write lands and appends the steps to it, or returns an error if there
+// is no such spot.
 func (v *view) aim(root *node, r *record, steps []step) (spot, []step, *Error) {
 	s := spot{n: root}
 	for i, seg := range r.Path[1:] {
@@ -67,7 +67,7 @@ func (v *view) aim(root *node, r *record, steps []step) (spot, []step, *Error) {
 	return s, steps, nil
 }
 
-// refuse says why a value can't be combined with what is there.
+// refuse returns an error if a value can't be combined with the present one.
 func refuse(have shape, m Method, value shape, root bool) *Error {
 	switch {
 	case (m == Push || m == Concat) && have != nothing && have != list:
@@ -80,8 +80,8 @@ func refuse(have shape, m Method, value shape, root bool) *Error {
 	return nil
 }
 
-// land applies a write to the trie. late means that it came after what it
-// should have come before, and that the trie must be built again.
+// land applies a write to the trie. If late, the write came after another that should have followed
+// it, and the trie must be rebuilt.
 func (v *view) land(root *node, r *record) (late bool, err *Error) {
 	var space [4]step
 	at, steps, err := v.aim(root, r, space[:0])
@@ -116,7 +116,7 @@ func (v *view) land(root *node, r *record) (late bool, err *Error) {
 	return n.cover(fresh, r.key, r.Value, true), nil
 }
 
-// append lands the value of a push or concat behind the end of the list.
+// append adds the value of a push or concat at the end of the list.
 func (v *view) append(s spot, r *record) {
 	_, end := v.span(v.open(s))
 	a := appended{at: r.key, first: end, count: 1, raw: r.Value}
@@ -126,7 +126,7 @@ func (v *view) append(s spot, r *record) {
 	s.n.on(r.key).append(a)
 }
 
-// merge lands an object member by member on an object, and anything else as a cover.
+// merge writes an object onto an object member by member, and any other value as a cover.
 func (v *view) merge(s spot, k key, raw []byte, deep bool) (late bool) {
 	p := v.open(s)
 	isObject := shapeOf(raw) == object

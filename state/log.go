@@ -5,14 +5,13 @@ import (
 	"iter"
 )
 
-// writeLog holds writes in the order in which they came. It grows by blocks and never copies
-// what it holds.
+// writeLog holds writes in order of arrival. It grows by blocks and never copies what it holds.
 type writeLog struct {
 	blocks [][]logged
 	len    int
 }
 
-// logged is an entry with nothing in between: of many small writes it is most of what is kept.
+// logged is an entry without padding: with many small writes, entries take most of the memory.
 type logged struct {
 	path   Path
 	value  json.RawMessage
@@ -22,7 +21,7 @@ type logged struct {
 
 func (l *logged) entry() Entry { return Entry{l.place, l.path, l.method, l.value} }
 
-// next returns the write that is appended next, which it does not do.
+// next returns the record that e would have as the next write. It doesn't append it.
 func (l *writeLog) next(e Entry) record { return numbered(e, l.len+1) }
 
 // numbered returns the n-th write of a log, from 1.
@@ -44,7 +43,7 @@ func (l *writeLog) append(e Entry) {
 	l.len++
 }
 
-// all returns the writes.
+// all returns the writes in order of arrival.
 func (l *writeLog) all() iter.Seq[record] {
 	return func(yield func(record) bool) {
 		n := 0
@@ -58,7 +57,7 @@ func (l *writeLog) all() iter.Seq[record] {
 	}
 }
 
-// drop takes the last write off and returns it.
+// drop removes the last write and returns it.
 func (l *writeLog) drop() Entry {
 	last := len(l.blocks) - 1
 	b := l.blocks[last]

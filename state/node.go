@@ -7,62 +7,60 @@ import (
 	"sort"
 )
 
-// How the log is kept.
+// How the log is stored.
 //
-// Each write lands in a trie of path segments, once, when it comes. What lands is
-// one of three things: a cover (the whole value of a node is this from now on),
-// an append to a list, or a touch (here is an object, however empty). set is a
-// cover; merge and assign are one cover for each member that they replace, or one
-// for all where there was no object; push and concat are an append.
+// Each write is entered once, on arrival, into a trie of path segments. It lands as one of three
+// things: a cover (it replaces the whole value of a node), an append to a list, or a touch (there
+// is an object here, even if it is empty). set is a cover; merge and assign are one cover for each
+// member that they replace, or a single cover if there was no object; push and concat are an
+// append.
 //
-// A node keeps its covers in order of their keys, that is of their places in the
-// plan. What lands below a node is kept with the cover that was in force, so that
-// a cover hides all that came before by being found first, and what it hides
-// costs nothing:
+// A node keeps its covers in order of their keys, which is the order of their places in the plan.
+// Writes below a node are kept with the cover that was in force. A reader finds the latest cover
+// first, so the writes under earlier covers are hidden and cost nothing:
 //
-//	node ─┬─ under:        content      on the value that is inherited from above
+//	node ─┬─ under:        content      on the value inherited from above
 //	      ├─ cover @ 3 …   content      on the value of place 3
 //	      └─ cover @ 8 …   content      on the value of place 8
 //
 //	content: members and elements (nodes), and appends in order
 //
-// A reader walks down from the root. At each node it takes the last cover before
-// its own place, and at the end joins that value with the content on it. Values
-// are slices of the JSON text that was written; a child that nobody wrote to is
-// found in the text of its parent. A document is so held once, whatever its size;
-// a node costs some 210 bytes, so that a merge of many small members into an
-// object weighs that much for each, and another value of a node some 120, with
-// its entry in the log.
+// A reader walks down from the root. At each node it takes the last cover before its own place, and
+// at the end it joins that value with the content on it. Values are slices of the JSON text that
+// was written; a child that nobody wrote to is found in the text of its parent. So a document is
+// stored only once, whatever its size. A node takes about 210 bytes, so a merge of many small
+// members into an object takes that much for each. Each further value of a node takes about 120
+// bytes, including its entry in the log.
 
-// key orders writes: the place in the high half, the arrival in the low one.
+// key orders writes: the place in its high half, the order of arrival in its low half.
 type key uint64
 
 const never key = math.MaxUint64
 
 func keyOf(p Place, arrival uint32) key { return key(max(p, 0))<<32 | key(arrival) }
 
-// node is a place on the whiteboard that was written to, or below.
+// node is a place on the whiteboard at or below which something was written.
 type node struct {
 	covers    tree[cover]
-	under     *content // what landed before the first cover
-	min, last key      // of what landed here or below
+	under     *content // writes before the first cover
+	min, last key      // of the writes here or below
 }
 
-// cover is a value that replaces all that a node was.
+// cover is a value that replaces the whole earlier value of a node.
 type cover struct {
 	raw []byte
-	in  *content // what landed on it; nil is nothing
+	in  *content // writes on it; nil if there are none
 }
 
-// content holds what was written below a value.
+// content holds the writes below a value.
 type content struct {
 	members  map[string]*node
-	fresh    tree[named] // the members by their first write; stale if it isn't the node's min
+	fresh    tree[named] // the members by their first write; an item is stale if its key isn't the node's min
 	elements map[int]*node
-	appends  []appended // in order of their keys, and so of their elements
+	appends  []appended // in order of their keys, which is also that of their elements
 	touches  []key
-	object   key // the first that needs an object here
-	list     key // the first that needs a list here
+	object   key // the first write that needs an object here
+	list     key // the first write that needs a list here
 	last     key
 }
 
@@ -71,7 +69,7 @@ type named struct {
 	n    *node
 }
 
-// appended is a run of elements behind the end of a list.
+// appended is a run of elements added at the end of a list.
 type appended struct {
 	at    key
 	first int // index of the first element
@@ -85,7 +83,7 @@ type appendForm uint8
 const (
 	one  appendForm = iota // raw is the element
 	many                   // raw is a list of them
-	slot                   // an element that writes to its index made
+	slot                   // an element made by a write to its index
 )
 
 func newNode() *node { return &node{min: never} }
@@ -95,7 +93,7 @@ func (n *node) mark(k key) {
 	n.last = max(n.last, k)
 }
 
-// on returns the content that what lands at k belongs to.
+// on returns the content to which a write at k belongs.
 func (n *node) on(k key) *content {
 	in := &n.under
 	if c := n.covers.before(k); c != nil {
@@ -107,8 +105,8 @@ func (n *node) on(k key) *content {
 	return *in
 }
 
-// cover lands a value, in the item given, if any. It reports whether it came too late:
-// something of a later place landed on the value that it replaces, or depends on it.
+// cover adds a cover, in the given item if there is one. It reports whether it came too late: a
+// write of a later place already landed on the value that it replaces, or depends on it.
 func (n *node) cover(fresh *item[cover], k key, raw []byte, firm bool) (late bool) {
 	in := n.under
 	if c := n.covers.before(k); c != nil {
@@ -124,8 +122,8 @@ func (n *node) cover(fresh *item[cover], k key, raw []byte, firm bool) (late boo
 	return in != nil && in.last > k || next != nil && !next.firm
 }
 
-// member returns the node of a member for what lands at k: the one that there is, or one that is
-// made. With one that is made for a value comes the room for it.
+// member returns the node of a member for a write at k: the existing one, or a new one. A new node
+// for a value comes with an item for that value.
 func (in *content) member(there *node, name string, k key, value bool) (n *node, fresh *item[cover]) {
 	in.object, in.last = min(in.object, k), max(in.last, k)
 	if n = there; n == nil {
@@ -137,7 +135,8 @@ func (in *content) member(there *node, name string, k key, value bool) (n *node,
 	return n, fresh
 }
 
-// make makes the node of a member, and all that comes with it at once: there are many.
+// make allocates the node of a member together with all that belongs to it: there are many of
+// these.
 func (in *content) make(name string, k key, value bool) (n *node, fresh *item[cover]) {
 	var born *item[named]
 	if value {
@@ -162,7 +161,7 @@ func (in *content) make(name string, k key, value bool) (n *node, fresh *item[co
 	return n, fresh
 }
 
-// element returns the node of an element, made if need be, for what lands at k.
+// element returns the node of an element for a write at k, and makes it if necessary.
 func (in *content) element(i int, k key) *node {
 	in.list, in.last = min(in.list, k), max(in.last, k)
 	n := in.elements[i]
@@ -177,8 +176,7 @@ func (in *content) element(i int, k key) *node {
 	return n
 }
 
-// slot makes an element right behind the end, if it isn't made yet or by a later
-// place only.
+// slot makes an element right after the end, unless an earlier place already made it.
 func (in *content) slot(i int, k key) {
 	j := sort.Search(len(in.appends), func(j int) bool { return in.appends[j].first >= i })
 	for ; j < len(in.appends) && in.appends[j].first == i; j++ {
@@ -210,7 +208,7 @@ func (in *content) appendsBefore(bound key) int {
 	return i
 }
 
-// first returns the first key from since on of what made n be there.
+// first returns the first key, from since on, of a write because of which n exists.
 func (n *node) first(since key) key {
 	if n.min >= since {
 		return n.min
@@ -228,7 +226,7 @@ func (n *node) first(since key) key {
 	return f
 }
 
-// first leaves out the writes to elements: an element is there by its append.
+// first ignores writes to elements: an element exists because of its append.
 func (in *content) first(since key) key {
 	f := never
 	for _, n := range in.members {

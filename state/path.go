@@ -8,14 +8,14 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// Segment is one step of a path. The first segment of a path is its kind, a Name.
+// Segment is one step of a path. The first segment of a path is a Name, the kind.
 type Segment struct {
 	Kind  SegmentKind
 	Name  string // Name, and Either as spelled
 	Index int    // Index and Either; negative counts from the end
 }
 
-// SegmentKind tells segments apart.
+// SegmentKind is the kind of a segment.
 type SegmentKind uint8
 
 // The kinds of segments.
@@ -26,13 +26,13 @@ const (
 	Star                      // every element of an array; only in reads
 )
 
-// Path is a place on the whiteboard: a kind and what is below it.
+// Path is a place on the whiteboard: a kind, and the steps below it.
 type Path []Segment
 
-// Overlaps reports whether p and q are equal, or one is an ancestor of the
-// other, where indexes that could name one element overlap (plan-language §5):
-// [*] and an index from the end overlap every index, since a list may grow
-// between the two uses; ["1"] names a member only, [1] an element only, .1 both.
+// Overlaps reports whether p and q are equal or one is an ancestor of the other. Indexes overlap if
+// they could name the same element (plan-language §5): [*] and an index from the end overlap every
+// index, since a list may grow between the two uses. ["1"] names only a member, [1] only an
+// element, and .1 either.
 func (p Path) Overlaps(q Path) bool {
 	for i := range min(len(p), len(q)) {
 		if !p[i].overlaps(q[i]) {
@@ -42,10 +42,10 @@ func (p Path) Overlaps(q Path) bool {
 	return true
 }
 
-// Covers reports whether whatever is at q is at or below what was written at p,
-// for certain (plan-language §5). An index from the end covers nothing, not even
-// itself: a list that grew in between has another last element. Neither does [*],
-// which is never written. .1 covers ["1"] and [1], which don't cover it.
+// Covers reports whether the value at q certainly is, or is part of, the value that was written at
+// p (plan-language §5). An index from the end covers nothing, not even itself: a list that grew in
+// between has another last element. [*] covers nothing either, since it is never written. .1 covers
+// ["1"] and [1], but they don't cover it.
 func (p Path) Covers(q Path) bool {
 	if len(p) > len(q) {
 		return false
@@ -58,12 +58,12 @@ func (p Path) Covers(q Path) bool {
 	return true
 }
 
-// Conflicts reports whether two writes, of p and of q, must be applied in the
-// order of their places, because one may change whether and where the other
-// applies (plan-language §6). Those are the paths that overlap, and more that
-// part at a list, or pass through one: two indexes, since a write right behind
-// the end appends, so that [1] needs [0] and moves [-1]; and an index and a name,
-// since the first of them decides whether nothing becomes a list or an object.
+// Conflicts reports whether a write to p and a write to q must be applied in the order of their
+// places, because one may change whether and where the other applies (plan-language §6).
+// Overlapping paths conflict, and so do paths that first differ in two indexes, or in an index and
+// a name. Two indexes conflict because a write right after the end appends: [1] needs [0], and it
+// moves [-1]. An index and a name conflict because the first write decides whether an absent value
+// becomes a list or an object.
 func (p Path) Conflicts(q Path) bool {
 	for i := range min(len(p), len(q)) {
 		s, t := p[i], q[i]
@@ -103,14 +103,14 @@ func (s Segment) covers(t Segment) bool {
 
 func (s Segment) namesMember() bool { return s.Kind == Name || s.Kind == Either }
 
-// wanders reports whether the element that s names depends on the list.
+// wanders reports whether the element that s names depends on the length of the list.
 func (s Segment) wanders() bool {
 	return s.Kind == Star || s.Kind != Name && s.Index < 0
 }
 
 // String returns the path as a plan spells it: †state.users[0]["odd name"]
-// (plan-language §3). The empty path is "†". What stands in a kind behind a NUL, which tells
-// layers of one kind apart, is left out.
+// (plan-language §3). The empty path is "†". A NUL in a kind and the text after it, which
+// distinguish layers of one kind, are left out.
 func (p Path) String() string {
 	var space [64]byte
 	dst := append(space[:0], "†"...)
@@ -146,7 +146,7 @@ func (s Segment) append(dst []byte) []byte {
 	return append(dst, ']')
 }
 
-// plain reports whether a name may stand after a dot and is read back as a name.
+// plain reports whether a name may follow a dot and is then read as a name.
 func plain(name string) bool {
 	if isWord(name) {
 		return true
@@ -157,7 +157,8 @@ func plain(name string) bool {
 	return strings.Trim(strings.TrimPrefix(name, "-"), "0123456789") != "" || name == "-"
 }
 
-// isWord reports whether a name is one as most are: ASCII letters and digits, a letter first.
+// isWord reports whether a name consists of ASCII letters and digits and begins with a letter, as
+// most do.
 func isWord(name string) bool {
 	for i := range len(name) {
 		c := name[i]

@@ -13,10 +13,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// All that this package knows of JSON text is in this file. The text is valid,
-// compact and without duplicate names, and it never changes. gjson walks over the
-// children of one container at a time and is never given a path: a path is a
-// language there, and names come from users.
+// Only this file works with JSON text. The text is valid, compact and without duplicate names, and
+// it never changes. gjson walks over the children of one container at a time and never gets a path:
+// its paths are a language of their own, and names come from users.
 
 // shape is the type of a value.
 type shape uint8
@@ -55,20 +54,20 @@ func shapeOf(raw []byte) shape {
 	return number
 }
 
-// parsed returns a container for gjson. The bytes are not copied, which is safe
-// because they never change: a copy of 100 MB for a look at one member is not.
+// parsed returns a container for gjson. It doesn't copy the bytes: they never change, and copying
+// 100 MB to look at one member would be too slow.
 func parsed(raw []byte) gjson.Result {
 	return gjson.Parse(unsafe.String(unsafe.SliceData(raw), len(raw)))
 }
 
-// cut returns the text of a child. Its capacity ends with it, so that no append
-// writes into the parent.
+// cut returns the text of a child, with its capacity limited so that no append writes into the
+// parent.
 func cut(raw []byte, child gjson.Result) []byte {
 	end := child.Index + len(child.Raw)
 	return raw[child.Index:end:end]
 }
 
-// member is a member of an object: its name, the name as spelled, the value.
+// member is a member of an object: its name, its name as spelled, and its value.
 type member struct {
 	name       string
 	key, value []byte
@@ -90,19 +89,17 @@ func elements(raw []byte) iter.Seq[[]byte] {
 	}
 }
 
-// tables find children of containers. Small ones are walked; one of tableFrom
-// bytes or more gets a table of its children on first use, so that the next look
-// into it costs what it finds. The zero value is empty; it may be used by several
-// goroutines.
+// tables find children of containers. They walk over small containers. A container of tableFrom
+// bytes or more gets a table of its children on first use, so that later lookups are fast. The zero
+// value is empty. Several goroutines may use it.
 type tables struct {
-	of sync.Map // from the first byte of a container, a *byte, to its *table
+	of sync.Map // address of the first byte of a container (a *byte) → *table
 }
 
 const tableFrom = 4 << 10
 
-// table is where the children of a container are: 12 bytes for a member, 4 for an
-// element. The text is compact, so that each child starts one byte behind the end
-// of the last.
+// table holds the positions of the children of a container: 12 bytes for a member, 4 for an
+// element. The text is compact, so each child starts one byte after the end of the previous one.
 type table struct {
 	once sync.Once
 	seed maphash.Seed
@@ -114,7 +111,8 @@ type row struct{ hash, key, end uint32 }
 
 func tabled(raw []byte) bool { return len(raw) >= tableFrom && len(raw) <= math.MaxUint32 }
 
-// table returns the table of a container; work grows by its children when it is made.
+// table returns the table of a container. When it makes one, it adds the number of children to
+// work.
 func (t *tables) table(raw []byte, work *int) *table {
 	id := unsafe.SliceData(raw)
 	made, ok := t.of.Load(id)
@@ -150,7 +148,7 @@ func (t *table) fill(raw []byte) {
 
 func (t *table) hash(name string) uint32 { return uint32(maphash.String(t.seed, name)) }
 
-// member returns the value of a member of an object, nil if it has none of that name.
+// member returns the value of the member with a name, nil if the object has none.
 func (t *tables) member(raw []byte, name string, work *int) []byte {
 	if len(raw) <= len("{}") {
 		return nil
@@ -158,8 +156,8 @@ func (t *tables) member(raw []byte, name string, work *int) []byte {
 	return t.search(raw, name, work)
 }
 
-// search does what member does for an object that is not empty. (It takes room on the stack, which
-// grows for it in a new goroutine.)
+// search does the work of member for an object that is not empty. (It needs much stack, and would
+// make the stack of a new goroutine grow.)
 func (t *tables) search(raw []byte, name string, work *int) []byte {
 	if tabled(raw) {
 		return t.table(raw, work).member(raw, name, work)

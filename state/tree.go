@@ -2,9 +2,9 @@ package state
 
 import "math/rand/v2"
 
-// tree holds items in order of their keys, those of one key in the order in
-// which they came. It is a treap: an insert costs the logarithm of its size
-// wherever it lands, since places come in no order. The zero value is empty.
+// tree holds items in order of their keys, and items with the same key in order of arrival. It is a
+// treap: places come in any order, and an insert costs the logarithm of the size wherever it lands.
+// The zero value is empty.
 type tree[T any] struct{ root *item[T] }
 
 type item[T any] struct {
@@ -12,14 +12,14 @@ type item[T any] struct {
 	left, right *item[T]
 	value       T
 	priority    uint32 // the heap order, which keeps it flat
-	firm        bool   // of a cover, where it takes no room: whatever was there; a merge that found no object is not
+	firm        bool   // of a cover, kept here to save memory: it replaces whatever was there, unlike a merge that found no object
 }
 
-// insert adds an item behind those of its key.
+// insert adds an item after those with the same key.
 func (t *tree[T]) insert(k key, value T) { t.add(new(item[T]), k, value) }
 
-// add inserts with an item to use. It goes in above the first item of less priority on the
-// way to its place, and what was there is split between its two sides.
+// add inserts a value in the given item. The item goes above the first item of lower priority on
+// the way to its place, and the subtree there is split between its two sides.
 func (t *tree[T]) add(it *item[T], k key, value T) {
 	it.key, it.priority, it.value = k, rand.Uint32(), value
 	at := &t.root

@@ -48,8 +48,8 @@ func (v *view) open(s spot) place {
 	return p
 }
 
-// shape returns what is at a place. With no value in force what landed there says it,
-// the first if they disagree.
+// shape returns what is at a place. With no value in force the writes below it decide; where they
+// disagree, the first one does.
 func (v *view) shape(p place) shape {
 	switch {
 	case p.base != nil:
@@ -62,7 +62,7 @@ func (v *view) shape(p place) shape {
 	return list
 }
 
-// member returns the spot of a member of an object, or of nothing.
+// member returns the spot of a member of an object, or of a place without a value.
 func (v *view) member(p place, name string) spot {
 	var s spot
 	if p.in != nil {
@@ -76,7 +76,7 @@ func (v *view) member(p place, name string) spot {
 
 func (v *view) covered(n *node) bool { return n != nil && n.covers.before(v.bound) != nil }
 
-// element returns the spot of an element of a list, or of nothing.
+// element returns the spot of an element of a list, or of a place without a value.
 func (v *view) element(p place, i int) spot {
 	var s spot
 	if p.in != nil {
@@ -114,8 +114,8 @@ func (v *view) appendedElement(runs []appended, i int) []byte {
 	return runs[j].raw
 }
 
-// span returns the indexes [from, to) of a list. It starts at 0, but without the value
-// that the list began with only the elements that were appended are known.
+// span returns the indexes [from, to) of a list. It starts at 0. In a view without the list's first
+// value, only the appended elements are known, and it starts at the first of them.
 func (v *view) span(p place) (from, to int) {
 	if runs := v.appends(p); len(runs) > 0 {
 		if p.base == nil {
@@ -163,8 +163,7 @@ func (v *view) find(s spot, path Path) (spot, bool) {
 // bytesPerStep is the number of copied bytes that count as one step of work.
 const bytesPerStep = 64
 
-// value returns the value at path below s: a slice of the text that was written when
-// it is whole there, as nearly all are.
+// value returns the value at path below s. Nearly always it is a slice of a text that was written.
 func (v *view) value(s spot, path Path) ([]byte, bool) {
 	size := 0
 	if !slices.ContainsFunc(path, func(seg Segment) bool { return seg.Kind == Star }) {
@@ -178,7 +177,7 @@ func (v *view) value(s spot, path Path) ([]byte, bool) {
 		}
 		s, path, size = at, nil, len(p.base)+bytesPerStep
 	}
-	joining := *v // which moves to the heap, and not every reader with it
+	joining := *v // a copy, so that only readers that join values cost heap memory
 	raw, ok := joining.read(make([]byte, 0, size), s, path)
 	v.work = joining.work
 	return raw, ok
@@ -213,7 +212,7 @@ func (v *view) read(dst []byte, s spot, path Path) ([]byte, bool) {
 	return append(dst, ']'), true
 }
 
-// comma appends one unless nothing has been appended since start.
+// comma appends a comma unless nothing has been appended since start.
 func comma(dst []byte, start int) []byte {
 	if len(dst) > start {
 		dst = append(dst, ',')
@@ -235,8 +234,8 @@ func (v *view) render(dst []byte, s spot) ([]byte, bool) {
 	return append(dst, p.base...), true
 }
 
-// renderObject appends the members of the base in their order, as they are now,
-// and then those that are new in the order in which they came to be.
+// renderObject appends the members of the base in their order with their current values, and then
+// the new members in the order of their first writes.
 func (v *view) renderObject(dst []byte, p place) ([]byte, bool) {
 	begin := len(dst)
 	dst = append(dst, '{')
@@ -276,7 +275,7 @@ func (v *view) touched(p place) bool {
 	return slices.ContainsFunc(p.in.touches, func(k key) bool { return v.since <= k && k < v.bound })
 }
 
-// roughSize returns about how many bytes members take, when each has one value.
+// roughSize estimates how many bytes the members take, counting one value for each.
 func (v *view) roughSize(list []*named) int {
 	size := 0
 	for _, m := range list {
@@ -288,7 +287,8 @@ func (v *view) roughSize(list []*named) int {
 	return size
 }
 
-// newMembers returns the members that only writes made, in order of the first in view.
+// newMembers returns the members that the base doesn't have, in the order of their first writes in
+// view.
 func (v *view) newMembers(p place, seen map[*node]bool) []*named {
 	var all []*named
 	if v.since == 0 && p.in.last < v.bound { // all of them, nearly always
@@ -307,7 +307,7 @@ func (v *view) newMembers(p place, seen map[*node]bool) []*named {
 	return all
 }
 
-// sort orders members by the first write in view that made them.
+// sort orders members by their first write in view.
 func (v *view) sort(members []*named) {
 	first := make(map[*named]key, len(members))
 	for _, m := range members {
@@ -336,7 +336,7 @@ func (v *view) renderList(dst []byte, p place) ([]byte, bool) {
 	return append(dst, ']'), true
 }
 
-// renderRuns appends the elements of a list of which none was written to.
+// renderRuns appends the elements of a list if nobody wrote to a single element of it.
 func (v *view) renderRuns(dst []byte, p place) []byte {
 	start := len(dst)
 	if p.base != nil {
