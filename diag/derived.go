@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// A plan in another notation is translated into a text of our own, and that is what
-// is read and checked. The map below leads back: a finding is made about the derived
-// text and shown in the one that the user has. Its pieces are the constructs of the
-// derived text, one inside the other or one after the other:
+// A plan in another notation is translated into plan JSON, and this derived text is read and
+// checked. The map below leads back to the user's text, the origin: a finding is made about the
+// derived text and shown in the origin. The pieces of the map are constructs of the derived text,
+// which are nested or follow one another:
 //
 //	origin    1. search("Ada's $1")
 //	derived   {"_tool": "search", "query": "Ada's †{state.1}"}
@@ -18,38 +18,38 @@ import (
 //	                     word               ──── string ────
 //	                                         word  ─ ref ──
 
-// Piece says where a part of a derived text comes from.
+// Piece maps a part of a derived text to its source.
 type Piece struct {
 	At   Span // in the derived text
 	From Span // in its origin
 	Kind PieceKind
 }
 
-// PieceKind says how a piece is like what it comes from.
+// PieceKind is the relation between a piece and its source.
 type PieceKind uint8
 
 // The kinds of pieces.
 const (
-	Construct  PieceKind = iota // says the same in other words: places inside it are the whole of From
+	Construct  PieceKind = iota // the same in other words: every place inside it maps to the whole of From
 	Words                       // the same bytes in another syntax: an edit has to be a plain word
 	Scalar                      // the same bytes in a scalar of YAML that has no double quotes: an edit of words and references
 	FlowScalar                  // as Scalar, without quotes and inside of brackets: an edit without brackets
 	Verbatim                    // the same bytes in the same syntax: any edit
-	InString                    // the same bytes inside a JSON string: any edit, which is written as there
-	Escape                      // one character, which an escape of a JSON string stands for: as InString
+	InString                    // the same bytes inside a JSON string: any edit, which is escaped as in a string
+	Escape                      // one character from an escape in a JSON string: otherwise like InString
 )
 
-// sourceMap leads from a derived file to its origin.
+// sourceMap maps places in a derived file to its origin.
 type sourceMap struct {
 	origin  *File
 	pieces  []Piece
-	parents []int32 // of each piece the one it is in, or -1
+	parents []int32 // for each piece, the piece around it, or -1
 }
 
-// NewDerived makes a file of a text that was made of another one: positions, lines
-// and findings are those of the origin, as exact as the pieces tell. They are in the
-// order of the derived text, outer ones before those in them, and do not overlap
-// otherwise. It keeps text and pieces.
+// NewDerived makes a file from a text that was derived from another file. Its positions, lines and
+// findings are shown in the origin, as exactly as the pieces allow. The pieces must be in the order
+// of the derived text, an outer piece before those inside it, and must not overlap otherwise.
+// NewDerived keeps text and pieces.
 func NewDerived(text []byte, origin *File, pieces []Piece) *File {
 	m := &sourceMap{origin: origin, pieces: pieces, parents: make([]int32, len(pieces))}
 	last := int32(-1)
@@ -63,12 +63,12 @@ func NewDerived(text []byte, origin *File, pieces []Piece) *File {
 	return &File{Name: origin.Name, Text: text, source: m}
 }
 
-// Part returns a part of a file as a file of its own, with its places in f.
+// Part returns a part of a file in the form of a new file, whose places are shown in f.
 func (f *File) Part(s Span) *File {
 	return NewDerived(f.Text[s.Start:s.End], f, []Piece{{At: Span{0, int32(s.Len())}, From: s, Kind: Verbatim}})
 }
 
-// Origin returns the file that the user has: f itself, unless it was derived.
+// Origin returns the user's file: f itself, unless it was derived.
 func (f *File) Origin() *File {
 	for f.source != nil {
 		f = f.source.origin
@@ -76,10 +76,9 @@ func (f *File) Origin() *File {
 	return f
 }
 
-// Origin returns the place in the file that the user has: l itself in a file that was not
-// derived; else what it comes from, or the smallest construct around it that comes
-// from somewhere. A place that comes from nowhere is the file as a whole. It costs a
-// binary search and the depth of the constructs.
+// Origin returns the place in the user's file: l itself if its file was not derived, and otherwise
+// the source of l or of the smallest construct around it that has one. A place without a source
+// becomes the whole file. It takes a binary search and a walk over the constructs around l.
 func (l Loc) Origin() Loc {
 	for l.File != nil && l.File.source != nil {
 		m := l.File.source
@@ -88,8 +87,8 @@ func (l Loc) Origin() Loc {
 	return l
 }
 
-// inside returns the innermost piece that s is in, or -1. A span of no bytes between two
-// pieces is in the one with bytes of the origin.
+// inside returns the innermost piece that contains s, or -1. An empty span between two pieces is in
+// the one with bytes from the origin.
 func (m *sourceMap) inside(s Span) int32 {
 	i := int32(sort.Search(len(m.pieces), func(i int) bool { return m.pieces[i].At.Start > s.Start })) - 1
 	outer := int32(-1)
@@ -121,14 +120,14 @@ func (m *sourceMap) from(s Span) Span {
 	return p.shift(s)
 }
 
-// shift moves a span inside a piece of the same bytes.
+// shift maps a span inside a piece that has the same bytes as its source.
 func (p *Piece) shift(s Span) Span {
 	by := p.From.Start - p.At.Start
 	return Span{s.Start + by, s.End + by}
 }
 
-// unquoted returns an edit of the origin that puts a number or a truth value in the place of a
-// string which stands in double quotes there, too.
+// unquoted returns an edit of the origin that replaces a string by a number or a truth value, if
+// the string has double quotes in the origin as well.
 func (m *sourceMap) unquoted(e Edit) (Edit, bool) {
 	i := int(m.inside(e.Span))
 	if i < 0 || i+1 >= len(m.pieces) || e.Text == "" || !strings.ContainsRune("-0123456789tf", rune(e.Text[0])) || !json.Valid([]byte(e.Text)) {
@@ -143,8 +142,8 @@ func (m *sourceMap) unquoted(e Edit) (Edit, bool) {
 	return Edit{p.From, e.Text}, true
 }
 
-// edit returns an edit as one of the origin; false when it has no exact place there, or
-// would say something else there.
+// edit returns the edit of the origin for an edit of the derived text; false if it has no exact
+// place there, or would have another meaning there.
 func (m *sourceMap) edit(e Edit) (Edit, bool) {
 	if e, ok := m.inString(e); ok {
 		return e, true
@@ -169,7 +168,7 @@ func (m *sourceMap) edit(e Edit) (Edit, bool) {
 	return Edit{}, false
 }
 
-// inString returns an edit of what a JSON string says as one of the string.
+// inString returns the edit of the origin for an edit of the text of a JSON string.
 func (m *sourceMap) inString(e Edit) (Edit, bool) {
 	span, ok := m.withinString(e.Span)
 	if !ok {
@@ -185,7 +184,7 @@ func (m *sourceMap) inString(e Edit) (Edit, bool) {
 	return Edit{span, string(text[1 : len(text)-1])}, true
 }
 
-// withinString returns where a part of what a JSON string says stands in the string.
+// withinString returns the span in the origin of a part of the text of a JSON string.
 func (m *sourceMap) withinString(s Span) (Span, bool) {
 	start, first, ok := m.edge(s.Start, false)
 	end, last, ok2 := m.edge(s.End, s.Len() > 0)
@@ -195,12 +194,12 @@ func (m *sourceMap) withinString(s Span) (Span, bool) {
 	return Span{start, end}, true
 }
 
-// edge returns where a place between two characters of a JSON string stands: before the one behind
-// it, or, at the end of something, behind the one before it.
+// edge returns the offset in the origin of a place between two characters of a JSON string: before
+// the next character or, if the place is the end of a span, after the previous one.
 func (m *sourceMap) edge(at int32, end bool) (origin, piece int32, ok bool) {
 	c := Span{at, at + 1}
 	if i := m.inside(c); !end && (i < 0 || m.pieces[i].Kind < InString) {
-		end = true // nothing is behind it
+		end = true // there is no next character
 	}
 	if end {
 		c = Span{at - 1, at}
@@ -220,9 +219,9 @@ func (m *sourceMap) edge(at int32, end bool) (origin, piece int32, ok bool) {
 	return 0, 0, false
 }
 
-// isScalar reports whether a text can take the place of a part of a scalar without double quotes.
-// The text may have letters, digits, signs that are harmless in YAML or that the part also has, and
-// spaces that separate nothing. It must not be a number, true, false or null.
+// isScalar reports whether a text can replace a part of a scalar that has no double quotes. The
+// text may have letters, digits, punctuation that is harmless in YAML or that the part also has,
+// and spaces that don't change the meaning. It must not be a number, true, false or null.
 func (m *sourceMap) isScalar(s string, kind PieceKind, part Span) bool {
 	safe := "†_." + string(m.origin.Text[part.Start:part.End])
 	if kind == Scalar && !strings.ContainsAny(s[:min(1, len(s))], "{}[]") {
@@ -239,13 +238,13 @@ func (m *sourceMap) isScalar(s string, kind PieceKind, part Span) bool {
 	return strings.IndexFunc(s, other) < 0 && !strings.Contains("0123456789.", s[:1])
 }
 
-// isWord reports whether a text means the same in any notation.
+// isWord reports whether a text has the same meaning in any notation.
 func isWord(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }
 
-// Origin returns the finding in the file that the user has; see Loc.Origin. Its fix is
-// kept only if every edit has an exact place there.
+// Origin returns the finding with places in the user's file; see Loc.Origin. It keeps the fix only
+// if every edit has an exact place there.
 func (f Finding) Origin() Finding {
 	if f.Loc.File == nil || f.Loc.File.source == nil && !f.relatesToDerived() {
 		return f

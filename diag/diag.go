@@ -7,18 +7,17 @@ import (
 	"strings"
 )
 
-// Span is a half-open range of bytes in a file. The zero Span is nowhere: a
-// finding that has it belongs to its file as a whole.
+// Span is a half-open range of bytes in a file. The zero Span is no place: a finding that has it is
+// about the whole file.
 type Span struct{ Start, End int32 }
 
-// IsZero reports whether s is nowhere.
+// IsZero reports whether s is the zero Span.
 func (s Span) IsZero() bool { return s == Span{} }
 
 // Len returns the number of bytes in s.
 func (s Span) Len() int { return int(s.End - s.Start) }
 
-// Join returns the smallest span that holds both s and t. The zero Span is its
-// neutral element.
+// Join returns the smallest span that contains both s and t. It ignores a zero Span.
 func (s Span) Join(t Span) Span {
 	switch {
 	case s.IsZero():
@@ -29,7 +28,7 @@ func (s Span) Join(t Span) Span {
 	return Span{min(s.Start, t.Start), max(s.End, t.End)}
 }
 
-// Loc is a place in a file. The zero Loc is nowhere.
+// Loc is a place in a file. The zero Loc is no place.
 type Loc struct {
 	File *File
 	Span Span
@@ -38,12 +37,11 @@ type Loc struct {
 // IsZero reports whether l names no file.
 func (l Loc) IsZero() bool { return l.File == nil }
 
-// Severity says how bad a finding is.
+// Severity is the severity of a finding.
 type Severity uint8
 
-// The severities, worst first. A plan with an Error never runs; a Warning is
-// for people, and fails a check only on request (--strict); an Info fails
-// nothing.
+// The severities, worst first. A plan with an Error never runs. A Warning is for people, and a
+// check fails because of it only on request (--strict). An Info never makes a check fail.
 const (
 	Error Severity = iota
 	Warning
@@ -62,40 +60,39 @@ func (s Severity) String() string {
 	return fmt.Sprintf("Severity(%d)", uint8(s))
 }
 
-// MarshalText writes the severity as a finding's JSON has it.
+// MarshalText returns the severity in the form that a finding's JSON has.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Finding is one thing that is wrong, or worth knowing, about a plan
-// (plan-language §11).
+// Finding is something that is wrong with a plan or worth knowing about it (plan-language §11).
 type Finding struct {
 	Code     Code
 	Severity Severity
 	Loc      Loc
 	Message  string    // lower case, no full stop, names the things involved
-	Call     string    // the _id of the call it is about, or ""
-	Workflow string    // of a document with several, the one that it is about, or ""
-	Pointer  string    // JSON Pointer (RFC 6901) of the value it is about, or ""
-	Related  []Related // the other places involved
-	Way      bool      // Related is a way, from where something comes to the place of the finding
-	Fix      *Fix      // what would mend it, or nil
-	Secret   bool      // the text at Loc is a secret, and is not shown
+	Call     string    // the _id of the call that it is about, or ""
+	Workflow string    // in a document with several workflows, the one that it is about, or ""
+	Pointer  string    // JSON Pointer (RFC 6901) of the value that it is about, or ""
+	Related  []Related // other places that are involved
+	Way      bool      // Related is the path of a value from its source to the place of the finding
+	Fix      *Fix      // a change that would fix it, or nil
+	Secret   bool      // the text at Loc is secret and is not shown
 }
 
-// Related is another place that a finding involves: the other writer, the
-// schema, the next call of a cycle.
+// Related is another place that is involved in a finding: the other writer, the schema, the next
+// call of a cycle.
 type Related struct {
 	Loc     Loc
 	Message string // "also written here", "declared here"
 }
 
-// Sure reports whether the finding has a fix that can be made without asking anybody: what it mends
-// has no other reading.
+// Sure reports whether the finding has a fix that can be made without asking anybody, because the
+// text can't mean anything else.
 func (f *Finding) Sure() bool {
 	return f.Fix != nil && f.Code != MixedOperators && (f.Code != NoReturn || f.Severity != Info)
 }
 
-// Fix is a change of the text that mends a finding. Its edits are in the file
-// of the finding, in order, and do not overlap.
+// Fix is a change of the text that resolves a finding. Its edits are in the finding's file, in
+// order, and don't overlap.
 type Fix struct {
 	Message string // "replace it by \"fetchUserProfile\""
 	Edits   []Edit
@@ -107,11 +104,11 @@ type Edit struct {
 	Text string
 }
 
-// List is a list of findings. It is not an error, so that an empty list can't
-// turn into a non-nil error; see Err.
+// List is a list of findings. It doesn't implement error, so that an empty list can't become a
+// non-nil error; see Err.
 type List []Finding
 
-// HasErrors reports whether the list holds a finding of severity Error.
+// HasErrors reports whether the list contains a finding of severity Error.
 func (l List) HasErrors() bool {
 	return slices.ContainsFunc(l, func(f Finding) bool { return f.Severity == Error })
 }
@@ -127,7 +124,7 @@ func (l List) Count(s Severity) int {
 	return n
 }
 
-// Err returns nil when the list holds no error, else an *ListError over the whole list.
+// Err returns nil if the list contains no error, and otherwise a *ListError with the whole list.
 func (l List) Err() error {
 	if !l.HasErrors() {
 		return nil
@@ -135,9 +132,8 @@ func (l List) Err() error {
 	return &ListError{List: l}
 }
 
-// Sort puts the list into the order in which it is shown: by file, by place, by
-// severity, by code. The order is stable and does not depend on how the list
-// came about.
+// Sort sorts the list for showing: by file, place, severity and code. The order doesn't depend on
+// the order in which the findings were made.
 func (l List) Sort() {
 	slices.SortStableFunc(l, func(a, b Finding) int {
 		from, to := a.Loc.Origin(), b.Loc.Origin()
@@ -159,8 +155,8 @@ func (l Loc) fileName() string {
 	return l.File.Name
 }
 
-// ListError is a list of findings as an error. Its text is that of the first
-// error and how many more there are.
+// ListError is a list of findings in the form of an error. Its text is the first error and the
+// number of others.
 type ListError struct{ List List }
 
 func (e *ListError) Error() string {
@@ -176,8 +172,8 @@ func (e *ListError) Error() string {
 	return "no errors"
 }
 
-// String returns the finding on one line: file:line:col: severity: message [code].
-// It can be put on a terminal: control characters are shown as escapes.
+// String returns the finding on one line: file:line:col: severity: message [code]. It is safe to
+// print on a terminal: control characters are escaped.
 func (f *Finding) String() string {
 	return fmt.Sprintf("%s%s: %s [%s]", f.Loc.place().head(), f.Severity, visible(f.Message), f.Code)
 }

@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// Page explains a code, as plc explain shows it.
+// Page is the explanation of a code that plc explain shows.
 type Page struct {
 	Code     Code
 	Name     string        // of the constant: "NothingThere"
-	Severity Severity      // that its findings have
+	Severity Severity      // of its findings
 	Summary  string        // one sentence
-	Meaning  string        // paragraphs of one line each, with an empty line between
-	Args     []string      // what follows plc to get the finding: check plan.json; nil without an example
-	Files    []ExampleFile // a plan that has the finding, and what it needs; nil when no plan gives it
+	Meaning  string        // paragraphs of one line each, with empty lines between them
+	Args     []string      // arguments of plc that produce the finding: check plan.json; nil without an example
+	Files    []ExampleFile // a plan that has the finding, and the files that it needs; nil if no plan can have it
 	Cure     string
 }
 
 // ExampleFile is a file of a page's example.
 type ExampleFile struct{ Name, Text string }
 
-// Explain returns the page of a code, and false when there is no such code. Each call
-// makes a new Page, which is the caller's.
+// Explain returns the page of a code, and false if there is no such code. Each call makes a new
+// Page, which the caller may change.
 func Explain(c Code) (Page, bool) { return c.page() }
 
-// ParseCode reads a code as people write it: PLC302, plc302 or 302. It reports
-// false for what is not the number of a code.
+// ParseCode reads a code in any form that people use: PLC302, plc302 or 302. It reports false if
+// there is no code with that number.
 func ParseCode(s string) (Code, bool) {
 	if len(s) > 3 && strings.EqualFold(s[:3], "PLC") {
 		s = s[3:]
@@ -39,8 +39,7 @@ func ParseCode(s string) (Code, bool) {
 	return Code(n), ok
 }
 
-// Text returns the page for a terminal, in lines of at most 80 columns where it is
-// not an example.
+// Text returns the page for a terminal. Lines have at most 80 columns, except in examples.
 func (p Page) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s (%s)\n\n%s\n\n", p.Code, p.Name, p.Severity, wrap(p.Summary, 80))
@@ -64,8 +63,7 @@ func (p Page) Text() string {
 	return b.String()
 }
 
-// wrap breaks s between words into lines of at most limit characters, where its
-// words allow.
+// wrap breaks s between words into lines of at most limit characters, unless a word is longer.
 func wrap(s string, limit int) string {
 	var b strings.Builder
 	column := 0

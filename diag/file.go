@@ -7,35 +7,34 @@ import (
 	"unicode/utf8"
 )
 
-// File is a source text with the name that findings show. It is immutable and
-// may be shared by goroutines.
+// File is a source text and the name that findings show for it. It is immutable, and goroutines may
+// share it.
 type File struct {
 	Name string
 	Text []byte
 
 	once  sync.Once
 	lines []int32 // offset of the first byte of each line
-	chars []int32 // characters before each checkpoint; see index
+	chars []int32 // number of characters before each checkpoint; see index
 
-	source *sourceMap // where the text comes from; nil if it was not derived
+	source *sourceMap // the origin of the text; nil if it was not derived
 }
 
-// NewFile makes a file of a name and its text. The text must not be changed
-// afterwards.
+// NewFile makes a file with a name and a text, which must not be changed afterwards.
 func NewFile(name string, text []byte) *File { return &File{Name: name, Text: text} }
 
-// Position is a place for people: Line and Column count from 1, Column in
-// characters (Unicode code points); Offset is in bytes from 0.
+// Position is a position as people count it: Line and Column start at 1, and Column counts
+// characters (Unicode code points). Offset is in bytes, from 0.
 type Position struct{ Line, Column, Offset int }
 
-// stride is the number of bytes between two checkpoints of a file. Position counts through no more
-// than that, however long the line is.
+// stride is the number of bytes between two checkpoints of a file. Position counts the characters
+// in at most that many bytes, even in long lines.
 const stride = 1024
 
-// Position returns the place of a byte offset; offsets outside the file are those
-// of its nearest end, and an offset inside a character is at that character. A
-// byte order mark is no character. The first call costs one pass over the text,
-// later ones a binary search over the lines.
+// Position returns the position of a byte offset. An offset outside the file stands for the nearest
+// end of the file, and an offset inside a character for the start of that character. A byte order
+// mark doesn't count as a character. The first call takes one pass over the text, later calls take
+// a binary search over the lines.
 func (f *File) Position(offset int) Position {
 	offset = max(0, min(offset, len(f.Text)))
 	f.once.Do(f.index)
@@ -44,8 +43,8 @@ func (f *File) Position(offset int) Position {
 	return Position{line, f.charactersBefore(at) - f.charactersBefore(int(f.lines[line-1])) + 1, offset}
 }
 
-// Line returns the text of the line with this number, counted from 1, without its
-// line ending and byte order mark. It is nil when there is no such line.
+// Line returns the text of line n, counted from 1, without its line ending and byte order mark. It
+// returns nil if there is no such line.
 func (f *File) Line(n int) []byte {
 	f.once.Do(f.index)
 	if n < 1 || n > len(f.lines) {
@@ -58,12 +57,12 @@ func (f *File) Line(n int) []byte {
 	return bytes.TrimSuffix(f.Text[f.lines[n-1]:end], []byte{'\r'})
 }
 
-// lineAt returns the number of the line that holds the offset.
+// lineAt returns the number of the line that contains the offset.
 func (f *File) lineAt(offset int) int {
 	return sort.Search(len(f.lines), func(i int) bool { return int(f.lines[i]) > offset })
 }
 
-// characterAt returns the start of the character that the offset is in.
+// characterAt returns the start of the character that contains the offset.
 func (f *File) characterAt(offset int) int {
 	for i := offset - 1; i >= 0 && offset-i < utf8.UTFMax; i-- {
 		if utf8.RuneStart(f.Text[i]) {
@@ -87,8 +86,8 @@ func (f *File) charactersBefore(offset int) int {
 	return int(f.chars[n]) + utf8.RuneCount(f.Text[from:offset])
 }
 
-// checkpoint returns the offset of the nth checkpoint: n strides into the text, or
-// up to three bytes later, so that it does not split a character.
+// checkpoint returns the offset of the nth checkpoint: n strides into the text, or up to three
+// bytes later so that it isn't inside a character.
 func (f *File) checkpoint(n int) int {
 	if n == 0 {
 		return 0
@@ -100,9 +99,9 @@ func (f *File) checkpoint(n int) int {
 	return at
 }
 
-// index finds the lines, and counts characters at checkpoints: a plan may be one
-// line of many megabytes with a finding every hundred bytes, and counting each
-// from the start of the line would take hours.
+// index finds the lines, and counts the characters before each checkpoint. A plan may be one line
+// of many megabytes with a finding every hundred bytes; counting from the start of the line for
+// each of them would take hours.
 func (f *File) index() {
 	start := 0
 	if bytes.HasPrefix(f.Text, []byte("\uFEFF")) {

@@ -6,21 +6,20 @@ import (
 	"slices"
 )
 
-// ConflictError says which fixes ApplyFixes left out.
+// ConflictError lists the fixes that ApplyFixes left out.
 type ConflictError struct {
-	Fixes []*Fix // in the order they were given
+	Fixes []*Fix // in the order in which they were given
 }
 
 func (e *ConflictError) Error() string {
 	return fmt.Sprintf("%d fixes overlap others or lie outside the text, the first: %s", len(e.Fixes), e.Fixes[0].Message)
 }
 
-// ApplyFixes returns the text with the fixes made. A fix is made whole or not at all:
-// one of which an edit lies outside the text or overlaps an edit before it is
-// left out, and the error is then a *ConflictError beside the text with the
-// others made. Edits that meet do not overlap: insertions at one place are made in
-// the order of the fixes; an edit that several fixes share is made once. The
-// text is not changed. It costs O(n log n) in edits, and the new text.
+// ApplyFixes returns a copy of the text with the fixes made. A fix is made as a whole or not at
+// all: it is left out if one of its edits is outside the text or overlaps an earlier edit. The
+// error is then a *ConflictError, and the text has the other fixes. Adjacent edits don't overlap:
+// insertions at the same place are made in the order of the fixes. An edit that several fixes share
+// is made once. It takes O(n log n) time in the number of edits, plus the size of the new text.
 func ApplyFixes(text []byte, fixes []*Fix) ([]byte, error) {
 	edits, left := chooseEdits(len(text), fixes)
 	out := make([]byte, 0, len(text))
@@ -37,15 +36,15 @@ func ApplyFixes(text []byte, fixes []*Fix) ([]byte, error) {
 	return out, nil
 }
 
-// ownedEdit is an edit and the fix that it is of.
+// ownedEdit is an edit and the fix to which it belongs.
 type ownedEdit struct {
 	Edit
 	fix int
 }
 
-// chooseEdits returns the edits to make, in order, and the fixes that they leave
-// out. An edit of a fix that is itself left out later still counts as in the
-// way: the choice stays one sweep, and the next run finds what is left.
+// chooseEdits returns the edits to make, in order, and the fixes that are left out. An edit still
+// blocks later ones if its own fix is left out after it was looked at. So one pass is enough, and
+// the next run finds the remaining fixes.
 func chooseEdits(size int, fixes []*Fix) (edits []ownedEdit, left []*Fix) {
 	for i, f := range fixes {
 		for _, e := range f.Edits {

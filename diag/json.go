@@ -6,9 +6,8 @@ import (
 	"io"
 )
 
-// WriteJSON writes the findings as JSON lines, one a finding, in the shape of
-// cli, "JSON shapes". It streams: memory does not grow with the list. The error
-// is w's.
+// WriteJSON writes the findings as JSON lines, one for each, in the form documented in cli, "JSON
+// shapes". It streams: its memory doesn't grow with the list. The error is w's.
 func WriteJSON(w io.Writer, l List) error {
 	out := bufio.NewWriter(w)
 	enc := json.NewEncoder(out)

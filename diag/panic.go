@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Panic returns the finding about a panic: value is what recover returned to the deferred function
-// that calls Panic. It stands at the beginning of file and names the place in the source where the
-// panic started.
+// Panic returns the finding about a panic; value is the result of recover in the deferred function
+// that calls Panic. The finding is at the beginning of file and names the place in plc's source
+// where the panic started.
 func Panic(file *File, value any) Finding {
 	return Finding{
 		Code: InternalError, Severity: Error, Loc: Loc{File: file},

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// SARIFOptions say who reports. The zero value is a plc of unknown version.
+// SARIFOptions are the options of WriteSARIF. The zero value stands for a plc of unknown version.
 type SARIFOptions struct {
 	Version string // of plc, like "1.2.0"; "" leaves it out
 }
@@ -22,10 +22,11 @@ const (
 	codeURI     = homeURI + "/blob/main/docs/codes/" // + PLC302.md
 )
 
-// WriteSARIF writes the findings as a SARIF 2.1.0 log of one run, for code-scanning services: with
-// a rule for each code that occurs, related places (a way is a code flow as well) and fixes.
-// Columns count code points, as ours do; names of files become URIs, relative as they are given. It
-// streams, a result a line. A nil opts is the default; the error is w's.
+// WriteSARIF writes the findings as a SARIF 2.1.0 log of one run, for code-scanning services. The
+// log has a rule for each code that occurs, related places (the path of a value is also a code
+// flow) and fixes. Columns count code points, like ours; file names become URIs, and relative names
+// stay relative. It streams, with one result on each line. A nil opts stands for the defaults; the
+// error is w's.
 func WriteSARIF(w io.Writer, l List, opts *SARIFOptions) error {
 	if opts == nil {
 		opts = &SARIFOptions{}
@@ -41,8 +42,7 @@ func WriteSARIF(w io.Writer, l List, opts *SARIFOptions) error {
 	if err != nil {
 		return err
 	}
-	// The results come last in the log and are still to come: its end is put aside
-	// and written after them.
+	// The results come last in the log, so its end is kept and written after them.
 	const end = "]}]}"
 	out := bufio.NewWriter(w)
 	out.Write(bytes.TrimSuffix(head, []byte(end)))
@@ -62,8 +62,8 @@ func WriteSARIF(w io.Writer, l List, opts *SARIFOptions) error {
 	return out.Flush()
 }
 
-// sarifRules returns the rules of the codes that occur, by code, and where each is
-// among them.
+// sarifRules returns the rules of the codes that occur, in order of the codes, and the index of
+// each.
 func sarifRules(l List) ([]sarifRule, map[Code]int) {
 	index := make(map[Code]int)
 	for i := range l {
@@ -127,7 +127,7 @@ func sarifOf(v view, rules map[Code]int) sarifResult {
 	return r
 }
 
-// way returns the related places of a finding, and its own at the end, as a way.
+// way returns the path of a value: the related places of a finding, and at the end its own place.
 func (v *view) way() (all []sarifStep) {
 	add := func(p *place, message string) {
 		text := sarifMessage(message)
@@ -155,14 +155,14 @@ func (p *place) sarif() *sarifPhysical {
 	return &sarifPhysical{sarifArtifact{artifactURI(p.File)}, p.loc.region()}
 }
 
-// region returns the span in lines and columns as well as in bytes. Its end is that
-// of the last character and one more, as in SARIF.
+// region returns the span in lines, columns and bytes. Its end is one after the last character, as
+// SARIF requires.
 func (l Loc) region() sarifRegion {
 	start, end := l.File.Position(int(l.Span.Start)), l.File.Position(int(l.Span.End))
 	return sarifRegion{start.Line, start.Column, end.Line, end.Column, start.Offset, l.Span.Len()}
 }
 
-// artifactURI returns the name of a file as a URI reference.
+// artifactURI returns the URI reference for the name of a file.
 func artifactURI(name string) string {
 	if u, err := url.Parse(name); err == nil && strings.Contains(name, "://") {
 		return u.String()
@@ -174,8 +174,8 @@ func artifactURI(name string) string {
 	return (&url.URL{Scheme: "file", Path: "/" + strings.TrimLeft(path, "/")}).String()
 }
 
-// sarifMessage returns a plain text message: braces stand for placeholders there, so
-// that literal ones are doubled (SARIF §3.11.5).
+// sarifMessage returns a plain text message. It doubles braces, since single ones are placeholders
+// (SARIF §3.11.5).
 func sarifMessage(s string) sarifText {
 	return sarifText{strings.ReplaceAll(strings.ReplaceAll(s, "{", "{{"), "}", "}}")}
 }

@@ -10,19 +10,19 @@ import (
 	"github.com/plc-lang/plc/internal/display"
 )
 
-// TextOptions say how findings are shown. The zero value is the default.
+// TextOptions are the options of WriteText. The zero value stands for the defaults.
 type TextOptions struct {
-	Color bool // with SGR colours; whether the place is a terminal is for the caller to know
+	Color bool // use SGR colours; the caller decides whether the output is a terminal
 	Max   int  // show the first Max findings and count the rest; 0 shows all
-	Width int  // columns of a source line, without its gutter; longer ones are cut; 0 is 100
-	Wrap  int  // columns of the place; longer lines go on in lines that are marked; 0 is any number
+	Width int  // maximum columns of a source line, without its gutter; longer lines are cut; 0 is 100
+	Wrap  int  // columns of the terminal; longer lines are wrapped, and the continuation marked; 0 is no limit
 }
 
 // WriteText writes the findings for people: "file:line:col: error: … [PLC302]",
 // the source line with marks under the span, related places as notes, and the
-// fix. Control characters and other invisible things of messages and files are
-// shown as escapes. A nil opts is the default; the error is w's. The cost is the
-// number of findings times the width, however long the lines are.
+// fix. Control characters and other invisible characters of messages and files are escaped. A nil
+// opts stands for the defaults; the error is w's. The cost is the number of findings times the
+// width, even if lines are long.
 func WriteText(w io.Writer, l List, opts *TextOptions) error {
 	t := textWriter{out: bufio.NewWriter(w), limit: defaultWidth}
 	shown := l
@@ -37,8 +37,7 @@ func WriteText(w io.Writer, l List, opts *TextOptions) error {
 	}
 	for i := range shown {
 		t.finding(shown[i].view())
-		// A writer that is gone takes nothing more: a million findings into a
-		// closed pipe end here.
+		// Stop when the writer has failed, for example with a million findings and a closed pipe.
 		if _, err := t.out.Write(nil); err != nil {
 			return err
 		}
@@ -51,7 +50,7 @@ func WriteText(w io.Writer, l List, opts *TextOptions) error {
 
 const defaultWidth = 100
 
-// The styles, as parameters of SGR.
+// The styles, in the form of SGR parameters.
 const (
 	bold   = "1"
 	red    = "1;31"
@@ -71,8 +70,8 @@ func (s Severity) style() display.Literal {
 	return cyan
 }
 
-// Style returns the length of the sequence of SGR at the beginning of text if it is one that
-// WriteText writes, and otherwise 0; more is whether text is only the beginning of one.
+// Style returns the length of the SGR sequence at the beginning of text if it is one that WriteText
+// writes, and otherwise 0; more is whether text is only the beginning of such a sequence.
 func Style(text []byte) (length int, more bool) {
 	for _, sgr := range []display.Literal{bold, red, yellow, cyan, green, dim, "0"} {
 		seq := "\x1b[" + string(sgr) + "m"
@@ -86,7 +85,7 @@ func Style(text []byte) (length int, more bool) {
 	return 0, more
 }
 
-// tally returns how many findings of each severity the list has: "3 errors, 1 warning".
+// tally counts the findings of each severity: "3 errors, 1 warning".
 func (l List) tally() string {
 	var parts []string
 	for _, s := range []Severity{Error, Warning, Info} {
@@ -101,7 +100,7 @@ func (l List) tally() string {
 	return strings.Join(parts, ", ")
 }
 
-// textWriter writes findings as text. Errors of writing stick to out.
+// textWriter writes findings in the form of text. out keeps the first write error.
 type textWriter struct {
 	out   *bufio.Writer
 	color bool
@@ -114,10 +113,10 @@ func (t *textWriter) printf(format display.Literal, args ...any) {
 	if t.wrap > 0 {
 		text = text.Wrap(t.wrap, "  │ ")
 	}
-	_ = display.Fprint(t.out, text) // the error sticks to out
+	_ = display.Fprint(t.out, text) // out keeps the error
 }
 
-// style returns s between the codes that switch a style on and off.
+// style returns s between the sequences that switch a style on and off.
 func (t *textWriter) style(sgr display.Literal, s string) display.Text {
 	if !t.color || s == "" {
 		return display.Line(s)
@@ -144,7 +143,7 @@ func (t *textWriter) finding(v view) {
 	}
 }
 
-// head returns the place as a line begins with it: "file:line:col: ".
+// head returns the place in the form in which it begins a line: "file:line:col: ".
 func (p *place) head() string {
 	if p == nil {
 		return ""
@@ -152,8 +151,7 @@ func (p *place) head() string {
 	return fmt.Sprintf("%s:%d:%d: ", visible(p.File), p.Line, p.Column)
 }
 
-// suggestion returns what a fix would do: its message, and the new text where the
-// message does not have it already.
+// suggestion describes a fix: its message, and the new text unless the message already contains it.
 func (t *textWriter) suggestion(p *proposal) string {
 	s := visible(p.Message)
 	if len(p.Edits) != 1 || p.Edits[0].Text == "" {
@@ -166,9 +164,8 @@ func (t *textWriter) suggestion(p *proposal) string {
 	return strings.TrimPrefix(s+": "+text, ": ")
 }
 
-// excerpt shows the lines of a span with marks under it. Of a span of several
-// lines that is the first and the last. A finding about its file as a whole has
-// none.
+// excerpt shows the lines of a span with marks under it; of several lines, it shows the first and
+// the last. A finding about a whole file has no excerpt.
 func (t *textWriter) excerpt(p *place, sgr display.Literal) {
 	if p == nil || p.loc.Span.IsZero() {
 		return
@@ -191,7 +188,7 @@ func (t *textWriter) excerpt(p *place, sgr display.Literal) {
 	t.line(f, last, len(line)-len(bytes.TrimLeft(line, " \t")), f.offsetIn(last, end), sgr)
 }
 
-// offsetIn returns where an offset is in a line, at most at its end.
+// offsetIn returns an offset relative to a line, at most the end of the line.
 func (f *File) offsetIn(line, offset int) int {
 	return max(0, min(offset-int(f.lines[line-1]), len(f.Line(line))))
 }

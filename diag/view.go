@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// view is a finding as it is shown: places made of lines and columns. All three writers start from
-// it, so that they can't drift apart; its JSON is the shape of a finding (cli, "JSON shapes").
+// view is the form of a finding that is shown, with lines and columns. All three writers start from
+// it, so that they agree; its JSON is documented (cli, "JSON shapes").
 type view struct {
 	Code     Code     `json:"code"`
 	Severity Severity `json:"severity"`
@@ -21,7 +21,7 @@ type view struct {
 	Fix      *proposal `json:"fix"`
 }
 
-// place is where something stands. It is nil for what is in no file.
+// place is a position in a file. It is nil for things that are in no file.
 type place struct {
 	File      string `json:"file"`
 	Line      int    `json:"line"`
@@ -32,20 +32,20 @@ type place struct {
 	loc Loc // the span within its file
 }
 
-// note is a related place as it is shown.
+// note is the form of a related place that is shown.
 type note struct {
 	*place
 	Message string `json:"message"`
 }
 
-// proposal is a fix as it is shown.
+// proposal is the form of a fix that is shown.
 type proposal struct {
 	Message string   `json:"message"`
 	Edits   []change `json:"edits"`
 	Choice  bool     `json:"choice,omitempty"` // somebody has to decide: it is not Sure
 }
 
-// change is an edit as it is shown.
+// change is the form of an edit that is shown.
 type change struct {
 	Offset    int    `json:"offset"`
 	EndOffset int    `json:"endOffset"`
@@ -83,8 +83,8 @@ func (l Loc) place() *place {
 	return &place{l.File.Name, p.Line, p.Column, p.Offset, int(l.Span.End), l}
 }
 
-// clip returns l with its span inside its file: findings about places that do not
-// exist are our fault, and no reason to show the user nothing.
+// clip returns l with its span limited to its file. A finding about a place outside the file is a
+// bug of ours, but the user should still see the finding.
 func (l Loc) clip() Loc {
 	if l.File != nil {
 		size := int32(len(l.File.Text))
@@ -94,9 +94,9 @@ func (l Loc) clip() Loc {
 	return l
 }
 
-// MarshalJSON returns the finding in the shape of cli, "JSON shapes". What is not
-// UTF-8 is shown as U+FFFD. It costs the findings' own size and a binary search
-// for each place.
+// MarshalJSON returns the finding in the form documented in cli, "JSON shapes". Bytes that are not
+// UTF-8 become U+FFFD. Its cost is linear in the size of the finding, plus a binary search for each
+// place.
 func (f Finding) MarshalJSON() ([]byte, error) { return marshal(f.view()) }
 
 // MarshalJSON returns the array of findings; a nil list is [].
@@ -107,8 +107,8 @@ func (l List) MarshalJSON() ([]byte, error) {
 	return marshal([]Finding(l))
 }
 
-// marshal returns json.Marshal without the escapes for HTML, which make < and & hard
-// to read and help nobody here.
+// marshal does what json.Marshal does, but doesn't escape for HTML: nobody needs these escapes
+// here, and they make < and & hard to read.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

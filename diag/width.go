@@ -7,27 +7,25 @@ import (
 	"github.com/plc-lang/plc/internal/display"
 )
 
-// How text is put on a terminal. Two things matter: marks stand under what they
-// mark, and a plan, which may come from a model, can't make the terminal do
-// anything.
+// Laying out text on a terminal. Two things matter: marks must be under the marked text, and a
+// plan, which may come from a model, must not be able to control the terminal.
 //
-// A tab is shown as tabWidth spaces: real tabs move with the gutter, and a mark
-// under part of a tab has no width.
+// A tab is shown as tabWidth spaces: the width of a real tab would depend on the gutter.
 
 const tabWidth = 4
 
-// visible returns s as it can be put on one line of a terminal.
+// visible returns s in a form that is safe to print on one line of a terminal.
 func visible(s string) string { return display.Line(s).String() }
 
-// row is a line, or as much of it as fits, as it is shown, and where the marks go.
+// row is a shown line, or the part of it that fits, and the position of the marks.
 type row struct {
 	text        string
-	pad, marked int // columns before the marks, and of the marks
+	pad, marked int // columns before the marks, and columns with marks
 }
 
-// layOut shows a line with the bytes from..to marked in about limit columns. When
-// it is longer, what is before and after is cut; the marks begin in the first
-// third. It costs the limit, not the length of the line.
+// layOut returns a line in about limit columns, with the bytes from..to marked. It cuts a longer
+// line before and after the marks, which begin in the first third. Its cost depends on the limit,
+// not on the length of the line.
 func layOut(line []byte, from, to, limit int) row {
 	_, after := forward(line, from, limit)
 	start, before := backward(line, from, max(limit/3, limit-after))
@@ -59,12 +57,12 @@ func layOut(line []byte, from, to, limit int) row {
 	return r
 }
 
-// maxPerColumn bounds the characters of no width that are shown: without it, a
-// line of combining marks would be shown whole.
+// maxPerColumn limits the number of shown characters without width: otherwise a long line of
+// combining marks would be shown whole.
 const maxPerColumn = 4
 
-// forward goes on from i by at most limit columns: to which byte, and how many
-// columns that is.
+// forward moves on from i by at most limit columns. It returns the end, as a byte index, and the
+// number of columns.
 func forward(line []byte, i, limit int) (end, columns int) {
 	g := glyphsAt(line, i)
 	for n := 0; i < len(line) && n < maxPerColumn*limit; n++ {
@@ -78,7 +76,7 @@ func forward(line []byte, i, limit int) (end, columns int) {
 	return i, columns
 }
 
-// backward goes back from i by at most limit columns.
+// backward moves back from i by at most limit columns.
 func backward(line []byte, i, limit int) (start, columns int) {
 	for n := 0; i > 0 && n < maxPerColumn*limit; n++ {
 		_, size := utf8.DecodeLastRune(line[:i])
@@ -93,8 +91,8 @@ func backward(line []byte, i, limit int) (start, columns int) {
 	return i, columns
 }
 
-// glyphsAt reads the characters of a line from i on: how one is shown depends on the few
-// before it.
+// glyphsAt returns the state for reading a line from i on. It reads the few characters before i,
+// because they decide how the next one is shown.
 func glyphsAt(line []byte, i int) (g display.Glyphs) {
 	from := i
 	for range display.Lookbehind {
@@ -108,8 +106,8 @@ func glyphsAt(line []byte, i int) (g display.Glyphs) {
 	return g
 }
 
-// sourceGlyph returns the first character of s, the rest of the text of a file, as it is shown; its
-// tabs are meant as tabs.
+// sourceGlyph returns the first character of s, the rest of a file's text, in the form in which it
+// is shown. Tabs become spaces.
 func sourceGlyph(g *display.Glyphs, s []byte) (shown string, width, size int) {
 	if s[0] == '\t' {
 		*g = display.Glyphs{}

@@ -1,11 +1,10 @@
 // Package display makes text from outside safe to show to a person.
 //
-// Plans, tools, servers and models are not trusted: a reason for an approval, the name of a
-// param or a server's message may hold line breaks, escape sequences of a terminal, characters
-// that turn the direction of text, or ones that can't be seen. A Text is text in which every
-// such piece stands on one line and has escapes in place of what could draw. Only this package
-// makes a Text, and the program prints nothing else, so that the frame of what it shows is
-// always its own.
+// Plans, tools, servers and models are not trusted: a reason for an approval, the name of a param
+// or a server's message may contain line breaks, terminal escape sequences, characters that change
+// the direction of text, or invisible ones. In a Text, every piece from outside is on one line, and
+// such characters are escaped. Only this package makes Texts, and the program prints nothing else,
+// so text from outside can't imitate the program's own output.
 package display
 
 import (
@@ -20,20 +19,20 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// A Text is text that can be shown. Its zero value is the empty text.
+// A Text is text that is safe to show. Its zero value is the empty text.
 type Text struct{ s string }
 
 // String returns the text.
 func (t Text) String() string { return t.s }
 
-// A Literal is text of the program's own source. Callers pass constants, and never convert
-// a value to it: a test of the sources makes sure.
+// A Literal is text from the program's source. Callers pass constants and never convert a value to
+// it; a test checks the sources for that.
 type Literal string
 
-// Lit returns text of the program's own source. It may hold line breaks.
+// Lit returns text from the program's source. It may contain line breaks.
 func Lit(s Literal) Text { return Text{string(s)} }
 
-// Line returns s on one line, with escapes for what could draw.
+// Line returns s on one line, with unsafe characters escaped.
 func Line(s string) Text {
 	if isPlain(s) {
 		return Text{s}
@@ -48,8 +47,8 @@ func Line(s string) Text {
 	return Text{b.String()}
 }
 
-// Quote returns s on one line in double quotes. Nothing but s yields the same text: quotes
-// and backslashes have escapes as well.
+// Quote returns s on one line in double quotes. It escapes quotes and backslashes as well, so that
+// different strings have different texts.
 func Quote(s string) Text {
 	s = quoteEscapes.Replace(s)
 	return Text{`"` + Line(s).s + `"`}
@@ -67,8 +66,8 @@ func ShellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// Name returns the name of something as it is when that is a plain word, and quoted
-// otherwise, so that it can't be taken for words of the program's own.
+// Name returns a name unchanged if it is a plain word, and quoted otherwise, so that nobody takes
+// it for the program's own words.
 func Name(s string) Text {
 	for i, r := range s {
 		switch {
@@ -84,9 +83,9 @@ func Name(s string) Text {
 	return Text{s}
 }
 
-// JSON returns a value on one line. In strings and names what could draw or can't be seen is
-// written as \u202e, so that the text is still JSON of the same value. What is no JSON is
-// quoted.
+// JSON returns a value on one line. Unsafe and invisible characters in strings and names are
+// written in the form \u202e, so that the text is still JSON of the same value. A text that is not
+// JSON is quoted.
 func JSON(value []byte) Text {
 	var b bytes.Buffer
 	if json.Compact(&b, value) != nil {
@@ -95,7 +94,7 @@ func JSON(value []byte) Text {
 	return Text{string(AppendJSON(nil, b.Bytes()))}
 }
 
-// IndentedJSON returns JSON over several lines, with the prefix before each but the first.
+// IndentedJSON returns JSON over several lines, with the prefix before each line except the first.
 func IndentedJSON(value []byte, prefix Literal) Text {
 	lines, ok := jsonscan.Indent(value, string(prefix))
 	if !ok {
@@ -104,8 +103,8 @@ func IndentedJSON(value []byte, prefix Literal) Text {
 	return Text{string(AppendJSON(nil, lines))}
 }
 
-// AppendJSON appends JSON, or a text that holds such, in which what could draw or can't be
-// seen is written as \u202e. Line breaks and tabs are kept.
+// AppendJSON appends JSON, or a text that contains JSON, with unsafe and invisible characters in
+// the form \u202e. Line breaks and tabs are kept.
 func AppendJSON(dst, text []byte) []byte {
 	var g Glyphs
 	for rest := string(text); rest != ""; {
@@ -115,8 +114,7 @@ func AppendJSON(dst, text []byte) []byte {
 	return dst
 }
 
-// Block returns s with the prefix before each of its lines, each of which ends with a line
-// break. Tabs are spaces.
+// Block returns s with the prefix before each line and a line break after each. Tabs become spaces.
 func Block(prefix Literal, s string) Text {
 	var b strings.Builder
 	s = strings.TrimRight(blockLines.Replace(s), "\n")
@@ -128,10 +126,9 @@ func Block(prefix Literal, s string) Text {
 
 var blockLines = strings.NewReplacer("\r\n", "\n", "\t", "    ")
 
-// Sprintf formats as fmt.Sprintf does. Arguments that are a Text, a number, a bool or a time
-// are shown as they are. All others are from outside: their text is shown as Line shows it,
-// with the verb %q as Quote does, and with %x as the digits
-// of its bytes.
+// Sprintf formats like fmt.Sprintf. Arguments that are a Text, a number, a bool or a time are shown
+// unchanged. All others are from outside: their text is shown in the form of Line, with the verb %q
+// in that of Quote, and with %x as the hexadecimal digits of its bytes.
 func Sprintf(format Literal, args ...any) Text {
 	safe := make([]any, len(args))
 	for i, a := range args {
@@ -196,7 +193,7 @@ func Join(texts []Text, sep Literal) Text {
 // A Builder builds a text of several lines. Its zero value is empty.
 type Builder struct{ b strings.Builder }
 
-// Line adds a line, formatted as Sprintf does, without spaces at its end.
+// Line adds a line, formatted like Sprintf, without spaces at its end.
 func (b *Builder) Line(format Literal, args ...any) {
 	b.b.WriteString(strings.TrimRight(Sprintf(format, args...).s, " ") + "\n")
 }
@@ -204,7 +201,7 @@ func (b *Builder) Line(format Literal, args ...any) {
 // Add adds a text.
 func (b *Builder) Add(t Text) { b.b.WriteString(t.s) }
 
-// Text returns what was built.
+// Text returns the text built so far.
 func (b *Builder) Text() Text { return Text{b.b.String()} }
 
 // Fprint writes a text.

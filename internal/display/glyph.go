@@ -8,32 +8,30 @@ import (
 	"unicode/utf8"
 )
 
-// The width of a character is decided here, in a few ranges of East Asian Wide
-// and Fullwidth characters and emoji, rather than by a library: terminals differ
-// among themselves in the rest (emoji sequences, ambiguous widths), so that a
-// complete table would be no more right.
+// This file decides the width of a character from a few ranges of East Asian Wide and Fullwidth
+// characters and emoji. It uses no library: terminals differ in all other cases (emoji sequences,
+// ambiguous widths), so a complete table would not be more correct.
 
-// Glyphs reads the characters of a text one after the other. Its zero value is at the
-// beginning of a text.
+// Glyphs reads a text character by character. Its zero value is at the beginning of a text.
 type Glyphs struct {
-	prev  rune // the character before if it is shown as it is, or 0
-	marks int  // that it has
+	prev  rune // the previous character if it is shown unchanged, or 0
+	marks int  // number of combining marks on it
 }
 
 const (
-	// maxMarks is the maximum number of combining marks on a character: with many of them, it draws
-	// over the lines above and below.
+	// maxMarks is the maximum number of combining marks on a character: with many, a character
+	// covers the lines above and below.
 	maxMarks = 3
 
 	// Lookbehind is the number of preceding characters that decide how a character is shown.
 	Lookbehind = maxMarks + 2
 )
 
-// Next returns the first character of s, the rest of the text, as it is shown, its width in
-// columns and its size in bytes. What could draw or can't be seen is an escape: control
-// characters, line separators, characters that turn the direction of text, spaces other than
-// that of ASCII, fillers, and bytes that are not UTF-8. Joiners and variation selectors are
-// kept where they are part of how words and emoji are spelled.
+// Next returns the first character of s, the rest of the text, in the form in which it is shown,
+// with its width in columns and its size in bytes. It escapes characters that are invisible or
+// could control the terminal: control characters, line separators, characters that change the
+// direction of text, spaces other than the ASCII space, fillers, and bytes that are not UTF-8. It
+// keeps joiners and variation selectors where words and emoji are spelled with them.
 func (g *Glyphs) Next(s string) (shown string, width, size int) {
 	r, size := utf8.DecodeRuneInString(s)
 	prev := g.prev
@@ -62,8 +60,8 @@ func (g *Glyphs) Next(s string) (shown string, width, size int) {
 	return shown, len(shown), size
 }
 
-// NextJSON does what Next does for the text of JSON, or one that holds such: what Next shows as an
-// escape is one of JSON, and line breaks and tabs are kept.
+// NextJSON does what Next does, for JSON or a text that contains JSON: it uses JSON's escapes, and
+// keeps line breaks and tabs.
 func (g *Glyphs) NextJSON(s string) (shown string, size int) {
 	if s[0] == '\n' || s[0] == '\t' {
 		*g = Glyphs{}
@@ -84,8 +82,8 @@ func (g *Glyphs) NextJSON(s string) (shown string, size int) {
 	return shown, size
 }
 
-// joins reports whether a character that can't be seen belongs to the one before it: a
-// joiner, or a choice of how it looks.
+// joins reports whether an invisible character belongs to the one before it: a joiner or a
+// variation selector.
 func joins(r rune) bool {
 	return r == zeroWidthNonJoiner || r == zeroWidthJoiner || r == 0xfe0e || r == 0xfe0f
 }
@@ -95,18 +93,18 @@ const (
 	zeroWidthJoiner    = '\u200d'
 )
 
-// joinable reports whether a character may have a joiner behind it: those of the scripts
-// that are written with them, and emoji. In Latin, Greek or Cyrillic a joiner only makes two
-// names look like one.
+// joinable reports whether a joiner may follow a character. That is so for scripts that are written
+// with joiners, and for emoji. In Latin, Greek or Cyrillic a joiner only makes two different names
+// look the same.
 func joinable(r rune) bool { return r >= 0x0600 && isShown(r) }
 
-// isShown reports whether a character can be seen and does nothing else.
+// isShown reports whether a character is visible and has no other effect.
 func isShown(r rune) bool {
 	return unicode.IsPrint(r) && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, blank)
 }
 
-// blank holds the letters, marks and symbols without a shape of their own that Unicode doesn't call
-// ignorable: blanks, fillers, placeholders, and marks that only change how others look.
+// blank holds invisible letters, marks and symbols that Unicode doesn't class as ignorable: blanks,
+// fillers, placeholders, and marks that only change how other characters look.
 var blank = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x2800, 0x2800, 1}, // Braille, without dots
@@ -122,11 +120,11 @@ var blank = &unicode.RangeTable{
 	},
 }
 
-// stackers are the marks that can't be seen and join the letters around them in some scripts.
-// Behind letters of others they are as joiners are.
+// stackers are invisible marks that join the letters around them in some scripts. After letters of
+// other scripts they are treated like joiners.
 const stackers = "\u1039\u17d2\u1a60\u2d7f\uaaf6\U00010a3f\U0001107f\U00011133\U0001193e\U00011a47\U00011a99\U00011d45\U00011d97\U00011f42"
 
-// isWord reports whether a name may begin with a character and be shown without quotes.
+// isWord reports whether a name that begins with this character may be shown without quotes.
 func isWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_' || r == '/' || r == '.' || r == '$' || r == '#' || r == '†'
 }

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// Columns returns how many columns of a terminal a text may take up. Terminals differ; it is
-// rather too many.
+// Columns returns the number of terminal columns that a text may take up. Terminals differ; the
+// result may be too high.
 func (t Text) Columns() int {
 	n, style := 0, false
 	for _, r := range t.s {
@@ -34,7 +34,7 @@ func (t Text) Lines() []Text {
 	return all
 }
 
-// Cut returns the beginning of a text that fits into n columns.
+// Cut returns as much of the beginning of a text as fits into n columns.
 func (t Text) Cut(n int) Text {
 	if t.Columns() <= n {
 		return t
@@ -47,12 +47,11 @@ func (t Text) Cut(n int) Text {
 	return t
 }
 
-// Pad returns a text with spaces up to n columns.
+// Pad returns a text, filled up with spaces to n columns.
 func (t Text) Pad(n int) Text { return Text{t.s + strings.Repeat(" ", max(0, n-t.Columns()))} }
 
-// Wrap returns a text whose lines take up at most width columns; what is more goes on in
-// lines that begin with the prefix. A terminal that has to wrap a line by itself lets what
-// comes from outside begin a row.
+// Wrap breaks the lines of a text at width columns; continuation lines begin with the prefix. If
+// the terminal wrapped the lines, text from outside could begin a row.
 func (t Text) Wrap(width int, prefix Literal) Text {
 	width = max(width, 2*len(prefix)+4)
 	var b strings.Builder

@@ -1,4 +1,4 @@
-// Package durable writes files that a crash leaves whole.
+// Package durable writes files so that a crash can't leave them incomplete.
 package durable
 
 import (
@@ -10,10 +10,10 @@ import (
 	"runtime"
 )
 
-// WriteFile writes a file. After a crash it has the text that it had before, or the new one. A file
-// that is there keeps its mode, and a link to it stays a link; a new one can be read by its owner
-// only. What is no regular file, such as a device or a pipe, is written to and not replaced. A file
-// that is read-only is an error.
+// WriteFile writes a file. After a crash the file has either its old text or the new one. An
+// existing file keeps its mode, and a link to it stays a link; only the owner can read a new file.
+// A device, a pipe or anything else that is not a regular file is written to, not replaced. A
+// read-only file is an error.
 func WriteFile(name string, text []byte) error {
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(name); err == nil {
@@ -52,8 +52,8 @@ func replace(name string, text []byte, mode fs.FileMode) error {
 	return SyncFolder(name)
 }
 
-// Create makes a file that is not there. Of several callers one makes it; the others get an error
-// that is fs.ErrExist.
+// Create makes a new file. If several callers try it at once, one succeeds and the others get an
+// error that is fs.ErrExist.
 func Create(name string, text []byte) error {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -66,7 +66,8 @@ func Create(name string, text []byte) error {
 	return SyncFolder(name)
 }
 
-// SyncFolder makes durable that a file was made in its folder, renamed or removed.
+// SyncFolder syncs the folder of a file, which makes the creation, renaming or removal of the file
+// durable.
 func SyncFolder(file string) error {
 	if runtime.GOOS == "windows" { // has no such call; a rename is durable there
 		return nil

@@ -10,19 +10,19 @@ import (
 	"unicode/utf8"
 )
 
-// Canonical appends valid JSON in the form of RFC 8785, but with numbers by their exact
-// decimal value: no white space, the members of objects in the order of their names
-// (by UTF-16 code units), strings and numbers spelled in one way. 1, 1.0 and 10e-1 are
-// the same; 9007199254740993 stays what it is, where RFC 8785 would round it. Two values have the
-// same canonical form exactly if they are the same value. It costs n log n of the members of an
-// object, and memory linear in the text.
+// Canonical appends valid JSON in the form of RFC 8785, except that numbers keep their exact
+// decimal value: no white space, the members of objects sorted by name (in UTF-16 code units), and
+// one spelling for each string and number. 1, 1.0 and 10e-1 are the same; 9007199254740993 is kept,
+// where RFC 8785 would round it. Two values have the same canonical form exactly if they are the
+// same value. It takes n log n time in the number of members of an object, and memory linear in the
+// size of the text.
 func Canonical(dst, valid []byte) []byte {
 	c := canonizer{text: valid}
 	c.scan()
 	return c.value(slices.Grow(dst, len(valid)), 0)
 }
 
-// canonizer writes one text. A node is a value, or the name of a member.
+// canonizer writes one text. A node is a value or the name of a member.
 type canonizer struct {
 	text    []byte
 	nodes   []canonNode
@@ -36,12 +36,12 @@ type canonMember struct {
 
 type canonNode struct {
 	start, end int32 // in the text
-	next       int32 // the node after it and all that is in it
+	next       int32 // the node after this one and its content
 	kind       Token
 	escaped    bool
 }
 
-// bytesPerNode is about how long a value or name is with what stands around it.
+// bytesPerNode is the approximate length of a value or name with the punctuation around it.
 const bytesPerNode = 12
 
 // scan makes the table of nodes.
@@ -68,8 +68,8 @@ func (c *canonizer) scan() {
 	}
 }
 
-// value appends the value of a node. It goes as deep as the value does, which whoever
-// checked it has bounded.
+// value appends the value of a node. Its recursion is as deep as the value, whose depth was limited
+// when the text was checked.
 func (c *canonizer) value(dst []byte, i int32) []byte {
 	n := c.nodes[i]
 	switch n.kind {
@@ -95,7 +95,7 @@ func (c *canonizer) value(dst []byte, i int32) []byte {
 	return append(dst, c.text[n.start:n.end]...)
 }
 
-// object appends an object, its members in order.
+// object appends an object with its members sorted.
 func (c *canonizer) object(dst []byte, i int32) []byte {
 	base := len(c.members)
 	for m := i + 1; m < c.nodes[i].next; m = c.nodes[m+1].next {
@@ -104,7 +104,7 @@ func (c *canonizer) object(dst []byte, i int32) []byte {
 	end := len(c.members)
 	slices.SortFunc(c.members[base:], func(a, b canonMember) int { return compareUTF16(a.name, b.name) })
 	dst = append(dst, '{')
-	for k := base; k < end; k++ { // values grow c.members, and shrink it again
+	for k := base; k < end; k++ { // c.members grows and shrinks again while values are written
 		if k > base {
 			dst = append(dst, ',')
 		}
@@ -117,7 +117,7 @@ func (c *canonizer) object(dst []byte, i int32) []byte {
 	return append(dst, '}')
 }
 
-// str returns what a string says.
+// str returns the text of a string.
 func (c *canonizer) str(n canonNode) []byte {
 	inside := c.text[n.start+1 : n.end-1]
 	if !n.escaped {
@@ -126,8 +126,8 @@ func (c *canonizer) str(n canonNode) []byte {
 	return AppendString(nil, inside)
 }
 
-// compareUTF16 orders strings by their UTF-16 code units. That is the order of their
-// bytes, but for the surrogates: what needs two units comes before U+E000.
+// compareUTF16 orders strings by their UTF-16 code units. That is the order of their bytes, except
+// that characters of two units come before U+E000.
 func compareUTF16(a, b []byte) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
@@ -145,7 +145,7 @@ func compareUTF16(a, b []byte) int {
 	return bytes.Compare(a, b)
 }
 
-// runeAround returns the character that the byte at i belongs to.
+// runeAround returns the character to which the byte at i belongs.
 func runeAround(s []byte, i int) rune {
 	for i > 0 && !utf8.RuneStart(s[i]) {
 		i--
@@ -154,7 +154,7 @@ func runeAround(s []byte, i int) rune {
 	return r
 }
 
-// appendPlain appends a string with no escapes but those that it needs.
+// appendPlain appends a string with only the escapes that it needs.
 func appendPlain(dst []byte, s string) []byte {
 	const short = "\"\\\b\f\n\r\t"
 	const letters = `"\bfnrt`
@@ -188,11 +188,12 @@ func appendNumber(dst, number []byte) []byte {
 	if len(exponent) > 0 {
 		var err error
 		if exp, err = strconv.Atoi(string(exponent)); err != nil || exp > 1<<40 || exp < -1<<40 {
-			// Nobody can compute with it: it is the same number when it is spelled the same.
+			// The exponent is too large to compute with: such numbers are the same if they are
+			// spelled the same.
 			return append(append(append(dst, mantissa[bytes.IndexAny(mantissa, "0123456789"):]...), 'e'), exponent...)
 		}
 	}
-	point := len(whole) + exp - leading // where the point stands among the digits
+	point := len(whole) + exp - leading // position of the decimal point among the digits
 	return appendDecimal(dst, bytes.TrimRight(digits[leading:], "0"), point)
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Marshal returns json.Marshal, but that <, > and & stay what they are.
+// Marshal does what json.Marshal does, but doesn't escape <, > and &.
 func Marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -18,8 +18,8 @@ func Marshal(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Encode does what Marshal does, of what has a JSON form whatever it holds: texts, finite numbers,
-// JSON that was checked. It panics where there is none.
+// Encode does what Marshal does, for values that always have a JSON form: strings, finite numbers,
+// checked JSON. It panics for others.
 func Encode(v any) json.RawMessage {
 	text, err := Marshal(v)
 	if err != nil {
@@ -87,10 +87,10 @@ func AppendQuoted(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// Quote returns a string as AppendQuoted writes it.
+// Quote returns a string in the form of AppendQuoted.
 func Quote(s string) string { return string(AppendQuoted(nil, s)) }
 
-// EscapePointer returns a name as a token of a JSON Pointer (RFC 6901).
+// EscapePointer returns a name in the form of a token of a JSON Pointer (RFC 6901).
 func EscapePointer(name string) string { return escapes.Replace(name) }
 
 // UnescapePointer returns the name that a token of a JSON Pointer stands for.

@@ -8,9 +8,9 @@ import (
 // maxIndented is the maximum size of a text over several lines, in bytes.
 const maxIndented = 64 << 20
 
-// Indent returns JSON over several lines, with the prefix before each but the first. Where that
-// would be very long, since much is nested deeply, it returns the JSON on one line. It reports
-// false if the text is not JSON.
+// Indent returns JSON over several lines, with the prefix before each line except the first. If
+// deep nesting would make that very long, it returns the JSON on one line. It reports false if the
+// text is not JSON.
 func Indent(text []byte, prefix string) ([]byte, bool) {
 	var b bytes.Buffer
 	if json.Compact(&b, text) != nil {
@@ -25,8 +25,8 @@ func Indent(text []byte, prefix string) ([]byte, bool) {
 	return lines.Bytes(), true
 }
 
-// indented returns the size of compact JSON over several lines, each of which begins with so many
-// bytes; at least about that.
+// indented estimates the size of compact JSON when it is written over several lines, each of which
+// begins with a prefix of this size.
 func indented(compact []byte, prefix int) int {
 	size, depth, quoted := len(compact), 0, false
 	for i := 0; i < len(compact); i++ {

@@ -1,12 +1,10 @@
-// Package jsonscan reads untrusted JSON text, one token after the other, in one
-// pass and without recursion, before anything else touches it: the libraries that
-// come after it accept invalid text, duplicate names and invalid UTF-8, and die on
-// deep nesting.
+// Package jsonscan reads untrusted JSON text token by token, in one pass and without recursion. It
+// runs before other libraries see the text: they accept invalid text, duplicate names and invalid
+// UTF-8, and crash on deep nesting.
 //
-// Check is the guard of everything that comes from outside: results of tools,
-// files, bodies of requests. Lexer and Names are its two halves, for readers that
-// build something, that allow comments, or that go on after a fault. Nothing here
-// keeps the text or is shared by goroutines.
+// Check checks everything that comes from outside: results of tools, files, bodies of requests.
+// Lexer and Names are its two parts, for readers that build something, allow comments, or continue
+// after a fault. Nothing here keeps the text, and nothing may be shared by goroutines.
 package jsonscan
 
 import (
@@ -17,13 +15,13 @@ import (
 	"slices"
 )
 
-// The limits that hold when none are given.
+// The default limits.
 const (
 	DefaultMaxBytes = 64 << 20
 	DefaultMaxDepth = 256
 )
 
-// Limits bound what is read. The zero value is the default.
+// Limits bound the texts that are read. The zero value stands for the default limits.
 type Limits struct {
 	MaxBytes int // 0 is 64 MiB; never more than 2 GiB
 	MaxDepth int // 0 is 256
@@ -41,18 +39,18 @@ func (l Limits) OrDefault() Limits {
 	return l
 }
 
-// Kind tells errors apart.
+// Kind is the kind of an error.
 type Kind uint8
 
 // The kinds of errors.
 const (
 	Syntax    Kind = iota // not JSON, or not UTF-8
-	Duplicate             // a member name twice
+	Duplicate             // a member name appears twice
 	Limit                 // over a limit
-	Foreign               // of another notation, which is no fault there, and nothing that JSON has
+	Foreign               // not valid in JSON, but valid in the notation that was read
 )
 
-// Error says what is wrong with a text.
+// Error is a fault in a text.
 type Error struct {
 	Kind    Kind
 	Offset  int // in bytes
@@ -62,10 +60,10 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Check reports the first fault of a JSON text: one value, no comments, no
-// duplicate names, UTF-8 without lone surrogates in escapes, within the limits.
-// Its error is nil or an *Error. It costs one pass, and allocates only for objects
-// of many members and for nesting deeper than 64.
+// Check returns the first fault of a JSON text. The text must be one value in UTF-8, within the
+// limits, and without comments, duplicate names or lone surrogates in escapes. The error is nil or
+// an *Error. Check takes one pass, and allocates only for objects with many members and for nesting
+// deeper than 64.
 func Check(text []byte, lim Limits) error {
 	lim = lim.OrDefault()
 	if len(text) > lim.MaxBytes {
@@ -78,8 +76,8 @@ func Check(text []byte, lim Limits) error {
 	return nil
 }
 
-// Compacting does what Check does, and returns the text without white space: itself when it has
-// none.
+// Compacting does what Check does, and returns the text without white space. If there is none, it
+// returns the same slice.
 func Compacting(text []byte, lim Limits) ([]byte, error) {
 	lim = lim.OrDefault()
 	if len(text) > lim.MaxBytes {
@@ -95,14 +93,14 @@ func Compacting(text []byte, lim Limits) ([]byte, error) {
 	return slices.Clip(Compact(make([]byte, 0, len(text)), text)), nil
 }
 
-// want names what a checker expects next.
+// want is the kind of token that a checker expects next.
 type want uint8
 
 const (
 	wantValue   want = iota // a value
-	wantElement             // a value, or the end of an array that is empty
+	wantElement             // a value, or the end of an empty array
 	wantName                // a name
-	wantMember              // a name, or the end of an object that is empty
+	wantMember              // a name, or the end of an empty object
 	wantColon
 	wantComma // a comma, or the end of the array or object
 	wantEnd   // nothing more
@@ -113,8 +111,7 @@ func (w want) String() string {
 		`":" after a name`, `"," or the end of the list or object`, "the end of the text"}[w]
 }
 
-// inArray stands on the stack for an open array. For an object it holds what
-// Names.Open gave.
+// inArray marks an open array on the stack. An open object has the result of Names.Open there.
 const inArray = -1
 
 type checker struct {
@@ -197,7 +194,7 @@ func Compact(dst, valid []byte) []byte {
 	return dst
 }
 
-// Compacted returns valid JSON without white space: the text itself when it has none.
+// Compacted returns valid JSON without white space. If there is none, it returns the same slice.
 func Compacted(valid []byte) []byte {
 	if !spaced(valid) {
 		return valid
@@ -222,7 +219,7 @@ func spaced(valid []byte) bool {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	for ; len(valid) >= 8; valid = valid[8:] {
 		w := binary.LittleEndian.Uint64(valid)
-		if (w-(' '+1)*ones)&^w&high != 0 { // a byte is a space or below
+		if (w-(' '+1)*ones)&^w&high != 0 { // a byte is a space or less
 			return true
 		}
 	}
@@ -234,8 +231,7 @@ func spaced(valid []byte) bool {
 	return false
 }
 
-// StringEnd returns the end of the string that starts at i, behind its closing quote, in valid
-// JSON.
+// StringEnd returns the end, after the closing quote, of the string that starts at i in valid JSON.
 func StringEnd(valid []byte, i int) int {
 	for start := i + 1; ; {
 		quote := bytes.IndexByte(valid[i+1:], '"')

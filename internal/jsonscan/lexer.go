@@ -20,7 +20,7 @@ const (
 	EndObject         // }
 	Colon
 	Comma
-	Invalid // nothing that JSON has; Lexer.Err says why
+	Invalid // not a token of JSON; see Lexer.Err
 	String
 	Number
 	True
@@ -33,24 +33,23 @@ func (t Token) String() string {
 		"something that is not JSON", "a string", "a number", "true", "false", "null"}[t]
 }
 
-// Lexer cuts a text into tokens. Its limits are the caller's business; a text of
-// 2 GiB or more is too long.
+// Lexer splits a text into tokens. The caller enforces limits; a text must be shorter than 2 GiB.
 type Lexer struct {
 	Text     []byte
 	Pos      int  // the end of the last token; a caller may move it
 	Comments bool // allows // and /* */
 	Spaced   bool // there was white space, or a comment, before a token
 
-	// Of the last token:
+	// About the last token:
 	Start   int    // where it starts
-	Err     *Error // what is wrong with it, nil if nothing; the first fault only
-	Escaped bool   // String: there are escapes in it
-	Wide    bool   // String: there is more than ASCII in it
+	Err     *Error // its first fault, nil if there is none
+	Escaped bool   // String: it has escapes
+	Wide    bool   // String: it has characters outside ASCII
 }
 
-// Next reads a token. At a fault Err is set: a String with a fault inside is
-// read to its closing quote; of what is Invalid as much is read as belongs together, at
-// least one byte except at the end of the text.
+// Next reads a token. If there is a fault, it sets Err. It reads a String with a fault up to its
+// closing quote. It reads an Invalid token as far as the text seems to belong together, at least
+// one byte except at the end of the text.
 func (l *Lexer) Next() Token {
 	l.Err = nil
 	for {
@@ -112,7 +111,7 @@ func (l *Lexer) fail(offset int, format string, args ...any) Token {
 	return Invalid
 }
 
-// word reads a word; it is kind if it is want.
+// word reads a word. The token has this kind if the word is want.
 func (l *Lexer) word(want string, kind Token) Token {
 	end := l.Start + len(want)
 	if end <= len(l.Text) && string(l.Text[l.Start:end]) == want && (end == len(l.Text) || !isWord(l.Text[end])) {
@@ -126,7 +125,7 @@ func isWord(c byte) bool {
 	return c-'0' <= 9 || c|0x20-'a' <= 'z'-'a' || c == '_' || c == '$' || c == '.' || c == '+' || c == '-'
 }
 
-// other reads what starts no token.
+// other reads text that can't start a token.
 func (l *Lexer) other() Token {
 	switch c := l.Text[l.Start]; {
 	case isWord(c):
@@ -147,11 +146,10 @@ func (l *Lexer) other() Token {
 	return l.fail(l.Start, "%q (U+%04X) is not JSON", r, r)
 }
 
-// clip shortens what a message quotes.
+// clip shortens a text for a message.
 func clip(text []byte) []byte { return text[:min(len(text), 40)] }
 
-// comment skips a comment and reports whether there is one, and it is allowed
-// and complete.
+// comment skips a comment. It reports whether there is one that is allowed and complete.
 func (l *Lexer) comment() bool {
 	rest := l.Text[l.Start:]
 	if len(rest) < 2 || rest[1] != '/' && rest[1] != '*' {
@@ -172,8 +170,8 @@ func (l *Lexer) comment() bool {
 	return l.Err == nil
 }
 
-// commentEnd returns the length of the comment that text starts with, up to but
-// without the end of the line; ok says whether it is complete.
+// commentEnd returns the length of the comment at the start of text, without the end of the line;
+// ok is whether the comment is complete.
 func commentEnd(text []byte) (end int, ok bool) {
 	if text[1] == '/' {
 		if end = bytes.IndexAny(text, "\r\n"); end < 0 {
@@ -198,8 +196,8 @@ func invalidUTF8(text []byte) int {
 	return -1
 }
 
-// number reads a number, and what stands right behind it, so that 1_000, 0x10
-// and 01 are one fault each.
+// number reads a number and the word characters right after it, so that 1_000, 0x10 and 01 are one
+// fault each.
 func (l *Lexer) number() Token {
 	t, i := l.Text, l.Start
 	if t[i] == '-' {
@@ -259,7 +257,7 @@ func (l *Lexer) string() Token {
 			i = l.escape(i)
 		case c == '\n' || c == '\r':
 			l.Pos = i
-			l.Err = nil // it matters less than this
+			l.Err = nil // the fault below matters more
 			return l.fail(l.Start, "the string that starts here is not closed on its line (a line break in it is written \\n)")
 		default:
 			l.fail(i, "the control character U+%04X in a string is written \\u%04x", c, c)
@@ -276,8 +274,8 @@ func (l *Lexer) badUTF8() {
 	}
 }
 
-// plain skips bytes that mean themselves, eight at a time, to the next quote,
-// backslash or control character. It notes whether there are any but ASCII.
+// plain skips ordinary bytes, eight at a time, up to the next quote, backslash or control
+// character. It sets Wide if it sees a byte outside ASCII.
 func (l *Lexer) plain(i int) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	t := l.Text
@@ -337,7 +335,7 @@ func (l *Lexer) unicode(i int) int {
 	return i + 6
 }
 
-// hex4 decodes the \uXXXX that text starts with.
+// hex4 decodes the \uXXXX at the start of text.
 func hex4(text []byte) (r rune, ok bool) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0, false
@@ -355,8 +353,8 @@ func hex4(text []byte) (r rune, ok bool) {
 	return r, true
 }
 
-// AppendString appends what a string says, given without its quotes: its escapes
-// decoded. An escape that is none stands for itself.
+// AppendString appends the text of a string, which is given without its quotes, with escapes
+// decoded. Invalid escapes stay as they are.
 func AppendString(dst, s []byte) []byte {
 	for {
 		i := bytes.IndexByte(s, '\\')
@@ -370,8 +368,8 @@ func AppendString(dst, s []byte) []byte {
 	}
 }
 
-// appendEscape appends what the escape that s starts with says, and returns its
-// length.
+// appendEscape appends the character of the escape at the start of s, and returns the length of the
+// escape.
 func appendEscape(dst, s []byte) ([]byte, int) {
 	const letters, means = `"\/'bfnrt`, "\"\\/'\b\f\n\r\t"
 	for i := range len(letters) {

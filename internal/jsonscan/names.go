@@ -5,17 +5,16 @@ import (
 	"hash/maphash"
 )
 
-// fewNames is up to how many names an object compares each new one with all
-// before it; beyond, it gets a hash table.
+// fewNames is the number of names above which an object gets a hash table. Up to it, each new name
+// is compared with all earlier ones.
 const fewNames = 16
 
-// Names finds names that stand twice in one object, compared as they read: "a"
-// and "\u0061" are the same. Any number of objects may be open within one
-// another. The zero value is ready for use. It costs time and memory linear in
-// the names of the objects that are open; hashes are seeded, so that no text can
-// be made to collide.
+// Names finds names that appear twice in one object. It compares decoded names: "a" and "\u0061"
+// are the same. Any number of objects may be open within one another. The zero value is ready to
+// use. Time and memory are linear in the size of the names of the open objects. Hashes are seeded,
+// so that nobody can write a text whose names collide.
 type Names struct {
-	small  [32]name // the first ones, to spare an allocation
+	small  [32]name // the first ones, to save an allocation
 	more   []name   // those after them
 	n      int
 	base   int     // the first name of the innermost open object
@@ -29,8 +28,7 @@ type name struct {
 	escaped    bool
 }
 
-// table finds the names of one object by hash; open addressing, never more than
-// half full.
+// table finds the names of one object by hash. It uses open addressing and is at most half full.
 type table struct {
 	base  int
 	slots []slot
@@ -41,7 +39,7 @@ type slot struct {
 	name int32 // 1 + its index; 0 is free
 }
 
-// Open begins an object. What it returns belongs into Close of the same object.
+// Open begins an object. Pass its result to Close at the end of that object.
 func (s *Names) Open() (outer int32) {
 	outer, s.base = int32(s.base), s.n
 	return outer
@@ -55,9 +53,9 @@ func (s *Names) Close(outer int32) {
 	s.n, s.base = s.base, int(outer)
 }
 
-// Add adds the name text[start:end], without its quotes, to the innermost object.
-// When it is there already, it returns where the first one stands; escaped says
-// whether there may be escapes in it.
+// Add adds the name text[start:end], without its quotes, to the innermost object. If the object
+// already has that name, Add returns its first position. escaped is whether the name may have
+// escapes.
 func (s *Names) Add(text []byte, start, end int, escaped bool) (firstStart, firstEnd int, twice bool) {
 	n := name{int32(start), int32(end), escaped}
 	old := s.add(text, n)
@@ -67,7 +65,7 @@ func (s *Names) Add(text []byte, start, end int, escaped bool) (firstStart, firs
 	return int(old.start), int(old.end), true
 }
 
-// add returns the first name that is the same as n, nil when there was none.
+// add returns the earlier name that equals n, nil if there is none.
 func (s *Names) add(text []byte, n name) (first *name) {
 	if s.n-s.base >= fewNames {
 		return s.addHashed(text, n)
@@ -104,7 +102,7 @@ func same(text []byte, a, b *name) bool {
 	return bytes.Equal(a.decoded(text), b.decoded(text))
 }
 
-// decoded returns what the name says.
+// decoded returns the name with its escapes decoded.
 func (n *name) decoded(text []byte) []byte {
 	if !n.escaped {
 		return text[n.start:n.end]
@@ -112,8 +110,8 @@ func (n *name) decoded(text []byte) []byte {
 	return AppendString(nil, text[n.start:n.end])
 }
 
-// table returns the table of the innermost object, nil when it has none. An object
-// around it that has one has names before s.base, so the base tells them apart.
+// table returns the table of the innermost object, nil if it has none. The last table may belong to
+// an outer object; then it was made for a lower base.
 func (s *Names) table() *table {
 	if k := len(s.tables); k > 0 && s.tables[k-1].base == s.base {
 		return &s.tables[k-1]
@@ -145,7 +143,7 @@ func (s *Names) hash(text []byte, n *name) uint32 {
 	return uint32(maphash.Bytes(s.seed, n.decoded(text)))
 }
 
-// grow gives the innermost object a table of twice its size, or its first one.
+// grow gives the innermost object a table twice as large, or its first one.
 func (s *Names) grow(text []byte, t *table) *table {
 	if !s.seeded {
 		s.seed, s.seeded = maphash.MakeSeed(), true
@@ -167,7 +165,7 @@ func (s *Names) grow(text []byte, t *table) *table {
 	return t
 }
 
-// pushTable adds a small table, in the memory of an earlier one if there is any.
+// pushTable adds a small table, and reuses the memory of an earlier one if possible.
 func (s *Names) pushTable() *table {
 	const size = 4 * fewNames
 	if k := len(s.tables); k < cap(s.tables) {

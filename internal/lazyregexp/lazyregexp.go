@@ -1,5 +1,5 @@
-// Package lazyregexp has regular expressions that are compiled when they are first used, so that
-// a program does not begin with those of notations that it never reads.
+// Package lazyregexp has regular expressions that are compiled on first use, so that a program
+// doesn't compile those of notations that it never reads.
 package lazyregexp
 
 import (
@@ -13,7 +13,7 @@ type Regexp struct {
 	compiled func() *regexp.Regexp
 }
 
-// New returns an expression. It panics when it is first used and is not sound.
+// New returns an expression. If the expression is invalid, its first use panics.
 func New(expr string) *Regexp {
 	return &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
 }

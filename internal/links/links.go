@@ -1,4 +1,4 @@
-// Package links finds out where symbolic links lead.
+// Package links resolves symbolic links.
 package links
 
 import (
@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// Outside returns the resolved path of a file if that is not in a folder or below it, and "" if it
-// is. For a file that does not exist, it resolves the nearest folder above that does. A link whose
-// target does not exist is an error.
+// Outside returns the resolved path of a file if that is outside a folder, and "" if it is in the
+// folder or below it. For a file that does not exist, it resolves the nearest existing folder
+// above. A link whose target does not exist is an error.
 func Outside(folder, name string) (string, error) {
 	root, err := resolved(folder)
 	if err != nil {
@@ -33,7 +33,7 @@ func Outside(folder, name string) (string, error) {
 	return at, nil
 }
 
-// resolved returns the whole path of a file, without links.
+// resolved returns the absolute path of a file, with links resolved.
 func resolved(name string) (string, error) {
 	whole, err := filepath.Abs(name)
 	if err != nil {

@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// Password is the one of the user plc, who is asked for it unless he comes by the socket.
+// Password is the password of the user plc. Connections through the socket don't need it.
 const Password = "s3cret&pg"
 
-// A Server is a server with a cluster of its own in a temporary folder, which ends with the test.
+// A Server is a server with its own cluster in a temporary folder. It ends with the test.
 type Server struct {
 	Dir  string // has its socket
 	Port int
@@ -44,8 +44,8 @@ func programs() string {
 	return filepath.Dir(slices.Max(found))
 }
 
-// Start starts a server, in a folder below dir; "" is the usual one for temporary files. Without
-// Postgres the test is skipped. The settings are those of postgresql.conf, as name=value.
+// Start starts a server in a folder below dir; "" is the usual folder for temporary files. Without
+// Postgres it skips the test. The settings are those of postgresql.conf, as name=value.
 func Start(t testing.TB, dir string, settings ...string) *Server {
 	t.Helper()
 	s, err := start(dir, settings)
@@ -59,7 +59,7 @@ func Start(t testing.TB, dir string, settings ...string) *Server {
 	return s
 }
 
-// errNone is that there is no Postgres.
+// errNone is the error when Postgres is not installed.
 var errNone = errors.New("no Postgres here; on Debian: apt-get install postgresql")
 
 // New starts a server that ends with Remove, with settings as Start takes them. The server is nil
@@ -103,7 +103,7 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// command returns a program of Postgres, which may not be run by root.
+// command returns a program of Postgres, which refuses to run as root.
 func (s *Server) command(name string, args ...string) *exec.Cmd {
 	c := exec.Command(filepath.Join(s.bin, name), args...)
 	c.Dir = s.Dir
@@ -132,7 +132,7 @@ func (s *Server) initialize() error {
 func (s *Server) Up() error {
 	args := []string{"-D", s.data, "-p", strconv.Itoa(s.Port), "-k", s.Dir, "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=60", "-c", "shared_buffers=16MB"}
 	if !slices.ContainsFunc(s.settings, func(set string) bool { return strings.HasPrefix(set, "fsync=") }) {
-		args = append(args, "-c", "fsync=off") // processes are killed here, and not the machine
+		args = append(args, "-c", "fsync=off") // the tests kill processes, not the machine
 	}
 	for _, set := range s.settings {
 		args = append(args, "-c", set)
@@ -160,12 +160,12 @@ func (s *Server) Up() error {
 	}
 }
 
-// URL returns the URL of a schema in the database postgres, by the socket.
+// URL returns the URL of a schema in the database postgres, through the socket.
 func (s *Server) URL(schema string) string {
 	return fmt.Sprintf("postgres://plc@/postgres?host=%s&port=%d&search_path=%s", s.Dir, s.Port, schema)
 }
 
-// Kill ends all processes of the server at once, without a warning.
+// Kill kills all processes of the server at once.
 func (s *Server) Kill() {
 	pid := s.process.Process.Pid
 	children := childrenOf(pid)
@@ -176,12 +176,12 @@ func (s *Server) Kill() {
 		}
 	}
 	<-s.exited
-	for _, child := range children { // they go with the memory that they share
+	for _, child := range children { // they have ended when the memory that they share is gone
 		for alive(child) {
 			time.Sleep(5 * time.Millisecond)
 		}
 	}
-	_ = os.Remove(filepath.Join(s.data, "postmaster.pid")) // its number may be another's by now
+	_ = os.Remove(filepath.Join(s.data, "postmaster.pid")) // by now its number may belong to another process
 }
 
 // Remove ends the server and removes its folder.
@@ -213,7 +213,7 @@ func childrenOf(pid int) (all []int) {
 	return all
 }
 
-// alive reports whether a process is there, and is no zombie.
+// alive reports whether a process exists and is not a zombie.
 func alive(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// other returns the user and group that Postgres runs as when the test is run by root.
+// other returns the user and group for Postgres when root runs the test.
 func other() (uid, gid int, ok bool) {
 	if os.Getuid() != 0 {
 		return 0, 0, false
@@ -25,7 +25,7 @@ func other() (uid, gid int, ok bool) {
 	return 65534, 65534, true
 }
 
-// asOther has a program run as that user.
+// asOther makes a program run as that user.
 func asOther(c *exec.Cmd) {
 	if uid, gid, ok := other(); ok {
 		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}

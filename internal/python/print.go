@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Str returns a JSON value as Python's str writes it: a string as it is, other values with True,
+// Str returns a JSON value in the form of Python's str: a string unchanged, other values with True,
 // None and single quotes. Numbers keep their digits. Nil is None.
 func Str(v json.RawMessage) string {
 	if v == nil {
@@ -19,8 +19,9 @@ func Str(v json.RawMessage) string {
 	return printed(v, printer{str: true})
 }
 
-// Dumps returns a JSON value as Python's json.dumps writes it: with indent on lines of their own,
-// by two spaces, and with ascii everything else escaped. Numbers keep their digits.
+// Dumps returns a JSON value in the form of Python's json.dumps. indent puts elements on lines of
+// their own, indented by two spaces; ascii escapes all characters outside ASCII. Numbers keep their
+// digits.
 func Dumps(v json.RawMessage, indent, ascii bool) string {
 	return printed(v, printer{indent: indent, ascii: ascii})
 }
@@ -29,12 +30,12 @@ func Dumps(v json.RawMessage, indent, ascii bool) string {
 type printer struct {
 	bytes.Buffer
 	d      *json.Decoder
-	str    bool // as str does, not as json.dumps
+	str    bool // in the form of str, not of json.dumps
 	indent bool
 	ascii  bool
 }
 
-// printed returns a value as p writes it; what is not JSON stays as it is.
+// printed returns a value in the form that p writes. A text that is not JSON is returned unchanged.
 func printed(v json.RawMessage, p printer) string {
 	p.d = json.NewDecoder(bytes.NewReader(v))
 	p.d.UseNumber()
@@ -72,7 +73,7 @@ func (p *printer) word(v any) string {
 	return fmt.Sprint(v)
 }
 
-// list writes the rest of an array or object that has begun.
+// list writes the rest of an array or object whose opening bracket was read.
 func (p *printer) list(open json.Delim, depth int) error {
 	p.WriteString(open.String())
 	first := true
@@ -99,7 +100,7 @@ func (p *printer) list(open json.Delim, depth int) error {
 	return err
 }
 
-// separate writes what stands before an element, behind the comma.
+// separate writes the separator before an element.
 func (p *printer) separate(first bool, depth int) {
 	switch {
 	case p.indent:

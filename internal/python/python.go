@@ -1,5 +1,5 @@
-// Package python writes texts as Python prints them, where that is part of what another system
-// says.
+// Package python writes texts in the form in which Python prints them, for messages of other
+// systems that plc reproduces.
 package python
 
 import (
@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// Repr returns a text in quotes: in double ones when there are single ones in it and no double
-// ones.
+// Repr returns a text in quotes. These are single quotes, unless the text contains single quotes
+// and no double ones.
 func Repr(s string) string {
 	quote := '\''
 	if strings.ContainsRune(s, '\'') && !strings.ContainsRune(s, '"') {

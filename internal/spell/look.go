@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// Look returns what a name looks like: two names of one look are hard to tell apart for people. It
-// knows the letters of Greek and Cyrillic that look like Latin ones, full-width forms, digits that
-// look like letters, and the case of letters. It does not know all letters of all scripts.
+// Look returns a form of a name that is the same for names that people can hardly distinguish. It
+// knows Greek and Cyrillic letters that look like Latin ones, full-width forms, digits that look
+// like letters, and the case of letters. It does not know all letters of all scripts.
 func Look(name string) string {
 	var b strings.Builder
 	for _, r := range name {
@@ -23,7 +23,7 @@ func Look(name string) string {
 	return strings.ReplaceAll(b.String(), "rn", "m")
 }
 
-// lookAlikes are characters in lower case that look like a Latin letter.
+// lookAlikes maps lower-case characters to the Latin letters that they look like.
 var lookAlikes = map[rune]rune{
 	'а': 'a', 'с': 'c', 'е': 'e', 'ё': 'e', 'һ': 'h', 'і': 'i', 'ї': 'i', 'ј': 'j', 'к': 'k', 'ӏ': 'l',
 	'м': 'm', 'н': 'h', 'о': 'o', 'р': 'p', 'ԛ': 'q', 'г': 'r', 'ѕ': 's', 'т': 't', 'ѵ': 'v', 'ԝ': 'w', 'х': 'x', 'у': 'y', 'в': 'b',
@@ -31,8 +31,8 @@ var lookAlikes = map[rune]rune{
 	'ı': 'i', 'ɑ': 'a', 'ɡ': 'g', '0': 'o', '1': 'l', '|': 'l',
 }
 
-// MixesScripts reports whether a name mixes letters of scripts that have look-alike letters, which
-// no ordinary word does.
+// MixesScripts reports whether a name mixes scripts that have look-alike letters. Ordinary words
+// don't.
 func MixesScripts(name string) bool {
 	seen := 0
 	for _, script := range []*unicode.RangeTable{unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Armenian, unicode.Cherokee} {

@@ -1,4 +1,4 @@
-// Package spell finds what somebody who misspelled a name may have meant.
+// Package spell finds the names that somebody may have meant by a misspelled one.
 package spell
 
 import (
@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// Nearest returns the candidate that is nearest to word by the number of letters
-// added, left out, replaced or swapped with their neighbour, whatever their case;
-// among equals the first in alphabetical order. It is none when even the nearest
-// is too far off for the length of word, or when nothing but word itself is there.
-// A candidate that is out of the question costs one look at its letters.
+// Nearest returns the candidate nearest to word: the one with the fewest letters added, left out,
+// replaced or swapped with their neighbour. It ignores case. Among equally near candidates it
+// returns the first in alphabetical order. It reports false if even the nearest is too far off for
+// the length of word, or if there is no candidate except word itself. Most unlikely candidates are
+// excluded after one look at their letters.
 func Nearest(word string, candidates iter.Seq[string]) (string, bool) {
 	best, found := "", false
 	limit := tolerance(word)
@@ -33,8 +33,8 @@ func Nearest(word string, candidates iter.Seq[string]) (string, bool) {
 	return best, found
 }
 
-// Closest returns the candidates that are nearest to word, the nearest first, but at most so many,
-// and how many others there are. Unlike Nearest it has no limit on how far off they are.
+// Closest returns the candidates nearest to word, the nearest first, and the number of others. It
+// returns no more candidates than most. Unlike Nearest it has no limit on the distance.
 func Closest(word string, candidates iter.Seq[string], most int) (closest []string, others int) {
 	type ranked struct {
 		name     string
@@ -68,7 +68,7 @@ func Closest(word string, candidates iter.Seq[string], most int) (closest []stri
 	return closest, len(seen) - len(best)
 }
 
-// tolerance returns how many edits a word of this length may be off.
+// tolerance returns the maximum number of edits for a word of this length.
 func tolerance(word string) int {
 	if len(word) < 2 {
 		return 0
@@ -76,7 +76,7 @@ func tolerance(word string) int {
 	return min(1+len(word)/6, 4)
 }
 
-// fold appends s with its ASCII capitals as small letters.
+// fold appends s with ASCII capitals in lower case.
 func fold(dst []byte, s string) []byte {
 	for i := range len(s) {
 		dst = append(dst, lower(s[i]))
@@ -101,14 +101,14 @@ func letterSet(s string) (set uint64) {
 
 func abs(n int) int { return max(n, -n) }
 
-// table holds the state that is kept between words: the word, and three rows of distances.
+// table holds the state that is reused between words: the word, and three rows of distances.
 type table struct {
 	candidate       []byte
 	last, prev, row []int
 }
 
-// distance returns the number of edits between a and b (optimal string alignment), or
-// more than limit as soon as it is.
+// distance returns the number of edits between a and b (optimal string alignment). It stops early
+// when that exceeds limit, and then returns some number above limit.
 func (r *table) distance(a, b []byte, limit int) int {
 	if len(r.row) <= len(b) {
 		r.last, r.prev, r.row = make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)

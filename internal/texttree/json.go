@@ -6,8 +6,8 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// ParseJSON reads JSON with comments and trailing commas that nests at most maxDepth deep. It stops
-// at the first fault.
+// ParseJSON reads JSON with comments and trailing commas, nested at most maxDepth deep. It stops at
+// the first fault.
 func ParseJSON(src []byte, maxDepth int) (*Node, *jsonscan.Error) {
 	r := &jsonReader{jsonscan.Lexer{Text: src, Pos: BOM(src), Comments: true}, maxDepth}
 	n, err := r.value(r.lex.Next(), 0)
@@ -64,7 +64,7 @@ func (r *jsonReader) value(tok jsonscan.Token, depth int) (*Node, *jsonscan.Erro
 	return n, r.lex.Err
 }
 
-// string returns what the last token, a string, says.
+// string returns the text of the last token, which is a string.
 func (r *jsonReader) string() string {
 	if r.lex.Err != nil {
 		return ""
@@ -105,7 +105,7 @@ func (r *jsonReader) composite(n *Node, begin jsonscan.Token, depth int) *jsonsc
 	return nil
 }
 
-// name reads the name of a member and its colon; first holds the names before it.
+// name reads the name of a member and its colon; first holds the earlier names of the object.
 func (r *jsonReader) name(tok jsonscan.Token, first names) (Entry, *jsonscan.Error) {
 	if tok != jsonscan.String || r.lex.Err != nil {
 		return Entry{}, r.unexpected(tok, `a name in double quotes or "}"`)

@@ -9,9 +9,9 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// positions finds where in a text of YAML the nodes of the library stand, as offsets in bytes. The
-// nodes have lines and columns in characters, from 1. Since they come in the order of the text,
-// each search starts at the last place, so that all of them together cost one pass.
+// positions finds the byte offsets of the library's nodes in a YAML text. The nodes have lines and
+// columns in characters, from 1. They come in the order of the text, so each search starts at the
+// last place, and all of them together take one pass.
 type positions struct {
 	text  []byte
 	lines []int // offset of the first byte of each line
@@ -20,7 +20,7 @@ type positions struct {
 	pos   int   // its offset
 }
 
-// newPositions returns the positions of a text that the library reads from a byte on: from behind
+// newPositions returns the positions of a text that the library reads from start on, which is after
 // a byte order mark.
 func newPositions(text []byte, start int) *positions {
 	return &positions{text: text, lines: lineStarts(text, start)}
@@ -45,8 +45,7 @@ func lineStarts(text []byte, start int) []int {
 	return starts
 }
 
-// offset returns the place of a line and column, and the end of the text for a line that is not
-// there.
+// offset returns the offset of a line and column; the end of the text if there is no such line.
 func (t *positions) offset(line, col int) int {
 	if line < 1 || line > len(t.lines) {
 		return len(t.text)
@@ -61,8 +60,8 @@ func (t *positions) offset(line, col int) int {
 	return t.pos
 }
 
-// scalarEnd returns where a scalar with this value ends that starts at a byte: behind its text or
-// its closing quote, or else at the end of its first line.
+// scalarEnd returns the end of the scalar that starts at a byte and has this value: after its text
+// or its closing quote, or else at the end of its first line.
 func (t *positions) scalarEnd(value string, start int) int {
 	rest := t.text[start:]
 	if bytes.HasPrefix(rest, []byte(value)) {
@@ -84,8 +83,8 @@ func (t *positions) scalarEnd(value string, start int) int {
 	return start + len(bytes.TrimRight(rest, " \t"))
 }
 
-// fault returns what the library says of a text that it can't read, the first of its faults, and
-// where that is: -1 when it does not say. A tab that indents is named as such.
+// fault returns the library's first message about a text that it can't read, and the offset of that
+// fault, -1 if it is unknown. For a tab used as indentation it has its own message.
 func (t *positions) fault(err error) (message string, offset int) {
 	var one *yaml.LoadError
 	var many *yaml.LoadErrors

@@ -1,9 +1,9 @@
-// Package texttree reads JSON with comments, and YAML that says what JSON can say, into one tree
-// whose values know where they stand in the text. Both have the same rules: limits, no name twice
-// in one object, numbers as JSON writes them.
+// Package texttree reads JSON with comments, and the part of YAML that has a JSON form, into a tree
+// whose values have positions in the text. The same rules hold for both: limits, no name twice in
+// one object, numbers as JSON writes them.
 //
-// Plans are not read by it, since package lang keeps a tree of 16 bytes a node and repairs what it
-// can: this is for what comes once and is small.
+// It is for small texts that are read once. It doesn't read plans: package lang needs only 16 bytes
+// for a node and repairs what it can.
 package texttree
 
 import (
@@ -32,16 +32,16 @@ func (k Kind) String() string {
 	return [...]string{"null", "true or false", "a number", "a string", "a list", "an object"}[k]
 }
 
-// Span is a range of bytes of the text. Its type has no name, so that it can be assigned to the
-// spans of package diag, which stands above.
+// Span is a range of bytes of the text. It is an alias for an unnamed type, so that it can be
+// assigned to the spans of package diag, which this package can't import.
 type Span = struct{ Start, End int32 }
 
-// Node is a value. A value that an alias of YAML repeats is one Node in several places.
+// Node is a value. A value that is repeated by a YAML alias is one Node in several places.
 type Node struct {
 	Kind    Kind
 	Span    Span
 	Raw     string  // of a scalar: as JSON
-	Str     string  // of a string: what it says
+	Str     string  // of a string: its text
 	Entries []Entry // of an object or list, in order
 }
 
@@ -52,13 +52,13 @@ type Entry struct {
 	Value *Node
 }
 
-// Text returns a string as a value that stands nowhere.
+// Text returns a string as a value without a position.
 func Text(s string) *Node { return &Node{Kind: String, Str: s, Raw: string(jsonscan.Encode(s))} }
 
-// JSON returns the value as compact JSON, members in order.
+// JSON returns the value as compact JSON, with members in their order.
 func (n *Node) JSON() []byte { return n.AppendJSON(nil) }
 
-// AppendJSON appends the value as compact JSON, members in order.
+// AppendJSON appends the value as compact JSON, with members in their order.
 func (n *Node) AppendJSON(dst []byte) []byte {
 	if n.Kind != Array && n.Kind != Object {
 		return append(dst, n.Raw...)
@@ -90,7 +90,7 @@ func (n *Node) Get(name string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// At returns the value at a JSON Pointer below n, or the last one on the way to it that is there.
+// At returns the value at a JSON Pointer below n, or the last existing value on the way to it.
 func (n *Node) At(pointer string) *Node {
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		e, ok := n.Get(jsonscan.UnescapePointer(token))
@@ -115,7 +115,7 @@ func element(i int, v *Node) Entry { return Entry{Name: strconv.Itoa(i), Value: 
 // names are the names in one object.
 type names map[string]Span
 
-// add adds the name of a member. It is a fault when that is among them.
+// add adds the name of a member, and returns an error if it is there already.
 func (n names) add(e Entry) *jsonscan.Error {
 	if other, ok := n[e.Name]; ok {
 		return &jsonscan.Error{Kind: jsonscan.Duplicate, Offset: int(e.Key.Start), Other: int(other.Start),

@@ -14,28 +14,28 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// YAML says how YAML is read.
+// YAML holds the options for reading YAML.
 type YAML struct {
 	// What names the texts in messages: "tool files".
 	What string
 	// MaxDepth limits how deep values may nest. MaxNodes and MaxBytes limit the number of values
-	// and their length as JSON, aliases written out; 0 is no limit.
+	// and their length as JSON, after aliases are expanded; 0 is no limit.
 	MaxDepth, MaxNodes, MaxBytes int
-	// Aliases are read, each as the value that it names.
+	// Aliases allows aliases, each of which is read as the value that it names.
 	Aliases bool
-	// Loose ignores tags that YAML does not define, takes the name of a member as it is written, be
-	// it a number, true or null, and takes the ends of lines that only YAML 1.1 has.
+	// Loose ignores tags that YAML does not define, takes the name of a member as it is written
+	// even if it is a number, true or null, and allows line breaks that only YAML 1.1 has.
 	Loose bool
-	// Numbers that JSON would not write so (0x1F, 1_000, .5) are read.
+	// Numbers allows numbers in forms that JSON does not have (0x1F, 1_000, .5).
 	Numbers bool
 }
 
-// name is the name of a member at the start of a line of YAML, with its colon.
+// name matches the name of a member at the start of a line of YAML, with its colon.
 var name = regexp.MustCompile(`^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|(?:[^\s#:{}\[\],"'&*!|>%@` + "`" + `?-]|[?:-][^\s{}\[\],])(?:[^:#]|:[^\s]|[^\s]#)*?)[ \t]*:(?:[ \t]+|$)`)
 
-// NameAt returns the name of a member that a line of YAML begins with, as it is written, and how
-// long it is with its colon and the spaces behind that. It returns nil if there is none. The line
-// is outside of brackets and of texts on several lines.
+// NameAt returns the member name at the start of a line of YAML, as it is written, and its length
+// with its colon and the spaces after the colon. It returns nil if there is none. The line must not
+// be in brackets or in a text that spans several lines.
 func NameAt(line []byte) (as []byte, length int) {
 	m := name.FindSubmatch(line)
 	if m == nil {
@@ -44,8 +44,8 @@ func NameAt(line []byte) (as []byte, length int) {
 	return m[1], len(m[0])
 }
 
-// Parse reads a YAML document, which begins behind a byte order mark, if there is one. It stops
-// at the first fault. Dates are strings.
+// Parse reads a YAML document, which may begin with a byte order mark. It stops at the first fault.
+// Dates are strings.
 func (y YAML) Parse(text []byte) (*Node, *jsonscan.Error) {
 	r := &yamlReader{YAML: y, at: newPositions(text, BOM(text)), anchors: map[*yaml.Node]anchor{}}
 	if !utf8.Valid(text) {
@@ -70,8 +70,9 @@ func (y YAML) Parse(text []byte) (*Node, *jsonscan.Error) {
 	return n, nil
 }
 
-// foreignBreak returns the offset of the first character that ends a line in YAML 1.1 and not in
-// 1.2; -1 if there is none. Such a character ends a comment for some readers and not for others.
+// foreignBreak returns the offset of the first character that ends a line in YAML 1.1 but not in
+// 1.2; -1 if there is none. For some readers, such a character ends a comment; for others it does
+// not.
 func foreignBreak(text []byte) int { return bytes.IndexAny(text, "\u0085\u2028\u2029") }
 
 // yamlReader turns the nodes of the library into ours.
@@ -79,20 +80,20 @@ type yamlReader struct {
 	YAML
 	at      *positions
 	err     *jsonscan.Error
-	size    size // of what was read, aliases written out
+	size    size // of what was read, with aliases expanded
 	anchors map[*yaml.Node]anchor
 }
 
 // size measures a value.
 type size struct{ nodes, bytes, depth int }
 
-// anchor is a value that aliases may name, and what each of them adds.
+// anchor is a value that aliases may name, and the size that each of them adds.
 type anchor struct {
 	node *Node // nil while it is being read
 	size size
 }
 
-// fail notes a fault, unless there was one before. It returns a value to go on with.
+// fail records a fault, unless there was an earlier one. It returns a value to continue with.
 func (r *yamlReader) fail(kind jsonscan.Kind, offset int, format string, args ...any) *Node {
 	if r.err == nil {
 		r.err = &jsonscan.Error{Kind: kind, Offset: offset, Message: fmt.Sprintf(format, args...)}
@@ -118,7 +119,7 @@ func (r *yamlReader) syntax(err error) *jsonscan.Error {
 	}
 }
 
-// node reads a value, and returns where it ends.
+// node reads a value and returns its end.
 func (r *yamlReader) node(y *yaml.Node, depth int) (n *Node, end int) {
 	start := r.at.offset(y.Line, y.Column)
 	if y.Kind == yaml.AliasNode {
@@ -153,7 +154,7 @@ func (r *yamlReader) alias(y *yaml.Node, start, depth int) *Node {
 	return a.node
 }
 
-// grow counts what was read.
+// grow adds to the size of what was read, and fails beyond a limit.
 func (r *yamlReader) grow(by size, depth, at int) {
 	r.size.nodes += by.nodes
 	r.size.bytes += by.bytes
@@ -255,7 +256,7 @@ func spelled(y *yaml.Node) (string, bool) {
 	return strconv.FormatFloat(v, 'f', -1, 64), true
 }
 
-// tagOf returns the tag of a scalar. The library takes a number that is beyond its own for text.
+// tagOf returns the tag of a scalar. The library takes a number that is out of its range as text.
 func tagOf(y *yaml.Node) string {
 	tag := y.ShortTag()
 	if y.Kind == yaml.ScalarNode && y.Style == 0 && tag == "!!str" && outOfRange(y.Value) {
@@ -264,7 +265,7 @@ func tagOf(y *yaml.Node) string {
 	return tag
 }
 
-// outOfRange reports whether s is a number of YAML that no 64 bits hold.
+// outOfRange reports whether s is a YAML number that doesn't fit into 64 bits.
 func outOfRange(s string) bool {
 	switch {
 	case s == "" || !strings.Contains("+-.0123456789", s[:1]):
@@ -273,13 +274,13 @@ func outOfRange(s string) bool {
 		s = strings.ReplaceAll(s, "_", "")
 	}
 	if _, err := strconv.ParseInt(s, 0, 64); errors.Is(err, strconv.ErrRange) {
-		return true // in hexadecimal, say
+		return true // for example in hexadecimal
 	}
 	_, err := strconv.ParseFloat(s, 64)
-	return errors.Is(err, strconv.ErrRange) && !strings.ContainsAny(s, "xX") // 0x1p9999 is none of YAML
+	return errors.Is(err, strconv.ErrRange) && !strings.ContainsAny(s, "xX") // YAML has no 0x1p9999
 }
 
-// isNumber reports whether s is a number of JSON.
+// isNumber reports whether s is a JSON number.
 func isNumber(s string) bool {
 	lex := jsonscan.Lexer{Text: []byte(s)}
 	return lex.Next() == jsonscan.Number && lex.Pos == len(s)

@@ -1,5 +1,5 @@
-// Package tracetest is a collector of traces for tests: it takes OTLP/JSON over HTTP as others do,
-// and says what it got.
+// Package tracetest is a collector of traces for tests. It accepts OTLP/JSON over HTTP and returns
+// what it received.
 package tracetest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Span is a span that came. Values of attributes are as in JSON, but that integers are int64.
+// Span is a received span. Values of attributes are as in JSON, except that integers are int64.
 type Span struct {
 	Trace, ID, Parent, State, Name string
 	Kind, Flags                    int
@@ -34,7 +34,7 @@ type Event struct {
 	Attributes map[string]any
 }
 
-// Collector is a collector that listens. Its methods may be called at any time.
+// Collector is a listening collector. Its methods may be called at any time.
 type Collector struct {
 	URL string // to which traces are posted
 
@@ -45,8 +45,8 @@ type Collector struct {
 	faults   []string
 }
 
-// New starts a collector, which ends with the test. answer may answer a request instead, and
-// reports whether it did; nil never does.
+// New starts a collector, which ends with the test. answer may answer a request instead of the
+// collector, and reports whether it did; nil is an answer that never does.
 func New(t testing.TB, answer func(w http.ResponseWriter, r *http.Request) bool) *Collector {
 	t.Helper()
 	c := &Collector{}
@@ -106,7 +106,7 @@ type wire struct {
 	}
 }
 
-// take decodes a request, by what the protocol says and no more.
+// take decodes a request strictly according to the protocol.
 func (c *Collector) take(r *http.Request, body []byte) error {
 	if r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" {
 		return fmt.Errorf("%s of %q", r.Method, r.Header.Get("Content-Type"))
@@ -158,7 +158,8 @@ func values(all []attribute) map[string]any {
 	return m
 }
 
-// Spans returns those that came, in that order. What came and is no trace is an error of the test.
+// Spans returns the received spans in order of arrival. A received body that is not a trace fails
+// the test.
 func (c *Collector) Spans(t testing.TB) []*Span {
 	t.Helper()
 	c.mu.Lock()
@@ -169,15 +170,15 @@ func (c *Collector) Spans(t testing.TB) []*Span {
 	return slices.Clone(c.spans)
 }
 
-// Requests returns the requests that came, and their bodies.
+// Requests returns the received requests and their bodies.
 func (c *Collector) Requests() ([]*http.Request, []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.requests), slices.Clone(c.bodies)
 }
 
-// Tree returns the spans as lines, each below its parent and by their begin, with attributes by
-// name but for those left out. A span whose parent did not come is at the top.
+// Tree returns the spans as lines, each below its parent, in order of their start. Attributes are
+// sorted by name, without the given ones. A span whose parent was not received is at the top level.
 func (c *Collector) Tree(t testing.TB, without ...string) string {
 	t.Helper()
 	all := c.Spans(t)

@@ -1,6 +1,6 @@
-// Command explaingen makes the pages of plc explain from the comments in
-// diag/codes.go: the table diag/codes_gen.go, and docs/codes with an index. It is
-// run by go generate in diag; the form of the comments is described in codes.go.
+// Command explaingen makes the pages of plc explain from the comments in diag/codes.go: the table
+// diag/codes_gen.go, and docs/codes with an index. go generate in diag runs it; codes.go describes
+// the form of the comments.
 package main
 
 import (
@@ -16,7 +16,7 @@ func main() {
 	}
 }
 
-// run writes the files that are made from codes.go in the folder of package diag.
+// run generates the files from codes.go. dir is the folder of package diag.
 func run(dir string) error {
 	files, err := generate(filepath.Join(dir, "codes.go"))
 	if err != nil {
@@ -30,7 +30,7 @@ func run(dir string) error {
 	return nil
 }
 
-// generate returns the text of each file to write, by its path from package diag.
+// generate returns the text of each file to write, by its path relative to package diag.
 func generate(source string) (map[string][]byte, error) {
 	src, err := os.ReadFile(source)
 	if err != nil {

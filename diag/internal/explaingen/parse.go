@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// entry holds the parts of a code's comment.
+// entry holds the parsed comment of a code.
 type entry struct {
 	Name     string
 	Number   int
@@ -28,11 +28,11 @@ type entry struct {
 // file is a file of an example.
 type file struct{ Name, Text string }
 
-// ID returns the code as it is shown.
+// ID returns the code in the form in which it is shown.
 func (e *entry) ID() string { return fmt.Sprintf("PLC%03d", e.Number) }
 
-// parse reads the codes of a Go file, in the order of their numbers. The error
-// names every comment that does not have the form.
+// parse reads the codes of a Go file, in the order of their numbers. The error names every comment
+// that doesn't have the required form.
 func parse(src []byte) ([]*entry, error) {
 	tree, err := parser.ParseFile(token.NewFileSet(), "codes.go", src, parser.ParseComments)
 	if err != nil {
@@ -103,8 +103,7 @@ func parseSpec(spec *ast.ValueSpec) (*entry, error) {
 	return e, e.setExample(example)
 }
 
-// setText takes the sentence at the beginning of the comment and the paragraphs
-// after it.
+// setText reads the first sentence of the comment and the paragraphs after it.
 func (e *entry) setText(text string) error {
 	first, rest, _ := strings.Cut(text, "\n\n")
 	summary, ok := strings.CutPrefix(unwrap(first), e.Name+" is ")
@@ -132,7 +131,7 @@ func (e *entry) setText(text string) error {
 	return nil
 }
 
-// setExample takes the files of an example, and the arguments that check it.
+// setExample reads the files of an example, and the arguments that check it.
 func (e *entry) setExample(text string) error {
 	for line := range strings.Lines(strings.Trim(text, "\n")) {
 		line = strings.TrimPrefix(line, "\t")
@@ -172,7 +171,7 @@ func (e *entry) has(name string) bool {
 // unwrap returns a paragraph on one line.
 func unwrap(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// sentence returns s with a capital at its beginning.
+// sentence returns s with a capital first letter.
 func sentence(s string) string {
 	r, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(r)) + s[size:]
