@@ -17,15 +17,16 @@ import (
 // needsApproval reports whether a person must approve a call, and why.
 func (s *scheduler) needsApproval(p *compile.Call) (string, bool) { return s.opts.Approve.Asks(p) }
 
-// Asks reports whether a run that approves so puts a call to a person before it is made, and
-// why: the plan, the tool or the run says so. What a plan says can only add to it (execution §3).
+// Asks reports whether a person must approve a call before it is made, and the reason to show. The
+// plan, the definition of the tool or a itself can require it; a plan can only add approvals, never
+// remove one (execution §3).
 func (a Approve) Asks(p *compile.Call) (reason string, asks bool) {
 	switch {
 	case p.Result != nil:
 		return "", false
 	case p.Approve.Needed:
-		return asked(p), true
-	case p.Delegate != nil: // the calls of its document are
+		return approvalReason(p), true
+	case p.Delegate != nil: // its document's calls are asked about instead
 		return "", false
 	case a == ApproveAll:
 		return "every call needs approval", true
@@ -35,15 +36,15 @@ func (a Approve) Asks(p *compile.Call) (reason string, asks bool) {
 	return "", false
 }
 
-// asked says who asks for the approval of a call: the plan, or the definition of a tool. What the
-// call destroys is said first, so that no reason that a plan gives hides it.
-func asked(p *compile.Call) string {
-	reason := said(nil, p.Approve.Reason)
+// approvalReason returns the reason why the plan, or the definition of a tool, requires approval of
+// a call. If the call is destructive, that comes first, so that no reason in a plan hides it.
+func approvalReason(p *compile.Call) string {
+	reason := quotedReason(nil, p.Approve.Reason)
 	switch f := p.Fallback; {
 	case p.Target != nil && p.Target.Approve.Needed:
-		reason = said(p.Target.Asker, p.Target.Approve.Reason)
+		reason = quotedReason(p.Target.Asker, p.Target.Approve.Reason)
 	case f != nil && f.Target != nil && f.Target.Approve.Needed:
-		reason = said(f.Target.Asker, f.Target.Approve.Reason)
+		reason = quotedReason(f.Target.Asker, f.Target.Approve.Reason)
 	}
 	if p.Effects.Destructive == tool.Yes {
 		return destructive(p) + "; " + reason
@@ -51,9 +52,9 @@ func asked(p *compile.Call) string {
 	return reason
 }
 
-// said returns what a plan, or the definition of a tool, gives as a reason: in quotes, so that
-// nobody takes it for what plc says.
-func said(by *tool.Tool, reason string) string {
+// quotedReason returns the reason of by, the tool whose definition requires approval; nil stands
+// for the plan. The reason is in quotes, so that nobody takes it for a statement of plc.
+func quotedReason(by *tool.Tool, reason string) string {
 	who := "the plan"
 	if by != nil && by.Source != tool.Document {
 		who = fmt.Sprintf("the definition of %q", by.Definition.Name)
@@ -69,8 +70,8 @@ func fallbackDestroys(p *compile.Call) string {
 	return fmt.Sprintf("its fallback %q is destructive", p.Fallback.Tool.Definition.Name)
 }
 
-// destructive says what of a call destroys: its tool, the fallback, or the activity that
-// it picks.
+// destructive says which part of a call is destructive: its tool, its fallback, or the activity
+// that its tool picks.
 func destructive(p *compile.Call) string {
 	if own := p.Tool.Definition; own.Effects.Destructive == tool.Yes {
 		return fmt.Sprintf("the tool %q is destructive", own.Name)
@@ -85,14 +86,15 @@ func destructive(p *compile.Call) string {
 type asking struct {
 	entry
 	q      *Question
-	cancel context.CancelFunc // ends the asking
+	cancel context.CancelFunc // stops the approver, or the timer of the answer
 }
 
-// askPlace is where a question is about.
+// askPlace identifies the call that a question is about.
 type askPlace struct{ instance, path string }
 
-// ask puts a call, which holds no slot, to a person. Without anybody to ask, it waits
-// for Handle.Answer, and the run pauses when nothing else can go on. The caller holds mu.
+// ask asks a person about a call, which holds no slot. It takes the answer from the record if that
+// has one. If there is nobody to ask, the question waits for Handle.Answer, and the run pauses when
+// nothing else can run. The caller holds mu.
 func (s *scheduler) ask(i int32, kind QuestionKind, reason string, f *Failure, breaks ...string) {
 	c := s.call(i)
 	a := &asking{entry: entry{s, i}, q: s.question(i, kind, reason, f, breaks), cancel: func() {}}
@@ -113,10 +115,10 @@ func (s *scheduler) ask(i int32, kind QuestionKind, reason string, f *Failure, b
 		if heard {
 			s.claimQuestion(a)
 		} else {
-			seq = s.given(a, *said, said)
+			seq = s.acceptAnswer(a, *said, said)
 		}
 		s.drive.soon(func() {
-			_ = s.followOnceKept(a, *said, seq) // when it can't be recorded the run ends by itself
+			_ = s.followOnceKept(a, *said, seq) // sync ends the run if the answer can't be recorded
 		})
 		return
 	}
@@ -127,7 +129,7 @@ func (s *scheduler) ask(i int32, kind QuestionKind, reason string, f *Failure, b
 	}
 }
 
-// question returns what a person is asked about a call. The caller holds mu.
+// question returns the question that a person is asked about a call. The caller holds mu.
 func (s *scheduler) question(i int32, kind QuestionKind, reason string, f *Failure, breaks []string) *Question {
 	c, p := s.call(i), &s.prog().Calls[i]
 	q := &Question{
@@ -149,7 +151,7 @@ func (s *scheduler) question(i int32, kind QuestionKind, reason string, f *Failu
 	return q
 }
 
-// awaited returns what a call waits for.
+// awaited says, for a message, what a call with an open question waits for.
 func (s *scheduler) awaited(i int32) string {
 	if a := s.asked[askPlace{s.instanceOf(i), s.path(i)}]; a != nil && a.q.Kind != ApprovalQuestion {
 		return "a person"
@@ -157,23 +159,24 @@ func (s *scheduler) awaited(i int32) string {
 	return "approval"
 }
 
-// ErrNobody is the error of an approver that has nobody to put a question to: the
-// question stays open, as if there were no approver.
+// ErrNobody is returned by an approver that has nobody to ask. The question stays open, as if there
+// were no approver, unless it is an UncertainQuestion: then the call fails.
 var ErrNobody = errors.New("there is nobody to ask")
 
-// ErrEnded is wrapped by the error of an answer to a run that has ended, or has paused: if it has a
-// record, whoever resumes it can take the answer.
+// ErrEnded is wrapped by the error that Handle.Answer returns after the run has ended or paused. If
+// the run has a record, a process that resumes it can take the answer.
 var ErrEnded = errors.New("the run has ended or paused")
 
-// Answer answers a question that waits, in place of the approver: that about the call
-// of this path (see Event) and instance. When it returns nil the answer is in the record. An
-// answer that can't be taken is an error and changes nothing: there is no such question, it
-// is another one by the answer's digest, or the params are not what the tool takes.
+// Answer answers an open question in place of the approver; path (see Event) and instance identify
+// the call. When it returns nil, the answer is in the record. It returns an error, and changes
+// nothing, if no such question is open, if the digest of the answer is that of another question, or
+// if the tool does not accept the params. If the answer can't be recorded, it returns an error and
+// the run fails.
 func (h *Handle) Answer(path, instance string, answer Answer) error {
 	return h.l.reply(askPlace{instance, path}, answer)
 }
 
-// reply takes an answer from elsewhere.
+// reply takes an answer that did not come from the approver: see Handle.Answer.
 func (p *pool) reply(place askPlace, answer Answer) error {
 	path := place.path
 	p.mu.Lock()
@@ -192,12 +195,12 @@ func (p *pool) reply(place askPlace, answer Answer) error {
 		return fmt.Errorf("exec: the answer about %q: %w", path, err)
 	}
 	a.cancel()
-	seq := s.given(a, answer, &answer)
+	seq := s.acceptAnswer(a, answer, &answer)
 	s.mu.Unlock()
 	return s.followOnceKept(a, answer, seq)
 }
 
-// fits reports, as an error, that a question can't be answered so.
+// fits returns an error if an answer is not valid for a question.
 func (s *scheduler) fits(q *Question, a *Answer) error {
 	if err := q.meant(a); err != nil {
 		return err
@@ -218,7 +221,7 @@ func (s *scheduler) fits(q *Question, a *Answer) error {
 	return nil
 }
 
-// meant reports, as an error, that an answer is to another question.
+// meant returns an error if the digest of an answer is that of another question.
 func (q *Question) meant(a *Answer) error {
 	if a.Digest != "" && a.Digest != q.Digest {
 		return fmt.Errorf("it is to another question: what is asked has the digest %s, the answer %s", q.Digest, a.Digest)
@@ -228,10 +231,11 @@ func (q *Question) meant(a *Answer) error {
 
 func (q *Question) place() askPlace { return askPlace{q.Instance, q.Path} }
 
-// allows reports whether the call may go on in some way.
+// allows reports whether the answer lets the call go on: it is called or skipped, or has a result.
 func (a *Answer) allows() bool { return a.Approved || a.Skip || a.Result != nil }
 
-// unanswered returns the answer to a question of this kind that nobody has answered in time.
+// unanswered returns the answer that counts when nobody has answered a question of this kind in
+// time.
 func (o *Options) unanswered(kind QuestionKind) Answer {
 	if kind == ApprovalQuestion && o.OnAnswerTimeout.allows() {
 		return o.OnAnswerTimeout
@@ -239,7 +243,7 @@ func (o *Options) unanswered(kind QuestionKind) Answer {
 	return Answer{Unanswered: true, Reason: fmt.Sprintf("nobody answered within %s", o.AnswerTimeout)}
 }
 
-// verdict returns an answer in a word.
+// verdict returns the answer in one word.
 func (a *Answer) verdict() string {
 	switch {
 	case a.Skip:
@@ -257,7 +261,7 @@ func (p *pool) questions() []*Question {
 	return p.openQuestions()
 }
 
-// openQuestions returns the open questions. The caller holds mu.
+// openQuestions does what questions does. The caller holds mu.
 func (p *pool) openQuestions() (all []*Question) {
 	for _, a := range p.asked {
 		all = append(all, a.q)
@@ -268,7 +272,8 @@ func (p *pool) openQuestions() (all []*Question) {
 	return all
 }
 
-// withdraw ends a question whose call was cancelled: nobody said no.
+// withdraw closes a question about a call that was cancelled. The call ends as cancelled, since
+// nobody rejected it.
 func (p *pool) withdraw(q *Question) {
 	p.mu.Lock()
 	a := p.asked[q.place()]
@@ -282,8 +287,8 @@ func (p *pool) withdraw(q *Question) {
 	a.s.follow(a, Answer{})
 }
 
-// leaveOpen says that there is nobody to answer a question: an approval stays open, as if there
-// were no approver, and what is uncertain fails unless it waits (WaitUncertain).
+// leaveOpen notes that nobody will answer a question. It stays open, as if there were no approver,
+// except that an uncertain call fails unless the option is WaitUncertain.
 func (p *pool) leaveOpen(q *Question) {
 	p.mu.Lock()
 	a := p.asked[q.place()]
@@ -298,12 +303,13 @@ func (p *pool) leaveOpen(q *Question) {
 		p.mu.Unlock()
 		return
 	}
-	seq := a.s.given(a, Answer{}, nil)
+	seq := a.s.acceptAnswer(a, Answer{}, nil)
 	p.mu.Unlock()
-	_ = a.s.followOnceKept(a, Answer{}, seq) // the run ends of it by itself
+	_ = a.s.followOnceKept(a, Answer{}, seq) // sync ends the run if the answer can't be recorded
 }
 
-// answerTimedOut answers a question that nobody has answered in time, unless somebody just did.
+// answerTimedOut gives a question the answer that counts when nobody answers in time, unless
+// somebody just did.
 func (s *scheduler) answerTimedOut(a *asking) {
 	s.mu.Lock()
 	if s.asked[a.q.place()] != a || s.closed {
@@ -312,30 +318,33 @@ func (s *scheduler) answerTimedOut(a *asking) {
 	}
 	a.cancel()
 	answer := s.opts.unanswered(a.q.Kind)
-	seq := s.given(a, answer, &answer)
+	seq := s.acceptAnswer(a, answer, &answer)
 	s.mu.Unlock()
-	_ = s.followOnceKept(a, answer, seq) // the run ends of it by itself
+	_ = s.followOnceKept(a, answer, seq) // sync ends the run if the answer can't be recorded
 }
 
-// claimQuestion takes a question that is answered; followOnceKept comes next. The caller holds mu.
+// claimQuestion closes a question that is being answered and keeps its scheduler busy until the
+// caller has called follow or followOnceKept. The caller holds mu.
 func (s *scheduler) claimQuestion(a *asking) {
 	delete(s.asked, a.q.place())
 	s.busy++
-	for ; s.stuck; s = s.parent { // the person brings it on, and those above it
+	for ; s.stuck; s = s.parent { // the answer lets it go on, and those above it
 		s.stuck = false
 		s.parent.stalled--
 	}
 }
 
-// given takes a question that is answered, and says so; said is the answer if a person gave
-// it. followOnceKept comes next. The caller holds mu.
-func (s *scheduler) given(a *asking, answer Answer, said *Answer) (seq int64) {
+// acceptAnswer closes a question with an answer, and returns the number of the event that reports
+// it. said is the answer that the event holds; it is nil if no person gave it. The caller must then
+// call followOnceKept. The caller holds mu.
+func (s *scheduler) acceptAnswer(a *asking, answer Answer, said *Answer) (seq int64) {
 	s.claimQuestion(a)
 	s.call(a.i).answers++
 	return s.emitCall(a.i, Event{Type: ApprovalGiven, Reason: answer.verdict(), Answer: said, Question: a.q.Kind, Digest: a.q.Digest})
 }
 
-// followOnceKept goes on with a call as soon as the answer is on disk.
+// followOnceKept continues a call as soon as the answer to its question is on disk. It returns an
+// error if the answer can't be recorded.
 func (s *scheduler) followOnceKept(a *asking, answer Answer, seq int64) error {
 	if err := s.sync(seq); err != nil {
 		s.mu.Lock()
@@ -348,19 +357,19 @@ func (s *scheduler) followOnceKept(a *asking, answer Answer, seq int64) error {
 	return nil
 }
 
-// follow goes on with a call as the person said.
+// follow continues a call as the answer says. The call needs no free slot for that.
 func (s *scheduler) follow(a *asking, answer Answer) {
 	s.mu.Lock()
 	c := s.call(a.i)
 	c.reason = ""
 	s.active++ // as if it had a slot, which its end gives back
 	s.mu.Unlock()
-	s.obey(a, c, answer)
+	s.applyAnswer(a, c, answer)
 	s.leaveIf(true)
 }
 
-// obey does what an answer says.
-func (s *scheduler) obey(a *asking, c *call, answer Answer) {
+// applyAnswer ends the call that a question is about, or makes it ready, as the answer says.
+func (s *scheduler) applyAnswer(a *asking, c *call, answer Answer) {
 	if a.q.Kind == ApprovalQuestion {
 		c.allowed = a.q.Terms.Breaks
 	}
@@ -372,11 +381,11 @@ func (s *scheduler) obey(a *asking, c *call, answer Answer) {
 	}
 	switch {
 	case answer.Skip:
-		s.skipAsTold(a, answer.Reason)
+		s.skipAnswered(a, answer.Reason)
 	case answer.Result != nil:
 		s.succeed(a.i, tool.Result{Value: answer.Result})
 	case answer.Approved:
-		s.again(a, c, answer.Params)
+		s.makeReady(a, c, answer.Params)
 	case s.ctx.Err() != nil: // nobody said no
 		s.cancelled(a.i, &Failure{"cancelled", "the run was cancelled before an answer came"})
 	case a.q.Kind == UncertainQuestion:
@@ -394,16 +403,17 @@ func (s *scheduler) obey(a *asking, c *call, answer Answer) {
 	}
 }
 
-// skipAsTold skips a call because a person said so. What depends on it goes on, unless it
-// had failed.
-func (s *scheduler) skipAsTold(a *asking, why string) {
+// skipAnswered skips a call because a person said so. Calls that depend on it run, unless it had
+// failed.
+func (s *scheduler) skipAnswered(a *asking, why string) {
 	reason := strings.TrimSuffix("a person skipped it: "+why, ": ")
 	s.tellReturned(a.i, Event{Status: Skipped, Reason: reason, Error: a.q.Failure})
 	s.skip(a.i, reason, a.q.Failure != nil)
 }
 
-// again makes a call ready for its first or next attempt, with other params if there are.
-func (s *scheduler) again(a *asking, c *call, params []byte) {
+// makeReady makes a call ready for its first or next attempt. If params is not nil, they replace
+// its params; the call fails if they do not fit its tool.
+func (s *scheduler) makeReady(a *asking, c *call, params []byte) {
 	if params != nil {
 		if f := s.checkGiven(a.q.Call.Target, params); f != nil {
 			s.failed(a.i, f)
@@ -426,7 +436,8 @@ func (s *scheduler) again(a *asking, c *call, params []byte) {
 	s.push(a.i)
 }
 
-// giveUp ends a failed call and its run. The answer gives the reason.
+// giveUp ends a failed call, and the run, since the answer does not allow another attempt. The
+// answer gives the reason.
 func (s *scheduler) giveUp(i int32, answer Answer) {
 	s.mu.Lock()
 	c, p := s.call(i), &s.prog().Calls[i]

@@ -12,38 +12,38 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// errTimeout is why the context of an attempt that took too long is done.
+// errTimeout is the cause of the context of an attempt that took too long.
 var errTimeout = errors.New("timed out")
 
-// attempt is an attempt of a call: the context and the request that its activity gets.
-// Most activities ask neither whether their context is done nor when, so what that takes is
-// made when somebody does.
+// attempt is an attempt of a call. It is the context and the clock of the activity, and holds its
+// request. Most activities neither wait for the end of their context nor ask for its cause, so what
+// that needs (attention) is made on demand.
 type attempt struct {
 	s        *scheduler
-	i, turn  int32 // the call, and of it which attempt
+	i, turn  int32 // the call, and the value of its life.turn
 	timeout  time.Duration
 	request  tool.Request
 	over     atomic.Bool
-	fallback bool                      // it is of the fallback of the call
-	more     atomic.Pointer[attention] // nil until somebody asks
+	fallback bool                      // it calls the fallback
+	more     atomic.Pointer[attention] // nil until it is needed
 }
 
-// attention holds the parts of an attempt that only some need: a context of its own for those that
-// wait for its end, the pauses of its clock, and the time of its latest progress.
+// attention holds the parts of an attempt that only few need: a context of its own for activities
+// that wait for its end, the pauses of its clock, and the time of its latest progress.
 type attention struct {
-	lastProgress time.Duration // into the run: when it was last said how far it is; mu of the pool guards it
+	lastProgress time.Duration // when progress was last reported, since the start of the run; mu of the pool guards it
 
 	mu      sync.Mutex
-	pauses  int           // that go on
+	pauses  int           // number of pauses under way
 	paused  time.Time     // when the first of them began
-	without time.Duration // how long pauses took that deadlines do not know of
-	held    *deadline     // that came in a pause
+	without time.Duration // length of past pauses that have not moved a deadline yet
+	held    *deadline     // that came during a pause; nil is none
 
-	own    context.Context // nil until somebody waits for it
+	own    context.Context // nil until an activity waits for it
 	cancel context.CancelCauseFunc
 }
 
-// attended returns the attention that an attempt is paid from now on.
+// attended returns the attention of an attempt, which it makes the first time.
 func (a *attempt) attended() *attention {
 	if m := a.more.Load(); m != nil {
 		return m
@@ -67,14 +67,14 @@ func (a *attempt) Done() <-chan struct{} {
 	return m.own.Done()
 }
 
-// make makes the context. The caller holds mu.
+// make makes own unless it has been made. The caller holds mu.
 func (m *attention) make(a *attempt) {
 	if m.own == nil {
 		m.own, m.cancel = context.WithCancelCause(a.s.ctx)
 	}
 }
 
-// context returns the one that was made, nil if none was.
+// context returns the context that was made for the attempt, or nil.
 func (a *attempt) context() context.Context {
 	m := a.more.Load()
 	if m == nil {
@@ -97,8 +97,8 @@ func (a *attempt) Err() error {
 	return a.s.ctx.Err()
 }
 
-// Value returns the value of the scheduler's context. It leads package context to what cancels this
-// one, which is there when it looks for it.
+// Value returns the value of the scheduler's context. Package context uses it to find the context
+// that cancels this one, which Done has made by then.
 func (a *attempt) Value(key any) any {
 	if own := a.context(); own != nil {
 		return own.Value(key)
@@ -106,7 +106,7 @@ func (a *attempt) Value(key any) any {
 	return a.s.ctx.Value(key)
 }
 
-// timeOut ends the time of the attempt, which may go on all the same.
+// timeOut cancels the context of an attempt whose time is over. The activity may ignore that.
 func (a *attempt) timeOut() {
 	m := a.attended()
 	m.mu.Lock()
@@ -117,14 +117,14 @@ func (a *attempt) timeOut() {
 	}
 }
 
-// timedOut reports whether the time of the attempt was over before anything else ended it.
+// timedOut reports whether the attempt ran out of time before anything else ended it.
 func (a *attempt) timedOut() bool {
 	own := a.context()
 	return own != nil && context.Cause(own) == errTimeout
 }
 
-// Pause stops the time of the attempt until resume is called: a person is asked, who may
-// take long. It implements tool.Clock.
+// Pause stops the clock of the attempt until resume is called, for example while a person is asked,
+// who may take long. It implements tool.Clock.
 func (a *attempt) Pause() (resume func()) {
 	m := a.attended()
 	m.mu.Lock()
@@ -154,8 +154,9 @@ func (l *local) resume(m *attention) {
 	}
 }
 
-// pause returns how much later than at the deadline is for pauses that were; held is that one
-// goes on, and resume awaits it. It is no later a second time. The caller holds mu of the pool.
+// pause returns how much later the deadline is because of pauses, and counts each pause once. held
+// reports that a pause is under way; resume then adds the deadline again. The caller holds mu of
+// the pool.
 func (d deadline) pause() (later time.Duration, held bool) {
 	m := d.more.Load()
 	if d.grace || m == nil {
@@ -185,7 +186,8 @@ func (a *attempt) end() {
 	}
 }
 
-// deadline is when the time of an attempt is over, or the grace that follows.
+// deadline is the time at which an attempt runs out of time, or at which the grace after that is
+// over.
 type deadline struct {
 	*attempt
 	grace bool
@@ -194,17 +196,18 @@ type deadline struct {
 
 func (d deadline) before(e deadline) bool { return d.at < e.at }
 
-// deadlines are those of a run, with one timer. Those of attempts that ended are swept out
-// when they are most, or their params are large. mu of the pool guards them.
+// deadlines holds the deadlines of a run, which share one timer. Deadlines of attempts that have
+// ended are removed when they are the majority or their params are large. mu of the pool guards it.
 type deadlines struct {
 	heap  heap[deadline]
-	going int           // of attempts that have not ended
-	held  int           // bytes of the params of those that ended since the last sweep
+	going int           // number of attempts that have not ended
+	held  int           // bytes of the params of attempts that ended since the last removal
 	timer *time.Timer   // nil until the first
-	next  time.Duration // into the run: when it rings; 0 is never
+	next  time.Duration // when the timer fires, since the start of the run; 0 is never
 }
 
-// Deadlines that are not worth sweeping: so many, with params of so many bytes.
+// Up to this many deadlines of ended attempts, with params of this many bytes, are not removed
+// early.
 const (
 	fewDeadlines = 64
 	fewBytes     = 16 << 20
@@ -220,7 +223,7 @@ func (l *local) answered(a *attempt) {
 	l.due.held += len(a.request.Params)
 }
 
-// after returns a time so much later, or never.
+// after returns now+wait, or the largest duration if that overflows.
 func after(now, wait time.Duration) time.Duration { return now + min(wait, math.MaxInt64-now) }
 
 // await adds a deadline. The caller holds mu.
@@ -259,7 +262,7 @@ func (l *local) disarm() {
 	l.due.heap = nil
 }
 
-// ring ends what has had its time.
+// ring cancels the attempts whose time is over, and gives up on those whose grace is over as well.
 func (l *local) ring() {
 	defer l.crash()
 	now := time.Since(l.begun)
@@ -279,7 +282,8 @@ func (l *local) ring() {
 	}
 }
 
-// late takes the deadlines that have come, of attempts that still go on.
+// late removes and returns the deadlines that have come, of attempts that have not ended. It puts
+// off those that pauses delay.
 func (l *local) late(now time.Duration) (late []deadline) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

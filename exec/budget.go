@@ -8,19 +8,19 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// What a call uses up is known when its answer is there, so that a budget is kept in two ways
-// (execution §7). An attempt that is estimated to go over it is not made, nor is one of a
-// model when nothing is left. And when an answer has taken the run over it, nothing more is
-// started: that answer, which is paid for, is kept.
+// What a call uses is known only when its answer arrives, so a budget is enforced twice (execution
+// §7). An attempt is not made if its estimate would exceed the budget, or if it uses a model and
+// nothing is left. Once an answer has exceeded the budget, nothing more is started; that answer is
+// kept, since it is paid for.
 
 // spending counts what a run has used of its budgets.
 type spending struct {
-	started int // calls
+	started int // number of calls
 	usage   tool.Usage
 }
 
-// refuses says which budget of the options the next attempt of a call would exceed; "" is none.
-// attempts are those that it had.
+// refuses says which budget of the options the next attempt of a call would exceed, or returns "".
+// attempts is the number of attempts that the call has had.
 func (s *spending) refuses(o *Options, p *compile.Call, attempts int) string {
 	if attempts == 0 && o.MaxSteps > 0 && s.started >= o.MaxSteps {
 		return fmt.Sprintf("the run would start more than %d calls", o.MaxSteps)
@@ -44,7 +44,7 @@ func (s *spending) refuses(o *Options, p *compile.Call, attempts int) string {
 // rounding is the tolerance when sums of costs are compared with a budget: 0.1 and 0.2 are 0.3.
 const rounding = 1e-9
 
-// over says which budget of the options has been exceeded; "" is none.
+// over says which budget of the options has been exceeded, or returns "".
 func (s *spending) over(o *Options) string {
 	switch most, cost := o.MaxTokens, o.MaxCost; {
 	case most > 0 && float64(s.usage.Tokens) > most:
@@ -55,7 +55,8 @@ func (s *spending) over(o *Options) string {
 	return ""
 }
 
-// spend counts what an attempt used up. The caller holds mu.
+// spend adds what an attempt used to the usage of the run, and stops the run if that exceeds a
+// budget. The caller holds mu.
 func (p *pool) spend(u tool.Usage) {
 	if u == (tool.Usage{}) || p.root.closed {
 		return
@@ -66,8 +67,8 @@ func (p *pool) spend(u tool.Usage) {
 	}
 }
 
-// overBudget stops the whole run: it fails, or waits for somebody to give it more. The
-// caller holds mu.
+// overBudget stops the whole run: it fails or, if the strategy is Ask, pauses until somebody raises
+// the budget. The caller holds mu.
 func (p *pool) overBudget(reason string) {
 	s := p.root
 	if p.opts.OnFailure == Ask {
@@ -83,8 +84,8 @@ func (p *pool) overBudget(reason string) {
 	s.halt(Failed, reason)
 }
 
-// used returns what the last attempt used up, to be told once; nil is nothing. The caller holds
-// mu.
+// used returns the usage of the last attempt, for the one event that reports it; nil if there is
+// none to report. The caller holds mu.
 func (c *call) used() *tool.Usage {
 	u := c.spent
 	c.spent = nil

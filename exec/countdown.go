@@ -2,19 +2,18 @@ package exec
 
 import "github.com/plc-lang/plc/dag"
 
-// countdown counts, for each node of a graph, the predecessors that have not come: calls that have
-// not settled, and junctions that still wait. The first nodes of the graph are the calls, the
-// others junctions, which pass on at once that all they waited for has come. The zero countdown is
-// that of no graph, in which no call waits.
+// countdown counts, for each node of a graph, the predecessors that it still waits for. The first
+// nodes of the graph are the calls, which count when they settle; the others are junctions, which
+// count as soon as they wait for nothing. In the zero countdown no call waits.
 type countdown struct {
 	g     *dag.Graph
 	left  []int32
 	calls int
-	stack []int32 // of junctions that pass it on; kept for its room
+	stack []int32 // nodes to pass on; kept for its room
 }
 
-// newCountdown counts the predecessors of the first nodes of a graph, of which some have settled.
-// Linear in the graph.
+// newCountdown returns the countdown of a graph whose first nodes are these calls, some of which
+// may have settled. It takes time linear in the graph.
 func newCountdown(g *dag.Graph, calls []*call) countdown {
 	c := countdown{g: g, left: make([]int32, g.Len()), calls: len(calls)}
 	for n := range c.left {
@@ -34,7 +33,8 @@ func newCountdown(g *dag.Graph, calls []*call) countdown {
 // free reports whether a call waits for nothing more.
 func (c *countdown) free(i int32) bool { return c.left == nil || c.left[i] == 0 }
 
-// settle notes that a call has come. It appends the calls that wait for nothing more now.
+// settle notes that a call has settled. It appends to free the calls that wait for nothing more
+// now.
 func (c *countdown) settle(i int32, free []int32) []int32 {
 	if c.left == nil {
 		return free
@@ -43,7 +43,8 @@ func (c *countdown) settle(i int32, free []int32) []int32 {
 	return c.passOn(free)
 }
 
-// passOn lets come what is on the stack, and the junctions that follow.
+// passOn counts down the successors of the nodes on the stack, and of the junctions that then wait
+// for nothing. It appends to free the calls that wait for nothing more now.
 func (c *countdown) passOn(free []int32) []int32 {
 	for len(c.stack) > 0 {
 		n := c.stack[len(c.stack)-1]

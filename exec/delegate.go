@@ -17,52 +17,53 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// delegation is an attempt of a call that delegates: its document runs, once or in a loop,
-// below the scheduler of the call (plan-language §9). The call holds no slot meanwhile. Each
-// run that ends brings the loop one step on, in the goroutine that it ended in.
+// delegation is an attempt of a call that delegates: its document runs, once or in a loop, below
+// the scheduler of the call (plan-language §9). The call holds no slot meanwhile. Each run that
+// ends advances the loop, in the goroutine in which it ended.
 type delegation struct {
 	s      *scheduler // of the call
 	i      int32      // the call
 	to     *compile.Delegate
-	board  *state.Whiteboard // what each run begins with, but for its input
-	input  json.RawMessage   // over which that of each run is laid
+	board  *state.Whiteboard // the initial whiteboard of each run, without its input
+	input  json.RawMessage   // the input that all runs share; that of each run is merged over it
 	prefix string            // of the paths of the calls in it, without the item
-	stem   string            // the same without attempts
-	width  int               // how many run at once, or how many parts
+	stem   string            // prefix without the numbers of attempts
+	width  int               // most runs, or parts, that may go on at once
 	parts  *dividing         // nil when its loop is not divided
-	part   bool              // it is a part of a loop
+	part   bool              // it runs a part of a loop
 	failed bool              // a run of it has failed
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	timer  timer // of its time; nil is no bound
+	timer  timer // of its timeout; nil is none
 
-	turn sync.Mutex // one goroutine at a time brings it on
+	turn sync.Mutex // held by the goroutine that advances the loop
 	loop loop
-	next int // the item that runs next
+	next int // number of the next item to run
 
 	underway
 }
 
-// underway holds how the runs of a delegation stand. mu of the pool guards it.
+// underway holds the state of the runs of a delegation. mu of the pool guards it.
 type underway struct {
 	running int
-	paused  bool     // one of them is
-	late    bool     // their time is over
+	paused  bool     // a run is paused
+	late    bool     // the timeout of the call is over
 	lost    bool     // the outcome of a call in them is not known
-	gone    *Failure // a part was ended from outside; nil is none
+	gone    *Failure // nobody knows what a part did: why; nil if that is known
 	reported
 }
 
-// reported holds what a call reports of the runs of its document.
+// reported holds what a call reports about the runs of its document.
 type reported struct {
 	runs     []SubRun
-	moreRuns int          // that are not in runs
-	findings int          // of its runs
-	leftOut  diag.Finding // the first of them that is one too many
+	moreRuns int          // number of runs that are not in runs
+	findings int          // number of findings of all runs
+	leftOut  diag.Finding // the first that is not reported
 }
 
-// How many of its runs a call reports at most. All of them are in the events.
+// The most runs of its document, and the most findings of them, that a call reports. The events
+// report all runs.
 const (
 	mostRuns     = 1000
 	mostFindings = 100
@@ -72,15 +73,15 @@ const (
 type fault struct {
 	Failure
 	object errorObject // as onItemFailure "collect" shows it
-	unsure bool        // a call in it may have done its work: neither it nor a fallback is called unasked
-	final  bool        // it would fail again
-	undoes bool        // it failed with a call that says that the run is undone
+	unsure bool        // a call in the run may have done its work: there is no other attempt and no fallback
+	final  bool        // another run would fail as well
+	undoes bool        // a call in the run failed with the strategy Undo
 }
 
 func final(code, message string) *fault { return &fault{Failure: Failure{code, message}, final: true} }
 
-// delegate starts the runs of a call that delegates. It gives the call's slot back, and reports
-// as perform does.
+// delegate starts the runs of a call that delegates. It gives the call's slot back, and returns
+// what perform returns.
 func (s *scheduler) delegate(i int32) (leave bool) {
 	d, f := s.newDelegation(i)
 	switch {
@@ -99,10 +100,10 @@ func (s *scheduler) delegate(i int32) (leave bool) {
 		d.timer = s.drive.after(t, func() { d.overdue(t) })
 	}
 	s.mu.Unlock()
-	return d.bring(func() {})
+	return d.advance(func() {})
 }
 
-// permanent returns the failure of a call that would fail again.
+// permanent returns the failure as the error of a call that would fail again.
 func (f *Failure) permanent() error {
 	return &tool.Error{Code: f.Code, Message: f.Message, Permanent: true}
 }
@@ -125,17 +126,17 @@ func (s *scheduler) newDelegation(i int32) (*delegation, *Failure) {
 	return d, nil
 }
 
-// begin makes what each run begins with: the document's own values and, over them, what
-// _scopes copies in.
+// begin makes the whiteboard that each run begins with: the document's own values, with the values
+// that _scopes copies in merged over them.
 func (d *delegation) begin(scopes json.RawMessage) *Failure {
 	initial := maps.Clone(d.to.Program.Initial)
 	seen := fields(scopes)
 	for _, kind := range slices.Sorted(maps.Keys(seen)) {
 		v := seen[kind]
 		if own, ok := initial[kind]; ok {
-			v = over(own, v)
+			v = overlay(own, v)
 		}
-		if f := d.check(kind, v); f == calledOff || f != nil && kind != "input" && !d.s.doubts(d.i, f) {
+		if f := d.check(kind, v); f == calledOff || f != nil && kind != "input" && !d.s.tolerates(d.i, f) {
 			return f
 		}
 		initial[kind] = v
@@ -149,7 +150,7 @@ func (d *delegation) begin(scopes json.RawMessage) *Failure {
 	return nil
 }
 
-// check checks what a run would begin with against the schemas of its document.
+// check checks the value of a kind that a run would begin with against the schemas of the document.
 func (d *delegation) check(kind string, v json.RawMessage) *Failure {
 	for _, schema := range d.to.Program.Schemas[kind] {
 		if err := d.s.validate(schema, v); err != nil {
@@ -162,16 +163,16 @@ func (d *delegation) check(kind string, v json.RawMessage) *Failure {
 	return nil
 }
 
-// over lays an object over another one, deeply.
-func over(under, v json.RawMessage) json.RawMessage {
+// overlay merges an object over another one, deeply.
+func overlay(under, v json.RawMessage) json.RawMessage {
 	if under == nil || string(under) == "{}" {
 		return v
 	}
-	return with(under, state.Merge, v)
+	return mustWrite(under, state.Merge, v)
 }
 
-// with returns the result of a write onto an object that can't fail.
-func with(under json.RawMessage, m state.Method, v json.RawMessage) json.RawMessage {
+// mustWrite returns an object after a write to it that can't fail.
+func mustWrite(under json.RawMessage, m state.Method, v json.RawMessage) json.RawMessage {
 	out, err := combine(under, m, v)
 	if err != nil {
 		panic(err)
@@ -179,9 +180,9 @@ func with(under json.RawMessage, m state.Method, v json.RawMessage) json.RawMess
 	return out
 }
 
-// bring brings the loop one step on: what the step does, and then whatever may start. The
-// caller holds a slot, which is given back. It reports as perform does.
-func (d *delegation) bring(step func()) (leave bool) {
+// advance calls step and then starts the runs that may start. If none is left, it ends the attempt.
+// The caller holds a slot, which is given back. It returns what perform returns.
+func (d *delegation) advance(step func()) (leave bool) {
 	s := d.s
 	d.turn.Lock()
 	step()
@@ -196,7 +197,7 @@ func (d *delegation) bring(step func()) (leave bool) {
 	return !over || d.conclude()
 }
 
-// fill starts runs until as many run as may.
+// fill starts runs as long as there are items and room for them.
 func (d *delegation) fill() {
 	for d.room() {
 		if d.parts != nil {
@@ -228,16 +229,16 @@ func (d *delegation) room() bool {
 	return d.running < d.width && !d.paused && !d.late && s.mayStart(d.i)
 }
 
-// start starts a run; it reports why it can't.
+// start starts the run of an item, or returns why it can't.
 func (d *delegation) start(item int, input json.RawMessage) *fault {
-	input = over(d.input, input)
-	d.s.built(bytesOfRun+len(input), false)
+	input = overlay(d.input, input)
+	d.s.spendRoom(bytesOfRun+len(input), false)
 	switch f := d.check("input", input); {
 	case f == nil:
 	case f == calledOff:
 		d.s.interrupt()
 		return nil
-	case !d.s.doubts(d.i, f):
+	case !d.s.tolerates(d.i, f):
 		return d.fault(item, f, nil)
 	}
 	board, err := d.board.Fork(map[string]json.RawMessage{"input": input})
@@ -257,7 +258,7 @@ func (d *delegation) start(item int, input json.RawMessage) *fault {
 	s := d.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if d.late || !s.mayStart(d.i) { // since there was room
+	if d.late || !s.mayStart(d.i) { // which has changed since room was called
 		sub.cancel(nil)
 		return nil
 	}
@@ -266,7 +267,7 @@ func (d *delegation) start(item int, input json.RawMessage) *fault {
 	return nil
 }
 
-// ended takes a run that has come to its end.
+// ended implements owner.
 func (d *delegation) ended(sub *scheduler, res *Result) {
 	s := d.s
 	s.mu.Lock()
@@ -275,13 +276,13 @@ func (d *delegation) ended(sub *scheduler, res *Result) {
 	if gone {
 		return
 	}
-	s.leaveIf(d.bring(func() { d.takeRun(sub, res) }))
+	s.leaveIf(d.advance(func() { d.takeRun(sub, res) }))
 }
 
-// takeRun takes the outcome of a run.
+// takeRun notes the result of a run, and gives it to the loop.
 func (d *delegation) takeRun(sub *scheduler, res *Result) {
 	s := d.s
-	s.built(len(res.Output)+len(res.State)+len(res.Data), false)
+	s.spendRoom(len(res.Output)+len(res.State)+len(res.Data), false)
 	s.mu.Lock()
 	d.running--
 	d.lost = d.lost || sub.lost
@@ -299,8 +300,8 @@ func (d *delegation) takeRun(sub *scheduler, res *Result) {
 	}
 }
 
-// resultOf returns what a run of a program gives to whoever delegates to it: its output or, if
-// it has none, its state.
+// resultOf returns the result that a run of a program has for the call that delegates to it: its
+// output or, if the program has none, its state.
 func resultOf(p *compile.Program, res *Result) json.RawMessage {
 	if p.Output != nil {
 		return res.Output
@@ -308,7 +309,7 @@ func resultOf(p *compile.Program, res *Result) json.RawMessage {
 	return res.State
 }
 
-// left takes a run that was not at its end when the whole run ended.
+// left implements owner.
 func (d *delegation) left(sub *scheduler, res *Result) {
 	d.running--
 	d.note(SubRun{Item: sub.item, Status: res.Status, Reason: res.Reason, Calls: res.Calls})
@@ -318,7 +319,7 @@ func (d *delegation) left(sub *scheduler, res *Result) {
 	}
 }
 
-// note keeps the outcome of a run. The caller holds mu.
+// note adds a run to those that the call reports. The caller holds mu.
 func (d *delegation) note(r SubRun) {
 	if r.Item < mostRuns {
 		d.runs = append(d.runs, r)
@@ -327,8 +328,8 @@ func (d *delegation) note(r SubRun) {
 	}
 }
 
-// give hands the result of a run to the loop. When the loop has come to an end with it,
-// the runs of later items are called off.
+// give passes the result or the failure of a run to the loop. If later items do not matter any
+// more, it calls off their runs.
 func (d *delegation) give(item int, v json.RawMessage, f *fault) {
 	d.failed = d.failed || f != nil
 	if !d.loop.ended(item, v, f) {
@@ -336,7 +337,8 @@ func (d *delegation) give(item int, v json.RawMessage, f *fault) {
 	}
 }
 
-// fault returns the failure of a run, for the call that delegates.
+// fault returns the failure of a run as that of the call that delegates. sub is the run, or nil if
+// it did not start.
 func (d *delegation) fault(item int, f *Failure, sub *scheduler) *fault {
 	p := &d.s.prog().Calls[d.i]
 	message := f.Message
@@ -362,8 +364,8 @@ func (d *delegation) fault(item int, f *Failure, sub *scheduler) *fault {
 	return ft
 }
 
-// callOff cancels the runs of items after this one, and abandons those that go on for
-// longer than the grace.
+// callOff cancels the runs of items after this one, and abandons those that have not ended when the
+// grace is over.
 func (d *delegation) callOff(after int, cause error, reason string) {
 	s := d.s
 	s.mu.Lock()
@@ -393,7 +395,7 @@ func (d *delegation) callOff(after int, cause error, reason string) {
 	})
 }
 
-// errLate is why the context of a delegation that took too long is done.
+// errLate is the cause of the context of a delegation that took too long.
 var errLate = errors.New("the time of the call that delegates is over")
 
 // overdue ends a delegation whose time is over.
@@ -405,8 +407,8 @@ func (d *delegation) overdue(after time.Duration) {
 	d.callOff(-1, errLate, fmt.Sprintf("no result within %s", after))
 }
 
-// conclude ends the attempt when nothing of it runs any more. The caller holds a slot, which
-// is given back. It reports as perform does.
+// conclude ends the attempt after the last run has ended. The caller holds a slot, which is given
+// back. It returns what perform returns.
 func (d *delegation) conclude() (leave bool) {
 	s := d.s
 	p := &s.prog().Calls[d.i]
@@ -444,7 +446,7 @@ func (d *delegation) conclude() (leave bool) {
 	case done && f != nil:
 		s.call(d.i).permanent = f.final
 		if undecided(p, &f.Failure) {
-			s.condition(d.i, d.to.UntilSpan, &f.Failure)
+			s.reportBadCondition(d.i, d.to.UntilSpan, &f.Failure)
 		}
 		return s.attemptFailed(d.i, &tool.Error{Code: f.Code, Message: f.Message, Permanent: f.final})
 	case late && s.ctx.Err() == nil:
@@ -458,8 +460,8 @@ func (d *delegation) conclude() (leave bool) {
 	return true
 }
 
-// interrupted leaves a call whose runs were stopped with the scheduler: a paused one may go on
-// another time. It gives the call's slot back.
+// interrupted leaves a call whose runs were stopped together with the scheduler: it is cancelled
+// or, if the run is paused, pending again. It gives the call's slot back.
 func (s *scheduler) interrupted(i int32, paused bool) {
 	if !paused {
 		s.cancelled(i, nil)
@@ -471,7 +473,8 @@ func (s *scheduler) interrupted(i int32, paused bool) {
 	s.release(i, true)
 }
 
-// choose takes the first outcome whose condition holds. It reports as perform does.
+// choose ends a choose with the first outcome whose condition holds. It returns what perform
+// returns.
 func (s *scheduler) choose(i int32, p *compile.Call, params json.RawMessage) (leave bool) {
 	value := fields(params)["value"]
 	if s.opts.Dry != nil {
@@ -489,7 +492,7 @@ func (s *scheduler) choose(i int32, p *compile.Call, params json.RawMessage) (le
 		ok, err := s.holds(s.ctx, c.When, map[string]json.RawMessage{"value": value})
 		if err != nil {
 			f := &Failure{conditionFailed, fmt.Sprintf("the condition of %s: %s", p.Alternatives[c.Outcome].Name(), err)}
-			s.condition(i, c.Span, f)
+			s.reportBadCondition(i, c.Span, f)
 			return s.attemptFailed(i, f.permanent())
 		}
 		if ok {
@@ -498,15 +501,16 @@ func (s *scheduler) choose(i int32, p *compile.Call, params json.RawMessage) (le
 		}
 	}
 	f := &Failure{"choice", "none of its conditions holds"}
-	if len(p.Choose.Cases) > 0 && s.doubts(i, f) {
+	if len(p.Choose.Cases) > 0 && s.tolerates(i, f) {
 		s.succeed(i, tool.Result{Value: value, Outcome: p.Alternatives[p.Choose.Cases[0].Outcome].Name()})
 		return true
 	}
 	return s.attemptFailed(i, f.permanent())
 }
 
-// conditionFailed is the code of a call whose condition can't be evaluated. Other failures of
-// a choose or a repeat have other codes, whatever happens in the runs of a repeat.
+// conditionFailed is the code of the failure of a call because its own condition can't be
+// evaluated. A choose or a repeat that fails for another reason has another code, also if a run of
+// the repeat fails.
 const conditionFailed = "condition"
 
 // undecided reports whether a call failed because a condition of its own can't be evaluated.
@@ -515,8 +519,8 @@ func undecided(p *compile.Call, f *Failure) bool {
 	return own && f.Code == conditionFailed
 }
 
-// condition reports a condition of a call that can't be evaluated, at its place.
-func (s *scheduler) condition(i int32, at diag.Span, f *Failure) {
+// reportBadCondition adds a finding that a condition of a call can't be evaluated.
+func (s *scheduler) reportBadCondition(i int32, at diag.Span, f *Failure) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.findings = append(s.findings, diag.Finding{
@@ -525,8 +529,8 @@ func (s *scheduler) condition(i int32, at diag.Span, f *Failure) {
 	})
 }
 
-// holds evaluates a condition; a panic of it is an error. In a dry run, whose values are made
-// up, a condition that can't be evaluated is assumed to hold.
+// holds evaluates a condition, and returns an error if that panics. In a dry run, where values are
+// made up, a condition that can't be evaluated is assumed to hold.
 func (s *scheduler) holds(ctx context.Context, p compile.Predicate, vars map[string]json.RawMessage) (ok bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -542,7 +546,7 @@ func (s *scheduler) holds(ctx context.Context, p compile.Predicate, vars map[str
 	return p.Holds(ctx, vars)
 }
 
-// runnableDelegate says why the document of a call can't run.
+// runnableDelegate returns an error if the document of a call can't run.
 func runnableDelegate(c *compile.Call, seen map[*compile.Program]bool) error {
 	p := c.Delegate.Program
 	switch {

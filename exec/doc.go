@@ -8,18 +8,18 @@
 //	}
 //	fmt.Println(result.Status, string(result.State))
 //
-// Start gives a handle on a run while it goes on, Events an iterator over what
-// happens in it. Nothing is printed, logged or read from the environment, and
-// when Run returns nothing that it started is left running, except an activity that
-// ignores its context for longer than the grace: it is abandoned, and the result says so.
+// Start returns a handle on a run under way, and Events an iterator over its events. Nothing is
+// printed, logged or read from the environment, and when Run returns nothing that it started is
+// left running, except an activity that ignores its context for longer than the grace: it is
+// abandoned, and the result says so.
 //
-// A Stepper runs a program without goroutines, clocks or I/O, for an engine that makes the
-// attempts itself and must come to the same again.
+// A Stepper runs a program without goroutines, clocks or I/O, for an engine that makes the attempts
+// itself and must reach the same state when it replays a run.
 //
-// The scheduler is a counter per call, the reversed edges of the program, a heap of what is ready
-// and one lock. Read life.go (a call from its beginning to its end), schedule.go (how calls come
-// to run), driver.go (what a scheduler does not do itself), then local.go and step.go (who does).
-// In the order of a call: perform.go, prepare.go, start.go, retry.go, fallback.go, approve.go,
-// settle.go. A Program may be run by many goroutines at once; a Handle's methods may be called by
-// any goroutine.
+// The scheduler has a counter per call, the reversed edges of the program, a heap of the ready
+// calls and one lock. Read life.go (a call from its beginning to its end), schedule.go (how calls
+// come to run), driver.go (what a scheduler leaves to its driver), then local.go and step.go (the
+// two drivers). The steps of a call are, in order: perform.go, prepare.go, start.go, retry.go,
+// fallback.go, approve.go, settle.go. A Program may be run by many goroutines at once; a Handle's
+// methods may be called by any goroutine.
 package exec

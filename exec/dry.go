@@ -8,12 +8,12 @@ import (
 	"github.com/plc-lang/plc/schemas"
 )
 
-// In a dry run values are made up, and the result of that says nothing about the run: params that
-// do not fit a tool, a reference that finds nothing in a result, a result or a write that breaks a
-// schema. Such a call goes on as if the values fitted, and a warning says what did not.
+// In a dry run values are made up, so it means nothing if params do not fit a tool, a reference
+// finds nothing in a result, or a result or a write breaks a schema. Such a call goes on as if the
+// values fitted, and a warning reports it.
 
-// madeUp reports whether the params of a call may be made up: it is in a document, which got its
-// input from another call, or it reads what calls write.
+// madeUp reports whether the params of a call may hold made-up values: in a dry run, the call is in
+// a document, whose input came from another call, or it reads what calls write.
 func (s *scheduler) madeUp(p *compile.Call) bool {
 	if s.opts.Dry == nil || s.parent != nil {
 		return s.opts.Dry != nil
@@ -21,9 +21,9 @@ func (s *scheduler) madeUp(p *compile.Call) bool {
 	return readsWrites(s.prog(), p)
 }
 
-// doubts warns of what would fail a call of a dry run with the values that were made up. It reports
-// false when the failure stands.
-func (s *scheduler) doubts(i int32, f *Failure) bool {
+// tolerates reports whether a failure does not count, because in a dry run it may come from values
+// that were made up. It emits a warning in that case.
+func (s *scheduler) tolerates(i int32, f *Failure) bool {
 	p := &s.prog().Calls[i]
 	if f == calledOff {
 		return false
@@ -34,8 +34,8 @@ func (s *scheduler) doubts(i int32, f *Failure) bool {
 			return false
 		}
 	case "outcome":
-		return false // the sampler names those there are
-	default: // of a result
+		return false // the sampler only chooses outcomes that exist
+	default: // a failure about a result
 		if s.opts.Dry == nil || p.Result != nil {
 			return false
 		}
@@ -46,16 +46,16 @@ func (s *scheduler) doubts(i int32, f *Failure) bool {
 	return true
 }
 
-// What counts as put together for what a value is not, in bytes.
+// How many bytes of Options.Room are taken by something that is not a value.
 const (
-	bytesOfRun  = 1 << 10 // of a document
-	bytesOfItem = 64      // of a list that a loop runs over
+	bytesOfRun  = 1 << 10 // a run of a document
+	bytesOfItem = 64      // an item of a list that a loop runs over
 	bytesOfWarn = 1 << 10
 )
 
-// built counts bytes that the run puts together. If that is too much, the run stops and built
-// returns false. held reports whether the caller holds mu.
-func (s *scheduler) built(n int, held bool) bool {
+// spendRoom takes n bytes from Options.Room. If too few are left, it stops the run and returns
+// false. held reports whether the caller holds mu.
+func (s *scheduler) spendRoom(n int, held bool) bool {
 	if s.opts.Room == nil || s.opts.Room.Add(-int64(n)) >= 0 {
 		return true
 	}
@@ -69,15 +69,15 @@ func (s *scheduler) built(n int, held bool) bool {
 	return false
 }
 
-// builtItems counts the items of a list before a loop takes it apart.
-func (s *scheduler) builtItems(list json.RawMessage) bool {
+// spendItems takes the room for the items of a list, before a loop takes the list apart.
+func (s *scheduler) spendItems(list json.RawMessage) bool {
 	if s.opts.Room == nil {
 		return true
 	}
-	return s.built(bytesOfItem*bytes.Count(list, []byte(",")), false)
+	return s.spendRoom(bytesOfItem*bytes.Count(list, []byte(",")), false)
 }
 
-// validate validates a value, with steps of the run's meter if it has one.
+// validate validates a value, within the run's meter if there is one.
 func (s *scheduler) validate(schema *schemas.Schema, v json.RawMessage) error {
 	if s.opts.Meter != nil {
 		return s.opts.Meter.Validate(schema, v)
@@ -85,8 +85,8 @@ func (s *scheduler) validate(schema *schemas.Schema, v json.RawMessage) error {
 	return schema.ValidateWithin(s.ctx, v)
 }
 
-// given reports whether a read of a dry run is of the input of a document, which may hold what
-// nobody made up.
+// given reports whether a read is of the input of a document in a dry run. That input may hold less
+// than a real one, so a value that is not there is missing, and does not skip the call.
 func (r *placeReader) given(read *compile.Read) bool {
 	if r.s.opts.Dry == nil || r.s.parent == nil || read.Path[0].Name != "input" {
 		return false

@@ -2,17 +2,17 @@ package exec
 
 import "time"
 
-// telling holds the state for sending events, which the schedulers of a run share.
-type telling struct {
+// eventState holds the state for sending events, which the schedulers of a run share.
+type eventState struct {
 	block  eventBlock
-	event  Event     // with ReuseEvents: the only one
-	moment time.Time // of all that happens while mu is held; zero is the time of each
-	latest time.Time // of what has happened
+	event  Event     // the only one, with ReuseEvents
+	moment time.Time // time of all events until it is zeroed; if zero, each event has its own
+	latest time.Time // time of the latest event
 }
 
 // emit sends an event, if anybody listens. The caller holds mu.
 func (p *pool) emit(event Event) (seq int64) {
-	if !p.tells() {
+	if !p.hasListener() {
 		return 0
 	}
 	e := p.newEvent()
@@ -20,7 +20,7 @@ func (p *pool) emit(event Event) (seq int64) {
 	return p.send(e)
 }
 
-// send sends an event that is in its block. The caller holds mu.
+// send sends an event that newEvent returned. The caller holds mu.
 func (p *pool) send(e *Event) (seq int64) {
 	e.Time, e.Run = p.instant(), p.opts.ID
 	seq = p.keep(e)
@@ -39,7 +39,7 @@ func (p *pool) newEvent() *Event {
 	return p.block.next()
 }
 
-// instant returns the time of what happens. The caller holds mu.
+// instant returns the time of what happens now. The caller holds mu.
 func (p *pool) instant() time.Time {
 	if p.moment.IsZero() {
 		p.latest = p.drive.now()
@@ -48,8 +48,8 @@ func (p *pool) instant() time.Time {
 	return p.moment
 }
 
-// stamp says when all that happens until moment is zeroed does: at the time given, but not
-// before what has happened. The caller holds mu.
+// stamp sets the time of all events until moment is zeroed: the time given, but not before that of
+// the latest event. It returns the time. The caller holds mu.
 func (p *pool) stamp(at time.Time) time.Time {
 	if at.Before(p.latest) {
 		at = p.latest
@@ -58,8 +58,8 @@ func (p *pool) stamp(at time.Time) time.Time {
 	return at
 }
 
-// eventBlock makes room for events, which are large and of which each call has several,
-// for many at once. Whoever keeps one keeps those of its block.
+// eventBlock allocates many events at once, since they are large and each call has several. A
+// pointer to one event keeps its whole block in memory.
 type eventBlock struct {
 	free []Event
 	size int
@@ -80,7 +80,7 @@ func (b *eventBlock) next() *Event {
 // emitCall sends an event about a call, and returns its number in the record. The
 // caller holds mu.
 func (s *scheduler) emitCall(i int32, event Event) (seq int64) {
-	if !s.tells() {
+	if !s.hasListener() {
 		return 0
 	}
 	e := s.newEvent()
@@ -88,10 +88,10 @@ func (s *scheduler) emitCall(i int32, event Event) (seq int64) {
 	return s.sendCall(i, e)
 }
 
-// callEvent returns the event of a call for the caller to fill in and pass to sendCall, as
-// emitCall does for events that most calls don't have. It returns nil if nobody listens.
+// callEvent returns an event of a call for the caller to fill in and pass to sendCall; nil if
+// nobody listens. For the events that most calls have, this saves the copy that emitCall makes.
 func (s *scheduler) callEvent(t EventType, status Status) *Event {
-	if !s.tells() {
+	if !s.hasListener() {
 		return nil
 	}
 	e := s.newEvent()
@@ -99,7 +99,7 @@ func (s *scheduler) callEvent(t EventType, status Status) *Event {
 	return e
 }
 
-// sendCall sends an event about a call that is in its block; nil is none. The caller holds mu.
+// sendCall sends an event that callEvent returned; nil sends nothing. The caller holds mu.
 func (s *scheduler) sendCall(i int32, e *Event) (seq int64) {
 	if e == nil {
 		return 0

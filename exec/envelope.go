@@ -6,9 +6,10 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// Envelope returns the result of a call that stands for an agent as agent_framework gives it to
-// later steps: {"message", "response", "status"}. A text is the message and anything else the
-// response, but an object that has a message and a status is an envelope already.
+// Envelope returns the result of a call that stands for an agent in the form in which
+// agent_framework passes it to later steps: {"message", "response", "status"}. A string becomes the
+// message, and any other value the response. An object that has a message and a status is an
+// envelope already, and is returned unchanged.
 func Envelope(result json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
 	var text *string

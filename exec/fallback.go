@@ -8,11 +8,11 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// fallBack ends a call whose tool failed, with its fallback or the failure. w is the work of the
-// last attempt. It returns what perform returns.
-func (s *scheduler) fallBack(i int32, p *compile.Call, f *Failure, w Work) bool {
+// fallBackOrFail ends a call whose tool failed: with its fallback, if that may be called, or with
+// the failure. w is the work of the last attempt. It returns what perform returns.
+func (s *scheduler) fallBackOrFail(i int32, p *compile.Call, f *Failure, w Work) bool {
 	if p.Fallback != nil {
-		if done, ours := s.fallback(i, p, f, w); done {
+		if done, ours := s.tryFallback(i, p, f, w); done {
 			return ours
 		}
 	}
@@ -24,9 +24,9 @@ func (s *scheduler) fallBack(i int32, p *compile.Call, f *Failure, w Work) bool 
 	return true
 }
 
-// fallback calls the call's fallback once, after a failure. done reports whether that settled
-// the call, ours as perform does.
-func (s *scheduler) fallback(i int32, p *compile.Call, why *Failure, w Work) (done, ours bool) {
+// tryFallback calls the fallback of a call once, after a failure. done reports whether it was
+// called, or a person is asked about it; ours is then what perform returns.
+func (s *scheduler) tryFallback(i int32, p *compile.Call, why *Failure, w Work) (done, ours bool) {
 	f := p.Fallback
 	params, ok := s.fallbackParams(p, s.call(i).params, false)
 	if !ok || f.Activity == nil || s.checkParams(f.Target, params) != nil {
@@ -57,17 +57,17 @@ func (s *scheduler) fallback(i int32, p *compile.Call, why *Failure, w Work) (do
 	return true, s.drive.attempt(a, f.Activity, nil)
 }
 
-// askFallback asks a person whether the fallback of a call, which has failed, may be called.
+// askFallback asks a person whether the fallback of a failed call may be called.
 func (s *scheduler) askFallback(i int32, reason string, why *Failure, w Work, breaks ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.fallsBack(s.call(i), i, why, w)
+	s.noteFallback(s.call(i), i, why, w)
 	s.release(i, true)
 	s.ask(i, ApprovalQuestion, reason, why, breaks...)
 }
 
-// startFallback puts the start of a fallback into the record; it reports false when it
-// can't be.
+// startFallback records that a fallback starts. It returns false if that can't be recorded, and in
+// a replay.
 func (s *scheduler) startFallback(i int32, why *Failure, w Work, a *attempt) bool {
 	s.mu.Lock()
 	c, f := s.call(i), s.prog().Calls[i].Fallback
@@ -77,7 +77,7 @@ func (s *scheduler) startFallback(i int32, why *Failure, w Work, a *attempt) boo
 		s.mu.Unlock()
 		return false
 	}
-	s.fallsBack(c, i, why, w)
+	s.noteFallback(c, i, why, w)
 	c.startFallback()
 	a.turn = c.turn
 	seq := s.emitCall(i, c.startEvent(Event{
@@ -92,15 +92,16 @@ func (s *scheduler) startFallback(i int32, why *Failure, w Work, a *attempt) boo
 	return !waits || s.intend(i, seq, a)
 }
 
-// fallsBack notes that the fallback of a call comes next. The caller holds mu.
-func (s *scheduler) fallsBack(c *call, i int32, why *Failure, w Work) {
+// noteFallback notes, once, that the fallback of a call comes next. The caller holds mu.
+func (s *scheduler) noteFallback(c *call, i int32, why *Failure, w Work) {
 	if c.fallbackFor == nil {
 		s.emitCall(i, Event{Type: CallRetrying, Attempt: c.attempts, Error: why, Work: w, Fallback: true, Usage: c.used()})
 		c.fallbackFor = why
 	}
 }
 
-// fallbackFailed ends a call whose fallback failed as well: with the failure of its tool.
+// fallbackFailed ends a call whose fallback failed as well. The failure is that of its tool, unless
+// the fallback may have done its work and somebody is to decide about that.
 func (s *scheduler) fallbackFailed(i int32, p *compile.Call, err error) {
 	var te *tool.Error
 	lost := errors.As(err, &te) && te.Uncertain && !p.Fallback.Target.Effects.Repeatable()
@@ -114,7 +115,7 @@ func (s *scheduler) fallbackFailed(i int32, p *compile.Call, err error) {
 	}
 }
 
-// fallbackAllowed reports whether a person said yes to the fallback of a call.
+// fallbackAllowed reports whether a person approved the fallback of a call.
 func (s *scheduler) fallbackAllowed(i int32, p *compile.Call, params json.RawMessage) bool {
 	c := s.call(i)
 	if c.fallbackApproved || c.trail == nil || c.trail.past == nil || c.trail.past.Approved.Digest == "" {
@@ -124,7 +125,8 @@ func (s *scheduler) fallbackAllowed(i int32, p *compile.Call, params json.RawMes
 	return c.fallbackApproved
 }
 
-// wasCovered reports whether a call needs no answer since it was shown exactly before.
+// wasCovered reports whether a call needs no approval because exactly this call was shown to
+// whoever approved the plan.
 func (s *scheduler) wasCovered(i int32, c *call) bool {
 	call, fallback := s.covered(i, c.params)
 	c.approved, c.fallbackApproved = call, fallback

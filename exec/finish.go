@@ -10,12 +10,12 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// finish makes the result of a run in which nothing goes on any more.
+// finish makes the result of a scheduler in which nothing goes on any more.
 func (s *scheduler) finish() *Result {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	// From here on nobody else changes anything: what was abandoned drops its answer.
+	// Nothing else changes from here on: the answers of abandoned calls are dropped.
 	for _, sub := range s.subs {
 		sub.owner.left(sub, sub.finish())
 	}
@@ -42,8 +42,8 @@ func (s *scheduler) finish() *Result {
 	return res
 }
 
-// finishRecord says that the run has ended, or waits, and returns when all that is known
-// of it is on disk.
+// finishRecord completes the result of the whole run, emits the event that the run has ended or
+// paused, and returns when all its events are on disk.
 func (s *scheduler) finishRecord(res *Result) {
 	res.Replan = s.replan && res.Status == Paused
 	res.Questions = s.openQuestions()
@@ -64,13 +64,14 @@ func (s *scheduler) finishRecord(res *Result) {
 		res.Digest = s.boardDigest(res)
 		e.Digest = res.Digest
 	}
-	_ = s.sync(s.emit(e)) // it is s.err
+	_ = s.sync(s.emit(e)) // the error is s.err
 	if s.err != nil {
 		res.Status, res.Reason, res.Err = Failed, s.err.Error(), s.err
 	}
 }
 
-// UndoingOf returns the event by which a run that ended with this status is to be undone.
+// UndoingOf returns the event that says that a run is to be undone, which ended with this status
+// for this reason.
 func UndoingOf(end Status, reason string) Event {
 	return Event{Type: RunUndoing, Status: Undoing, Reason: reason, Error: &Failure{string(end), reason}}
 }
@@ -90,7 +91,7 @@ func (s *scheduler) isUndone(end Status) bool {
 func (s *scheduler) status() (Status, string) {
 	failed, any := s.firstFailed()
 	if s.stopped.status != "" {
-		// What was stopped from above may have come to its end all the same.
+		// It may have been stopped from above, and have come to its end all the same.
 		if !s.above || !s.whole() || any && s.stopped.status == Paused {
 			return s.stopped.status, s.stopped.reason
 		}
@@ -116,9 +117,9 @@ func (s *scheduler) status() (Status, string) {
 	return Completed, ""
 }
 
-// unfinished gives the calls that did not come to their end a status: those
-// behind a failure are blocked, the others were cancelled with the run. In a run that is
-// paused they stay as they are.
+// unfinished sets the status of the calls that have not ended: those that depend on a failed call
+// are blocked, and the others were cancelled with the run. In a run that is paused or completed
+// they stay as they are.
 func (s *scheduler) unfinished(run Status) {
 	if run == Paused || run == Completed {
 		for i := range s.calls() {
@@ -152,8 +153,9 @@ func (s *scheduler) unfinished(run Status) {
 	}
 }
 
-// leftStarted says of a call that was not taken, when another process had started it, that its
-// answer is not known. In a run that has ended, a call that may not be made again has failed.
+// leftStarted handles a call that was not taken. If another process had started it, its answer is
+// not known: it has failed if the run has ended and the call may not be made again. Otherwise it is
+// cancelled if the run has ended.
 func (s *scheduler) leftStarted(i int32, c *call, ended bool) {
 	s.mu.Lock()
 	past := s.lostBefore(i)
@@ -177,7 +179,7 @@ func (s *scheduler) leftStarted(i int32, c *call, ended bool) {
 	}
 }
 
-// behindFailure finds the calls that wait, directly or not, for one that failed
+// behindFailure reports, for each node, whether it waits, directly or not, for a call that failed
 // unhandled.
 func (s *scheduler) behindFailure() []bool {
 	g := s.prog().Starts
@@ -224,8 +226,8 @@ func (s *scheduler) callResult(r *CallResult, i int) {
 	}
 }
 
-// whiteboard puts the whiteboard as it is at the end into the result. That of a document
-// which gives an output and has no schemas nobody looks at.
+// whiteboard puts the final whiteboard into the result, and returns its values. It leaves out the
+// whiteboard of a document that has an output and no schemas, since nobody looks at it.
 func (s *scheduler) whiteboard(res *Result) view {
 	if _, inner := s.owner.(*delegation); inner && s.prog().Output != nil && len(s.prog().Schemas) == 0 {
 		return nil
@@ -235,7 +237,7 @@ func (s *scheduler) whiteboard(res *Result) view {
 	return seen
 }
 
-// output resolves the plan's output against the whiteboard at the end.
+// output resolves the plan's output against the final whiteboard.
 func (s *scheduler) output(res *Result) {
 	if s.prog().Output == nil {
 		return
@@ -247,7 +249,7 @@ func (s *scheduler) output(res *Result) {
 			f.Message = fmt.Sprintf("nothing is at %s; an empty string stands for it", r.Path)
 			s.findings = append(s.findings, f)
 		})
-	s.built(len(v), false)
+	s.spendRoom(len(v), false)
 	if u, ok := err.(*compile.Unresolved); err != nil && !ok {
 		s.fail(res, diag.Finding{
 			Code: diag.OverLimit, Severity: diag.Error, Loc: s.prog().Document.Output.Loc(),
@@ -286,7 +288,7 @@ func (s *scheduler) unwritten(read *compile.Read) string {
 	return ""
 }
 
-// fail makes that a run failed at its end.
+// fail adds a finding to a run, and fails the run if it had completed.
 func (s *scheduler) fail(res *Result, f diag.Finding) {
 	s.findings = append(s.findings, f)
 	if res.Status == Completed {
@@ -294,8 +296,8 @@ func (s *scheduler) fail(res *Result, f diag.Finding) {
 	}
 }
 
-// failUnchecked makes that a run whose context was done before its end could be checked is not
-// completed.
+// failUnchecked changes a completed run to one that was stopped, because its context was done
+// before its final values could be checked.
 func (s *scheduler) failUnchecked(res *Result) {
 	if res.Status != Completed {
 		return
@@ -319,7 +321,7 @@ func (s *scheduler) checkWhole(res *Result, seen view) {
 	s.checkKinds(res, "the", seen)
 }
 
-// checkKinds checks the values of kinds as somebody sees them.
+// checkKinds checks values of kinds against their schemas. whose says in messages who sees them.
 func (s *scheduler) checkKinds(res *Result, whose string, seen view) {
 	for _, kind := range slices.Sorted(maps.Keys(s.prog().Schemas)) {
 		if kind == "input" {

@@ -11,17 +11,17 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// GivenInstance is an instance of a template that is run in steps: see NewInstances.
+// GivenInstance is an instance for NewInstances.
 type GivenInstance struct {
 	compile.Instance
 	Fault string // why it fails before it starts; "" if nothing is wrong with it
 }
 
-// NewInstances begins to run a template for these instances, or goes on with that: see NewStepper.
-// They take the place of those of the document. The instances of one run may be shared out among
-// several steppers, unless something counts for all of them together (Divisible): their keys and
-// seeds are those of a run of all. The Result of such a Stepper is that of a run of its instances.
-// boards are those of the other steppers (Stepper.Boards): with them, the digest is that of all.
+// NewInstances begins a run of a template in steps, or continues one that has a history: see
+// NewStepper. The given instances replace those of the document. The instances of one run may be
+// shared out among several steppers if Divisible allows it: keys and seeds are the same as if one
+// stepper ran them all. The Result covers only the given instances. boards are those of the other
+// steppers (Stepper.Boards); with them, Result.Digest covers all instances.
 func NewInstances(prog *compile.Program, opts *Options, given []GivenInstance, boards []string, past *History, now time.Time) (*Stepper, error) {
 	if err := steppable(prog, opts); err != nil {
 		return nil, err
@@ -54,17 +54,18 @@ func NewInstances(prog *compile.Program, opts *Options, given []GivenInstance, b
 	return m, nil
 }
 
-// Boards returns the digest of the whiteboards of the instances that have ended, for NewInstances.
+// Boards returns the combined digest of the whiteboards of the instances that have ended, for
+// NewInstances.
 func (m *Stepper) Boards() string { return hex.EncodeToString(m.pool.boards[:]) }
 
-// Divisible reports whether the instances of a template may be shared out among several steppers:
-// nothing counts for all their calls together, as a budget, a guard, the limits of a tool and the
-// order of a sequential run do.
+// Divisible reports whether the instances of a template may be shared out among several steppers.
+// They may not if something counts for all their calls together: a budget, a guard, the limits of a
+// tool, or the order of a sequential run. Nor may those of a dry run.
 func Divisible(prog *compile.Program, opts *Options) bool {
 	return divisible(prog, opts) && opts.Guard == nil
 }
 
-// feedGiven takes the instances that a Stepper was given, as far as there is room for them.
+// feedGiven starts the given instances, as long as there is room for them.
 func (in *instances) feedGiven() {
 	s := in.s
 	for in.came < len(in.given) && in.hasRoom() {

@@ -63,7 +63,7 @@ func (s *scheduler) admitFallback(i int32, p *compile.Call, params json.RawMessa
 	return breaks, true
 }
 
-// warn reports something about a call that goes on; "" is nothing.
+// warn emits a warning about a call that goes on, unless text is empty.
 func (s *scheduler) warn(i int32, text string) {
 	if text == "" {
 		return
@@ -73,7 +73,7 @@ func (s *scheduler) warn(i int32, text string) {
 	s.emitCall(i, Event{Type: Warned, Reason: text})
 }
 
-// countMade tells the guard of a call that started according to the record.
+// countMade tells the guard about a call that started according to the record.
 func (s *scheduler) countMade(c *call, p *compile.Call) {
 	if s.guard == nil {
 		return
@@ -91,7 +91,7 @@ func (s *scheduler) countMade(c *call, p *compile.Call) {
 	}
 }
 
-// tellGuard tells the guard the result of a tool. A result in the plan (_output) is not one.
+// tellGuard passes the result of a tool to the guard. A result in the plan (_output) is not one.
 func (s *scheduler) tellGuard(i int32, result json.RawMessage) {
 	c, p := s.call(i), &s.prog().Calls[i]
 	switch {
@@ -103,8 +103,8 @@ func (s *scheduler) tellGuard(i int32, result json.RawMessage) {
 	}
 }
 
-// reasons joins the reason for a question with what the guard says. asked reports that there is a
-// reason.
+// reasons joins the reason for a question, if asked reports that there is one, with the reasons of
+// the guard.
 func reasons(reason string, breaks []string, asked bool) string {
 	more := strings.Join(breaks, "; ")
 	if !asked || reason == "" {

@@ -3,8 +3,8 @@ package exec
 // inOrder is implemented by types with an order.
 type inOrder[T any] interface{ before(T) bool }
 
-// heap is a binary heap, the first on top. (That of the standard library allocates for
-// each item that goes in or out.)
+// heap is a binary heap whose first item in order is on top. (That of the standard library
+// allocates for each item that goes in or out.)
 type heap[T inOrder[T]] []T
 
 func (h *heap[T]) push(e T) {

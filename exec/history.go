@@ -9,11 +9,12 @@ import (
 )
 
 // History holds what is needed to continue a run: what happened to each call, by instance and path
-// (see Event); "" is the instance of calls that work on none. Its JSON has a version, and gives
-// back what was written, whatever reads and writes it on the way.
+// (see Event); "" is the instance of calls that work on none. Its JSON has a version, and survives
+// being decoded and encoded by others on the way.
 type History struct {
 	Calls map[string]map[string]*Past
-	// Parts holds what came of parts of loops, by the loop and the first item: see Part.
+	// Parts holds the results of parts of loops, by the loop and the number of the first item: see
+	// Part.
 	Parts map[string]map[int]*PartMade
 }
 
@@ -41,7 +42,7 @@ func (h *History) Take(e *Event) {
 	}
 }
 
-// clone returns a copy; that of nil is empty.
+// clone returns a copy. The clone of nil is empty.
 func (h *History) clone() *History {
 	c := &History{Calls: map[string]map[string]*Past{}}
 	if h == nil {
@@ -62,7 +63,7 @@ func (h *History) clone() *History {
 	return c
 }
 
-// historian is the record of a Stepper: it knows one history, and adds to another.
+// historian is the Record of a Stepper. It reads one history, and adds to another.
 type historian struct {
 	begun bool
 	known *History
@@ -84,14 +85,15 @@ func (h *historian) Past(instance string) (map[string]*Past, error) {
 	return past, nil
 }
 
-// historyVersion is that of the JSON of a History that has parts, and partlessVersion that of all
-// others. A version is read as long as there may be histories of it; a newer one is refused.
+// historyVersion is the version of the JSON of a History that has parts, and partlessVersion that
+// of all others. Old versions are read as long as there may be histories of them; newer versions
+// are refused.
 const (
 	historyVersion  = 2
 	partlessVersion = 1
 )
 
-// storedHistory is a history as it is written. Values are the texts that they are, in strings: so
+// storedHistory is the JSON form of a History. Values are strings that hold their text, so that
 // nothing that indents, compacts or escapes the JSON around them changes a byte of them.
 type storedHistory struct {
 	Version int                               `json:"version"`

@@ -7,7 +7,7 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// callsOfStart returns the calls whose params an instance decides by what it begins with: they are
+// callsOfStart returns the calls whose params depend only on what an instance begins with: they are
 // always made, and read nothing that other calls write.
 func callsOfStart(prog *compile.Program) (calls []*compile.Call) {
 	for i := range prog.Calls {
@@ -32,7 +32,8 @@ func readsWrites(prog *compile.Program, c *compile.Call) bool {
 	return false
 }
 
-// params checks what the tools of some calls take, on a whiteboard that nothing was written on.
+// params checks the params of calls against what their tools take, on a whiteboard to which nothing
+// was written.
 func (c *instanceCheck) params(calls []*compile.Call, board *state.Whiteboard) {
 	for _, call := range calls {
 		if c.err = c.meter.Err(); c.err != nil {

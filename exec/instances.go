@@ -16,21 +16,20 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// instances run a template: its program once for each instance, isolated from each other,
-// below a root that has no calls itself (plan-language §8). One goroutine takes the
-// instances as they come and starts each when there is room for it: about twice as many as
-// there are slots run at once, so that slots stay full and memory does not grow with
-// the instances.
+// instances runs a template: its program once for each instance, isolated from each other, below a
+// root that has no calls itself (plan-language §8). One goroutine takes the instances as they come
+// and starts each when there is room for it. About twice as many run at once as there are slots, so
+// that slots stay full and memory does not grow with the number of instances.
 type instances struct {
 	s     *scheduler // the root
 	board *state.Whiteboard
 	width int
-	names map[string]bool // that came
+	names map[string]bool // of the instances that came
 	done  chan struct{}   // closed when no more will come
-	given []GivenInstance // of a Stepper: these, and not those of the document
-	steps bool            // it is a Stepper's
+	given []GivenInstance // of a Stepper: these replace those of the document
+	steps bool            // a Stepper runs it
 
-	taking sync.Mutex // for OnInstance, one at a time
+	taking sync.Mutex // held while OnInstance is called
 
 	// mu of the pool guards the rest.
 	room    *sync.Cond
@@ -39,12 +38,12 @@ type instances struct {
 	pulling bool // the caller's iterator is asked for the next one
 	came    int
 	counts  map[Status]int
-	waits   string // why an instance waits for a person
-	err     error  // of the caller's iterator; those that came before it go on
+	waits   string // why an instance waits for a person; "" if none does
+	err     error  // of the caller's iterator; instances that came before it go on
 	all     []numbered
 }
 
-// numbered is the result of an instance and when it came.
+// numbered is the result of an instance, and the number in which the instance came.
 type numbered struct {
 	number int
 	InstanceResult
@@ -66,7 +65,7 @@ func newTemplate(ctx context.Context, prog *compile.Program, board *state.Whiteb
 	return s
 }
 
-// feed takes the instances of the document, and then those that come.
+// feed starts the instances of the document, and then those that the caller's iterator yields.
 func (in *instances) feed() {
 	if in.steps {
 		in.feedGiven()
@@ -105,16 +104,16 @@ func (in *instances) each() (err error) {
 	return nil
 }
 
-// pull notes that the caller's code is asked for the next instance: nobody waits for its
-// answer when the run ends.
+// pull notes that the caller's iterator was asked for the next instance. If the run ends now, it
+// does not wait for that.
 func (in *instances) pull() {
 	in.s.mu.Lock()
 	in.pulling = true
 	in.s.mu.Unlock()
 }
 
-// take starts an instance when there is room, unless there is something wrong with it; it
-// reports whether the run takes more.
+// take starts an instance when there is room or, if wrong is not nil, fails it for that reason. It
+// reports whether the run takes more instances.
 func (in *instances) take(one *compile.Instance, wrong error) bool {
 	number, ok := in.enter()
 	if !ok {
@@ -157,14 +156,13 @@ func (in *instances) take(one *compile.Instance, wrong error) bool {
 	return true
 }
 
-// mayStart reports whether instances may still start; in a run that stops, those that the
+// mayStart reports whether instances may still start. In a run that stops, only those may that the
 // record knows. The caller holds mu.
 func (in *instances) mayStart() bool {
 	return !in.s.closed && (in.s.stopped.status == "" || in.s.catchesUp())
 }
 
-// enter waits for room; it reports whether the run takes more instances, and the number of
-// this one.
+// enter waits for room. It returns the number of the next instance, and whether the run takes it.
 func (in *instances) enter() (number int, ok bool) {
 	s := in.s
 	s.mu.Lock()
@@ -186,8 +184,8 @@ func (in *instances) enter() (number int, ok bool) {
 	return in.came - 1, true
 }
 
-// begin makes the whiteboard of an instance, or says why it can't be. The error is that the run has
-// ended.
+// begin makes the whiteboard of an instance, or returns findings that say why it can't. It returns
+// an error if the run has ended.
 func (in *instances) begin(one *compile.Instance) (*state.Whiteboard, diag.List, error) {
 	c := instanceCheck{prog: in.s.prog(), one: one, meter: schemas.NewMeter(in.s.ctx, 0)}
 	switch {
@@ -235,14 +233,14 @@ type InstanceChecker struct {
 	calls []*compile.Call   // whose params are checked
 }
 
-// What checking instances may take, in steps of a meter: so many, and so many more for each byte.
+// The most steps of a meter that checking instances may take: a base, and more for each byte.
 const (
 	checkSteps        = 16 << 20
 	checkStepsPerByte = 64
 )
 
-// NewInstanceChecker returns one for instances of so many bytes in all. The program is a template
-// or has no instances of its own.
+// NewInstanceChecker returns a checker for instances that have this many bytes in all, which bounds
+// its work. The program must be a template, or have no instances of its own.
 func NewInstanceChecker(ctx context.Context, prog *compile.Program, bytes int) *InstanceChecker {
 	k := &InstanceChecker{prog: prog, meter: schemas.NewMeter(ctx, checkSteps+checkStepsPerByte*bytes), calls: callsOfStart(prog)}
 	if board, err := state.New(prog.Initial); err == nil { // else no instance can start
@@ -251,9 +249,10 @@ func NewInstanceChecker(ctx context.Context, prog *compile.Program, bytes int) *
 	return k
 }
 
-// Check finds what is wrong with an instance by itself: what keeps it from starting, and what tools
-// do not take of the params that follow from it alone. The error says that the context is done, or
-// that checking all instances takes too much work: then not all is known of this one.
+// Check returns what is wrong with an instance: what keeps it from starting, and which calls would
+// fail because their params, as far as they depend on the instance alone, do not fit their tools.
+// It returns an error if the context is done, or if checking all instances takes too much work; the
+// findings may then be incomplete.
 func (k *InstanceChecker) Check(one *compile.Instance) (diag.List, error) {
 	c := instanceCheck{prog: k.prog, one: one, meter: k.meter}
 	changed := c.values()
@@ -268,7 +267,8 @@ func (k *InstanceChecker) Check(one *compile.Instance) (diag.List, error) {
 	return c.findings, c.err
 }
 
-// validate checks a value against a schema. It returns nil also when that took too much work.
+// validate checks a value against a schema. It also returns nil if that took too much work; c.err
+// then says so.
 func (c *instanceCheck) validate(s *schemas.Schema, v json.RawMessage) *schemas.ValidationError {
 	var broken *schemas.ValidationError
 	if err := c.meter.Validate(s, v); err != nil && !errors.As(err, &broken) {
@@ -277,7 +277,8 @@ func (c *instanceCheck) validate(s *schemas.Schema, v json.RawMessage) *schemas.
 	return broken
 }
 
-// values returns what the instance sees of the kinds that it has values of.
+// values returns, for the kinds of which the instance has values of its own, what the instance
+// sees.
 func (c *instanceCheck) values() map[string]json.RawMessage {
 	changed := map[string]json.RawMessage{}
 	for _, kind := range slices.Sorted(maps.Keys(c.one.Own)) {
@@ -299,13 +300,13 @@ func (c *instanceCheck) own(kind string, v json.RawMessage) json.RawMessage {
 	case fields(v) == nil:
 		c.errorf("its %s must be an object", kind)
 	default:
-		return over(global, v)
+		return overlay(global, v)
 	}
 	return nil
 }
 
-// schemas checks what the instance begins with: the input as a whole, of other kinds the
-// members that are there, as for a plan without instances.
+// schemas checks what the instance begins with: the whole input, and of other kinds each member
+// that is there, as for a plan without instances.
 func (c *instanceCheck) schemas(changed map[string]json.RawMessage) {
 	input := changed["input"]
 	if input == nil {
@@ -340,8 +341,8 @@ func (c *instanceCheck) member(kind, name string, v json.RawMessage) {
 	}
 }
 
-// refused ends an instance that can't start. Events tell of instances by their names: of one
-// whose name is that of another they say nothing.
+// refused ends an instance that can't start. Events identify instances by name, so there is no
+// event if another instance has the same name (again).
 func (in *instances) refused(number int, r InstanceResult, again bool) {
 	s := in.s
 	r.Status, r.Calls = Failed, []CallResult{}
@@ -368,7 +369,7 @@ func (in *instances) leave() {
 	}
 }
 
-// ended takes an instance that has come to its end.
+// ended implements owner.
 func (in *instances) ended(sub *scheduler, res *Result) {
 	s := in.s
 	s.mu.Lock()
@@ -391,7 +392,7 @@ func (in *instances) ended(sub *scheduler, res *Result) {
 	s.mu.Unlock()
 }
 
-// left takes an instance that was not at its end when the run ended.
+// left implements owner.
 func (in *instances) left(sub *scheduler, res *Result) {
 	in.s.undo = in.s.undo || sub.undo
 	if res.Status == Paused && in.waits == "" {
@@ -407,7 +408,8 @@ func instanceResult(name string, res *Result) InstanceResult {
 	}
 }
 
-// note hands the result of an instance to whoever wants it.
+// note counts the result of an instance, and passes it to OnInstance or keeps it for the result of
+// the run.
 func (in *instances) note(number int, r InstanceResult) {
 	s := in.s
 	s.mu.Lock()
@@ -427,7 +429,7 @@ func (in *instances) note(number int, r InstanceResult) {
 	}
 }
 
-// finish puts the outcome of the instances into the result of the run.
+// finish puts the results of the instances into the result of the run.
 func (in *instances) finish(res *Result) {
 	s := in.s
 	s.mu.Lock()
@@ -452,7 +454,7 @@ func (in *instances) finish(res *Result) {
 	}
 }
 
-// status returns the status of the run, as far as its instances make it.
+// status returns the status of the run as its instances determine it.
 func (in *instances) status() (Status, string) {
 	all := 0
 	for _, n := range in.counts {

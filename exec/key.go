@@ -11,7 +11,8 @@ import (
 	"github.com/plc-lang/plc/compile"
 )
 
-// key returns the same for every attempt of a call with these params, and of no other.
+// key returns the idempotency key of a call with these params: the same for every attempt, and
+// different from that of any other call.
 func (s *scheduler) key(i int32, p *compile.Call, params []byte, fallback bool) string {
 	if t := s.call(i).trail; t != nil && fallback && t.fallback != "" {
 		return t.fallback
@@ -30,7 +31,7 @@ func (s *scheduler) key(i int32, p *compile.Call, params []byte, fallback bool) 
 	return string(digits[:])
 }
 
-// appendPart appends a text behind its length, so that it is clear where it ends.
+// appendPart appends a string after its length, so that it is clear where the string ends.
 func appendPart(dst []byte, s string) []byte {
 	return append(append(strconv.AppendInt(dst, int64(len(s)), 10), ':'), s...)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/plc-lang/plc/compile"
 )
 
-// When calls of a plan name instances, each instance is a layer of the one whiteboard, over
-// the global values (plan-language §8). The rest is as in any plan; only what is read, and
-// what the result says, is of two layers: see compile.Read.Resolve.
+// When calls of a plan name instances, each instance is a layer of the one whiteboard, over the
+// global values (plan-language §8). Everything else is as in any plan; only reads and the result
+// combine two layers: see compile.Read.Resolve.
 
 // kinds returns the kinds of the whiteboard, without those of layers.
 func (s *scheduler) kinds() []string {
@@ -35,15 +35,15 @@ func (v view) of(kind string) json.RawMessage {
 	return v[i].value
 }
 
-// seen returns what an instance sees of these kinds at the end: its own merged over the global
-// one. Of "" it is the global values.
+// seen returns the final values of these kinds as an instance sees them: its own merged over the
+// global ones. The instance "" sees the global values.
 func (s *scheduler) seen(kinds []string, instance string) view {
 	seen := make(view, len(kinds))
 	for i, kind := range kinds {
 		v, _ := s.board.Snapshot(kind)
 		if instance != "" {
 			if own, ok := s.board.Snapshot(compile.Layer(kind, instance)); ok {
-				v = over(v, own)
+				v = overlay(v, own)
 			}
 		}
 		seen[i] = kindValue{kind, v}
@@ -51,7 +51,7 @@ func (s *scheduler) seen(kinds []string, instance string) view {
 	return seen
 }
 
-// parts returns the kinds as results have them: the state, the data, and the other ones.
+// parts returns the values of kinds as results hold them: the state, the data, and the others.
 func parts(seen view) (state, data json.RawMessage, others map[string]json.RawMessage) {
 	for _, k := range seen {
 		switch k.kind {
@@ -70,7 +70,7 @@ func parts(seen view) (state, data json.RawMessage, others map[string]json.RawMe
 	return state, data, others
 }
 
-// layers puts the outcome of the instances that calls name into the result.
+// layers puts the results of the instances that calls name into the result of the run.
 func (s *scheduler) layers(res *Result) {
 	prog := s.prog()
 	if len(prog.Instances) == 0 || prog.Template || s.parent != nil {
@@ -89,8 +89,8 @@ func (s *scheduler) layers(res *Result) {
 	}
 }
 
-// judge says how an instance ended by its calls: the first that failed unhandled fails it; else,
-// when the run was cut short, so was an instance that has calls which did not come to their end.
+// judge sets how an instance ended, according to its calls. It failed if a call failed unhandled.
+// Otherwise, if a call did not come to its end, the instance was cut short with the run.
 func (r *InstanceResult) judge(run Status) {
 	for _, c := range r.Calls {
 		if c.Status == Failed && !c.Handled {

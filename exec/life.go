@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// life is where a call is between its beginning and its end (execution §1). Its methods are all
-// the changes that there are; each is one move, and one that the table does not have is a mistake
-// of this package, which panics.
+// life is the state of a call (execution §1). Only its methods change it, each of them by one
+// transition. A transition that is not in the diagram is a bug of this package, and panics.
 //
 //	           ┌────────── a retry or the rate of its tool waits ─────────┐
 //	           ↓                                                          │
@@ -16,12 +15,12 @@ import (
 //	   │        │  └─ awaiting a person ──→ completed, failed, skipped
 //	   └────────┴────────┘ the run stops, and may go on another time
 //
-//	from each that is no end: skipped (not pending), cancelled, blocked
+//	from each status that is not final: skipped (not pending), cancelled, blocked
 type life struct {
 	status    Status
-	attempts  int      // of its tool
-	spared    int      // of them, those that do not count as retries
-	turn      int32    // of the attempt that runs; an answer of an older one is dropped
+	attempts  int      // number of attempts of its tool
+	spared    int      // number of those that do not count as retries
+	turn      int32    // number of the attempt that runs, of the tool or the fallback; answers of older ones are dropped
 	calling   bool     // its tool is being called, and the answer is waited for
 	settled   bool     // it has come to its end, and what waits for it may go on
 	handled   bool     // it failed, and the failure was written where the plan says
@@ -32,7 +31,7 @@ type life struct {
 	ended     time.Time
 }
 
-// to changes the status.
+// to changes the status. It panics if there is no such transition.
 func (l *life) to(next Status) {
 	if l.settled || !mayBecome(l.status, next) {
 		panic(fmt.Sprintf("a call that is %s becomes %s (settled: %v)", l.status, next, l.settled))
@@ -40,7 +39,7 @@ func (l *life) to(next Status) {
 	l.status = next
 }
 
-// mayBecome reports whether a call of one status may get another one.
+// mayBecome reports whether a call may change from one status to another.
 func mayBecome(from, to Status) bool {
 	switch from {
 	case Pending:
@@ -54,7 +53,7 @@ func mayBecome(from, to Status) bool {
 	case Failed:
 		return to == Skipped // by its strategy, before it settles
 	}
-	return false // it is an end
+	return false // a final status
 }
 
 // ready notes that the call waits for nothing but a slot.
@@ -79,7 +78,8 @@ func (l *life) startFallback() {
 	l.calling = true
 }
 
-// answered notes that an attempt of this turn has its answer; false when nobody waits for it.
+// answered notes that the attempt of this turn has its answer. It returns false if nobody waits for
+// that answer any more.
 func (l *life) answered(turn int32) bool {
 	if l.turn != turn {
 		return false
@@ -88,7 +88,7 @@ func (l *life) answered(turn int32) bool {
 	return true
 }
 
-// giveUp drops the answer that is waited for, whenever it comes.
+// giveUp stops waiting for the answer of the attempt, which is dropped when it comes.
 func (l *life) giveUp() {
 	l.turn++
 	l.calling = false
@@ -100,7 +100,8 @@ func (l *life) retry(f *Failure) {
 	l.to(Ready)
 }
 
-// repeatLost notes that an attempt has no answer and is made again, which uses up no retry.
+// repeatLost notes that an attempt whose answer was lost is made again, which does not count as a
+// retry.
 func (l *life) repeatLost(fallback bool) {
 	if !fallback {
 		l.spared++
@@ -114,7 +115,7 @@ func (l *life) await(reason string) {
 	l.reason = reason
 }
 
-// resume takes over how far the call had come in another process.
+// resume sets the numbers of attempts that another process had made.
 func (l *life) resume(attempts, spared int) { l.attempts, l.spared = attempts, spared }
 
 // complete ends the call with its result.
@@ -141,7 +142,7 @@ func (l *life) skip(reason string, byFailure bool) {
 	l.reason, l.byFailure = reason, byFailure
 }
 
-// cancel ends a call with the run. Nothing follows from it.
+// cancel ends a call together with the run. No other call goes on because of it.
 func (l *life) cancel(f *Failure, reason string) {
 	l.to(Cancelled)
 	l.failure, l.reason = f, reason

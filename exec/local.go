@@ -58,7 +58,7 @@ func (l *local) run() (res *Result) {
 		}
 	}()
 	s.begin()
-	var done <-chan struct{} // which is made when somebody asks for it
+	var done <-chan struct{} // asking for it makes a channel
 	if !l.endless {
 		done = s.ctx.Done()
 	}
@@ -86,7 +86,7 @@ func (l *local) run() (res *Result) {
 	return l.finish()
 }
 
-// finish makes the result of the run, and forgets the deadlines of what was abandoned.
+// finish makes the result of the run, and forgets the deadlines of abandoned calls.
 func (l *local) finish() *Result {
 	res := l.root.finish()
 	l.mu.Lock()
@@ -98,7 +98,7 @@ func (l *local) finish() *Result {
 // wreck finishes a run in which exec itself panicked.
 func (l *local) wreck() *Result {
 	res := l.pool.wreck(lockGrace)
-	if l.mu.TryLock() { // otherwise whoever panicked holds it for ever
+	if l.mu.TryLock() { // otherwise the goroutine that panicked holds it for ever
 		defer l.mu.Unlock()
 		l.disarm()
 	}
@@ -153,7 +153,8 @@ func (l *local) crash() {
 // Make makes an attempt of a Stepper in this process: it calls the activity inside the middleware,
 // with a context that ends when the time of the attempt is over, and a clock that stands still
 // while a person is asked (tool.Clock). The result is for Stepper.Answer. Make returns when the
-// activity does; whoever gives up on one that ignores its context answers the attempt without it.
+// activity does; if an activity ignores its context, the caller may answer the attempt without
+// waiting for it.
 func (a *Attempt) Make(ctx context.Context, act tool.Activity, middleware ...tool.Middleware) (tool.Result, error) {
 	l := newLocal(&Options{ID: a.Request.Run, Grace: math.MaxInt64, Middleware: middleware})
 	s := l.newRun(ctx)
@@ -171,9 +172,9 @@ func (a *Attempt) Make(ctx context.Context, act tool.Activity, middleware ...too
 	return l.make(own, act)
 }
 
-// make calls the activity once. The attempt is over when its time is: of what the activity
-// returns later only the usage counts. When it ignores the end of its time for longer than the
-// grace, the call goes on without it.
+// make calls the activity once. If it returns after its time is over, the attempt has failed, and
+// only the usage of the result counts. If it ignores the end of its time for longer than the grace,
+// the call goes on without it.
 func (l *local) make(a *attempt, act tool.Activity) (tool.Result, error) {
 	defer a.end()
 	res, err := l.protect(a, act)
@@ -189,8 +190,8 @@ func (l *local) make(a *attempt, act tool.Activity) (tool.Result, error) {
 	return res, err
 }
 
-// protect calls an activity inside the middleware, or what stands for it in a dry run; a panic is
-// an error of the tool, which may have done its work.
+// protect calls an activity inside the middleware or, in a dry run, Options.Dry. It turns a panic
+// into an error of the tool, which may have done its work.
 func (l *local) protect(a *attempt, act tool.Activity) (res tool.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -214,7 +215,7 @@ func (l *local) wrapped(a tool.Activity) tool.Activity {
 	return a
 }
 
-// progressPause is the least time between two events that say how far an attempt is.
+// progressPause is the shortest time between two progress events of an attempt.
 const progressPause = 100 * time.Millisecond
 
 // progress sends the progress of a running attempt as an event, unless the last one is too recent.
@@ -231,7 +232,7 @@ func (a *attempt) progress(p tool.Progress) {
 	s.emitCall(a.i, Event{Type: CallProgress, Attempt: a.request.Attempt, Progress: &p})
 }
 
-// overdue gives up on an attempt that ignores the end of its time.
+// overdue gives up on an attempt whose activity ignores the end of its time.
 func (a *attempt) overdue() {
 	s, i := a.s, a.i
 	s.mu.Lock()
@@ -249,10 +250,10 @@ func (a *attempt) overdue() {
 	}))
 }
 
-// errUnanswered is why the context of a question that waited too long is done.
+// errUnanswered is the cause of the context of a question that waited too long.
 var errUnanswered = errors.New("nobody answered in time")
 
-// consult asks the approver, and goes on as it says.
+// consult asks the approver, and acts on the answer.
 func (l *local) consult(ctx context.Context, a *asking) {
 	defer l.crash()
 	s := a.s
@@ -270,7 +271,7 @@ func (l *local) consult(ctx context.Context, a *asking) {
 	case err == nil:
 		err = a.q.meant(&answer)
 	}
-	if err != nil { // asking that was interrupted or failed is a rejection, that nobody made
+	if err != nil { // no answer is a rejection, but not one that a person made
 		answer, said = Answer{Reason: err.Error()}, nil
 	}
 	s.mu.Lock()
@@ -285,8 +286,8 @@ func (l *local) consult(ctx context.Context, a *asking) {
 		s.mu.Unlock()
 		s.follow(a, Answer{})
 	default:
-		seq := s.given(a, answer, said)
+		seq := s.acceptAnswer(a, answer, said)
 		s.mu.Unlock()
-		_ = s.followOnceKept(a, answer, seq) // the run ends of it by itself
+		_ = s.followOnceKept(a, answer, seq) // sync ends the run if the answer can't be recorded
 	}
 }

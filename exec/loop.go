@@ -13,19 +13,19 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// loop says which runs of a document a call makes, and the result of them
-// (plan-language §9). One goroutine at a time uses it.
+// loop decides which runs of a document a call makes, and what their result is (plan-language §9).
+// Only one goroutine at a time uses it.
 type loop interface {
-	// next is the input of the next run; false when none can start now.
+	// next returns the input of the next run; ok is false if none can start now.
 	next() (input json.RawMessage, ok bool)
-	// ended takes what a run gave. It reports whether the runs of later items still matter.
+	// ended takes the result or the failure of a run. It reports whether the runs of later items
+	// still matter.
 	ended(item int, v json.RawMessage, f *fault) (more bool)
-	// value is the result of the runs; done is false when they were cut short.
+	// value returns the result of all runs; done is false if they were cut short.
 	value() (v json.RawMessage, f *fault, done bool)
 }
 
-// newLoop returns the loop of a call with these params, and how many runs of it may go on at
-// once.
+// newLoop returns the loop of a call with these params, and how many of its runs may go on at once.
 func (s *scheduler) newLoop(d *delegation, params json.RawMessage) (loop, int, error) {
 	if d.to.Loop == compile.Once {
 		return &once{input: params}, 1, nil
@@ -33,15 +33,15 @@ func (s *scheduler) newLoop(d *delegation, params json.RawMessage) (loop, int, e
 	args := fields(params)
 	var items []json.RawMessage
 	if d.to.Loop != compile.Repeat {
-		if !s.builtItems(args["items"]) {
+		if !s.spendItems(args["items"]) {
 			return nil, 0, errors.New("the items are too many for a dry run")
 		}
 		if err := json.Unmarshal(args["items"], &items); err != nil || items == nil {
 			f := &Failure{"params", "the items are no list"}
-			if !s.doubts(d.i, f) {
+			if !s.tolerates(d.i, f) {
 				return nil, 0, errors.New(f.Message)
 			}
-			items = []json.RawMessage{json.RawMessage("null")} // one, of which nothing is known
+			items = []json.RawMessage{json.RawMessage("null")} // one unknown item
 		}
 	}
 	switch d.to.Loop {
@@ -60,7 +60,7 @@ func (s *scheduler) newLoop(d *delegation, params json.RawMessage) (loop, int, e
 		case ok && s.opts.Dry != nil:
 			n = min(n, mostRuns)
 		case ok:
-		case s.doubts(d.i, f):
+		case s.tolerates(d.i, f):
 			n = 1
 		default:
 			return nil, 0, errors.New(f.Message)
@@ -81,7 +81,7 @@ func (s *scheduler) width(to *compile.Delegate, args map[string]json.RawMessage)
 	return s.opts.MaxParallel
 }
 
-// count returns a number from 1 on.
+// count returns a number, rounded down; false if it is not a number of at least 1.
 func count(v json.RawMessage) (int, bool) {
 	f, err := strconv.ParseFloat(string(v), 64)
 	if err != nil || !(f >= 1) {
@@ -90,7 +90,7 @@ func count(v json.RawMessage) (int, bool) {
 	return int(min(f, math.MaxInt32)), true
 }
 
-// fields returns the members of an object; none of anything else.
+// fields returns the members of an object, and nil for any other value.
 func fields(v json.RawMessage) (all map[string]json.RawMessage) {
 	if len(v) == 0 || json.Unmarshal(v, &all) != nil {
 		return nil
@@ -98,8 +98,8 @@ func fields(v json.RawMessage) (all map[string]json.RawMessage) {
 	return all
 }
 
-// asInput returns a value as the input of a document: an object itself, anything else as its
-// member "item".
+// asInput returns a value as the input of a document: an object is the input itself, and any other
+// value becomes its member "item".
 func asInput(v json.RawMessage) json.RawMessage {
 	if len(v) > 0 && v[0] == '{' {
 		return v
@@ -107,7 +107,7 @@ func asInput(v json.RawMessage) json.RawMessage {
 	return fmt.Appendf(nil, `{"item":%s}`, v)
 }
 
-// once is no loop: one run, whose input are the params.
+// once is for a call without a loop: one run, whose input is the params.
 type once struct {
 	input  json.RawMessage
 	result json.RawMessage
@@ -131,16 +131,17 @@ func (l *once) value() (json.RawMessage, *fault, bool) {
 	return l.result, l.failed, l.result != nil || l.failed != nil
 }
 
-// forEach runs the document for each item. With "abort" what fails is decided by the
-// items before it alone: those go on, whatever the clock says.
+// forEach runs the document for each item. In the mode "abort" it fails with the first item in
+// order that fails: items before that go on even if a later one fails earlier, so that the result
+// does not depend on timing.
 type forEach struct {
 	items   []json.RawMessage
 	results []json.RawMessage // nil: not there, or left out
 	mode    string            // onItemFailure
 	first   int               // the number of the first of the items
 	at      int               // the next item
-	taken   int               // how many have ended
-	end     int               // no item from here on is wanted: all, or those from the first that failed
+	taken   int               // number of items that have ended
+	end     int               // items from here on are not wanted: the number of items, or the first that failed
 	failed  *fault
 }
 
@@ -245,7 +246,7 @@ type repeat struct {
 	rounds int
 	done   bool
 	failed *fault
-	dry    bool // the condition holds at last, whatever was made up
+	dry    bool // values are made up: the condition holds after the last round
 }
 
 func (l *repeat) next() (json.RawMessage, bool) {
@@ -258,7 +259,7 @@ func (l *repeat) next() (json.RawMessage, bool) {
 		input = asInput(l.input)
 	}
 	if l.result != nil {
-		input = with(input, state.Assign, asInput(l.result))
+		input = mustWrite(input, state.Assign, asInput(l.result))
 	}
 	return input, true
 }
@@ -275,7 +276,7 @@ func (l *repeat) ended(_ int, v json.RawMessage, f *fault) bool {
 	return true
 }
 
-// judge asks the condition about the result of a round.
+// judge evaluates the condition on the result of a round.
 func (l *repeat) judge() {
 	ok, err := l.holds(l.ctx, l.until, map[string]json.RawMessage{
 		"result": l.result, "n": json.RawMessage(strconv.Itoa(l.rounds)),

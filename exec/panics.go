@@ -11,7 +11,8 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// PanicError is why a run ended, or a call failed: exec panicked, or a hook that it was given did.
+// PanicError is the error of a run that ended, or of a call that failed, because exec or a hook
+// panicked.
 type PanicError struct {
 	In    string // the name of the hook in Options; "" is exec itself
 	Value any
@@ -46,8 +47,8 @@ func admitted(in string, f func() error) (err error) {
 	return f()
 }
 
-// guardHooks makes that no panic of a hook gets past it: a hook that can return an error does so,
-// and after a panic of another one the run fails.
+// guardHooks wraps the hooks, so that a panic of one ends only the run. A hook that can return an
+// error returns the panic as its error; a panic of any other hook fails the run.
 func (p *pool) guardHooks() {
 	o := &p.opts
 	o.OnCallStart = guardCall("OnCallStart", o.OnCallStart)
@@ -76,7 +77,7 @@ func (p *pool) guardHooks() {
 	p.guardQuickHooks()
 }
 
-// guardCall guards a hook that may change what a call is given, or gives.
+// guardCall guards a hook that may change the params or the result of a call.
 func guardCall(in string, f func(context.Context, *compile.Call, json.RawMessage) (json.RawMessage, error)) func(context.Context, *compile.Call, json.RawMessage) (json.RawMessage, error) {
 	if f == nil {
 		return nil
@@ -87,8 +88,8 @@ func guardCall(in string, f func(context.Context, *compile.Call, json.RawMessage
 	}
 }
 
-// guardQuickHooks guards the hooks that are called while mu is held. One that panicked is not
-// called again.
+// guardQuickHooks guards the hooks that are called while mu is held. OnEvent is not called again
+// after it panicked.
 func (p *pool) guardQuickHooks() {
 	o := &p.opts
 	if f := o.OnEvent; f != nil {
@@ -125,7 +126,7 @@ func (p *pool) guardQuickHooks() {
 	}
 }
 
-// breakOff ends the run because of an error of what surrounds its calls. The caller holds mu.
+// breakOff ends the run because of an error that is not of one of its calls. The caller holds mu.
 func (p *pool) breakOff(err error) {
 	if p.err == nil {
 		p.err = err
@@ -149,7 +150,7 @@ func (p *pool) failUnlocked(e *PanicError) {
 	}
 }
 
-// guardedRecord makes a panic of a record its error.
+// guardedRecord turns a panic of a record into its error.
 type guardedRecord struct {
 	Record
 	p *pool
@@ -174,8 +175,8 @@ func (r *guardedRecord) Past(instance string) (past map[string]*Past, err error)
 	return r.Record.Past(instance)
 }
 
-// guardedLimiter makes that the run fails when a limiter panics. Acquire and Release are called
-// while mu is held.
+// guardedLimiter fails the run when a limiter panics. Acquire and Release are called while mu is
+// held.
 type guardedLimiter struct {
 	of Limiter
 	p  *pool
@@ -205,12 +206,12 @@ func (s *guardedSlot) Release(ok bool) {
 	s.of.Release(ok)
 }
 
-// lockGrace limits the time that a run waits for its lock after a panic. Whoever holds it does so
-// for moments; the goroutine that panicked may hold it for ever.
+// lockGrace limits how long a run waits for its lock after a panic. Usually the lock is held only
+// for moments, but the goroutine that panicked may hold it for ever.
 const lockGrace = time.Second
 
-// wreck returns the result of a run in which exec itself panicked. What ran is abandoned: the
-// record has that it was started.
+// wreck returns the result of a run in which exec itself panicked. Running calls are abandoned; the
+// record says that they were started.
 func (p *pool) wreck(patience time.Duration) (res *Result) {
 	s := p.root
 	e := s.crashed.Load()
@@ -218,7 +219,7 @@ func (p *pool) wreck(patience time.Duration) (res *Result) {
 	least := &Result{Run: s.opts.ID, Status: Failed, Reason: e.Error(), Err: e}
 	for i := range s.prog().Calls {
 		c := &s.prog().Calls[i]
-		least.Calls = append(least.Calls, CallResult{ID: c.ID, Tool: c.Source.Tool, Status: Cancelled, Reason: "what became of it is not known: " + e.Error()})
+		least.Calls = append(least.Calls, CallResult{ID: c.ID, Tool: c.Source.Tool, Status: Cancelled, Reason: "its outcome is not known: " + e.Error()})
 	}
 	defer func() {
 		if recover() != nil {

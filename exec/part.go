@@ -21,24 +21,24 @@ import (
 
 // A forEach over very many items may be divided, so that no engine has to keep all of it in one
 // place: a Stepper with Options.PartItems hands out parts of the loop, each of which is run by a
-// Stepper of its own (NewPart), perhaps in another process. What the loop gives, and the keys and
-// seeds of its calls, are the same. A loop is not divided when something counts for all its calls
-// together, which several steppers can't know: a budget, a guard, the limits of a tool, the order
-// of a sequential run.
+// Stepper of its own (NewPart), perhaps in another process. The result of the loop, and the keys
+// and seeds of its calls, are the same as without parts. A loop is not divided when something
+// counts for all its calls together, which several steppers can't know: a budget, a guard, the
+// limits of a tool, the order of a sequential run.
 
-// mostParts is the most parts of a loop that go on at once, and partBytes the size of the items
-// after which a part has enough of them.
+// mostParts is the most parts of a loop that go on at once, and partBytes the size of items after
+// which a part takes no more.
 const (
 	mostParts = 8
 	partBytes = 256 << 10
 )
 
-// Part is a number of items of a forEach, to be run by a Stepper of their own: see NewPart.
+// Part is a range of the items of a forEach, to be run by a Stepper of its own: see NewPart.
 type Part struct {
-	ID       string // of no other part or attempt that goes on
+	ID       string // unique among the parts and attempts under way
 	Path     string // of the call: see Event
 	Instance string
-	Past     *History // from which it goes on; nil if it was not begun
+	Past     *History // the history to continue from; nil if the part has not begun
 
 	prefix, stem    string // of the scheduler of the call
 	attempt         int    // of the call
@@ -101,21 +101,21 @@ func texts(values []json.RawMessage) []string {
 	return all
 }
 
-// PartMade holds what came of a Part: see Stepper.Made and Stepper.PartMade.
+// PartMade is the result of a Part, final or so far: see Stepper.Made and Stepper.PartMade.
 type PartMade struct {
-	// Done reports that all its items have run, or enough of them to know what the loop gives.
+	// Done reports that all its items have run, or enough of them to know the result of the loop.
 	Done bool
-	// Lost reports that nobody knows what its calls did, for Reason.
+	// Lost reports that nobody knows what its calls did; Reason says why.
 	Lost   bool
-	Status Status // of one that is not done
+	Status Status // of a part that is not done
 	Reason string
-	// Past has what happened to its calls, unless it is done and nothing failed.
+	// Past is the history of its calls; nil if the part is done and nothing failed.
 	Past *History
 
 	size     int
 	results  []json.RawMessage // nil: left out
 	failed   *fault
-	failedAt int // the item, from the first of the part on
+	failedAt int // index in the part of the item that failed
 	usage    tool.Usage
 	unsure   bool // the outcome of a call in it is not known
 	runs     []SubRun
@@ -124,7 +124,7 @@ type PartMade struct {
 	moreFind int
 }
 
-// partFinding is a finding of a run of a document, by the name of its file.
+// partFinding is a finding of a run of a document, with the name of its file.
 type partFinding struct {
 	Code     int       `json:"code"`
 	Severity int       `json:"severity"`
@@ -161,7 +161,7 @@ type storedFault struct {
 	Undoes  bool        `json:"undoes,omitempty"`
 }
 
-// MarshalJSON writes what came of a part in the newest version.
+// MarshalJSON writes the result of a part in the newest version.
 func (p *PartMade) MarshalJSON() ([]byte, error) {
 	s := storedPartMade{
 		Version: attemptVersion, Done: p.Done, Lost: p.Lost, Status: p.Status, Reason: p.Reason, Past: p.Past, Size: p.size,
@@ -183,11 +183,11 @@ func (p *PartMade) MarshalJSON() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// UnmarshalJSON reads what came of a part, in any version that there has been.
+// UnmarshalJSON reads the result of a part, in any version that there has been.
 func (p *PartMade) UnmarshalJSON(text []byte) error {
 	var s storedPartMade
 	if err := json.Unmarshal(text, &s); err != nil {
-		return fmt.Errorf("exec: what came of the part can't be read: %w", err)
+		return fmt.Errorf("exec: the result of the part can't be read: %w", err)
 	}
 	if err := readable("part", s.Version); err != nil {
 		return err
@@ -215,7 +215,8 @@ type dividing struct {
 	width, parallel int // of each part
 }
 
-// divide divides the loop of a delegation if that is wanted and can be.
+// divide divides the loop of a delegation into parts, if the options ask for that and it is
+// possible.
 func (d *delegation) divide() {
 	m, ok := d.s.drive.(*Stepper)
 	l, isForEach := d.loop.(*forEach)
@@ -223,7 +224,7 @@ func (d *delegation) divide() {
 		return
 	}
 	o := &d.s.opts
-	begun := len(m.known.Parts[d.partsKey()]) > 0 // what its calls did is known by parts
+	begun := len(m.known.Parts[d.partsKey()]) > 0 // its history is that of parts
 	if !begun && (o.PartItems <= 0 || len(l.items) <= o.PartItems || !divisible(d.to.Program, o) || d.s.guard != nil) {
 		return
 	}
@@ -232,10 +233,11 @@ func (d *delegation) divide() {
 	d.width = at
 }
 
-// partsKey returns the name of the loop in History.Parts.
+// partsKey returns the key of the loop in History.Parts.
 func (d *delegation) partsKey() string { return partPlace(d.s.instanceOf(d.i), d.prefix) }
 
-// divisible reports whether nothing, but for a guard, counts for all runs of a document together.
+// divisible reports whether nothing, except perhaps a guard, counts for all runs of a document
+// together.
 func divisible(p *compile.Program, o *Options) bool {
 	if o.Schedule != Parallel || o.MaxSteps > 0 || o.MaxTokens > 0 || o.MaxCost > 0 || o.Dry != nil {
 		return false
@@ -248,7 +250,7 @@ func divisible(p *compile.Program, o *Options) bool {
 	return true
 }
 
-// cut takes the next items: so many, or some fewer that are large.
+// cut takes the next items: most of them, or fewer if they are large.
 func (l *forEach) cut(most int) (first int, items []json.RawMessage) {
 	first = l.at
 	for size := 0; len(items) < most && size < partBytes; {
@@ -262,7 +264,8 @@ func (l *forEach) cut(most int) (first int, items []json.RawMessage) {
 	return first, items
 }
 
-// take takes what came of the items from a number on. It reports whether later items matter.
+// take adds the results of a part that begins with item first. It reports whether later items
+// matter.
 func (l *forEach) take(first int, made *PartMade) (more bool) {
 	if first >= l.end {
 		return true
@@ -279,19 +282,19 @@ func (l *forEach) take(first int, made *PartMade) (more bool) {
 	return made.failed == nil
 }
 
-// pendingPart is a part that goes on elsewhere.
+// pendingPart is a part that runs elsewhere.
 type pendingPart struct {
 	d        *delegation
-	key      string // of what is known of the parts of the loop
+	key      string // of the loop in History.Parts
 	first    int
 	number   int64
 	unwanted bool // an item before it failed
-	canceled bool // it was said that nobody wants it
-	halted   bool // it was said that it is to end soon
+	canceled bool // it is or was in Stepper.canceled
+	halted   bool // it is or was in Stepper.haltedParts
 }
 
-// startPart starts the next part of the loop, or takes what is known of it. It reports whether
-// there was one.
+// startPart starts the next part of the loop, or takes its known result. It reports whether there
+// was one.
 func (d *delegation) startPart() bool {
 	s, l, m := d.s, d.loop.(*forEach), d.parts.m
 	if l.at >= l.end {
@@ -336,10 +339,10 @@ func (d *delegation) startPart() bool {
 	return true
 }
 
-// partPlace names something of a run by its instance and path.
+// partPlace returns the key of something in a run, from its instance and path.
 func partPlace(instance, path string) string { return instance + "\x00" + path }
 
-// takePart takes what came of a part into the loop.
+// takePart takes the result of a part into the loop.
 func (d *delegation) takePart(first int, made *PartMade) {
 	s := d.s
 	s.mu.Lock()
@@ -370,7 +373,8 @@ func (d *delegation) takePart(first int, made *PartMade) {
 	}
 }
 
-// find keeps a finding of a run. The caller holds mu.
+// find adds a finding of a run to those that the call reports, unless there are too many. The
+// caller holds mu.
 func (d *delegation) find(f diag.Finding) {
 	switch d.findings++; {
 	case d.findings <= mostFindings:
@@ -380,7 +384,7 @@ func (d *delegation) find(f diag.Finding) {
 	}
 }
 
-// finding returns the finding, at its place in a document of the program.
+// finding returns the finding, with its place in a document of the program.
 func (f *partFinding) finding(prog *compile.Program) diag.Finding {
 	out := diag.Finding{Code: diag.Code(f.Code), Severity: diag.Severity(f.Severity), Call: f.Call, Message: f.Message}
 	for p := range programs(prog) {
@@ -417,15 +421,16 @@ func (m *Stepper) Parts() []*Part {
 	return fresh
 }
 
-// Halted returns the parts that are to end soon, each once: they are to begin no call any more, and
-// to give what there is when the attempts that go on have ended. See Stepper.Hold and Made.
+// Halted returns the parts that are to end soon, each once. They must begin no more calls, and give
+// the results that they have when the attempts under way have ended: see Stepper.Hold and Made.
 func (m *Stepper) Halted() []string {
 	ids := m.haltedParts
 	m.haltedParts = nil
 	return ids
 }
 
-// PartMade says what came of a part. It is an error, and changes nothing, if no such part goes on.
+// PartMade takes the result of a part. It returns an error, and changes nothing, if no such part
+// goes on.
 func (m *Stepper) PartMade(id string, made *PartMade) error {
 	p := m.parts[id]
 	if p == nil {
@@ -436,7 +441,7 @@ func (m *Stepper) PartMade(id string, made *PartMade) error {
 		m.history.notePart(p.key, p.first, made)
 	}
 	if m.held && p.d.s.root.stopped.status == "" {
-		return nil // another stepper goes on with the loop
+		return nil // another stepper continues the loop
 	}
 	m.do(func() {
 		s := p.d.s
@@ -445,7 +450,7 @@ func (m *Stepper) PartMade(id string, made *PartMade) error {
 		gone := s.closed
 		s.mu.Unlock()
 		if !gone {
-			s.leaveIf(p.d.bring(func() {
+			s.leaveIf(p.d.advance(func() {
 				s.mu.Lock()
 				p.d.running--
 				s.mu.Unlock()
@@ -456,7 +461,7 @@ func (m *Stepper) PartMade(id string, made *PartMade) error {
 	return nil
 }
 
-// withdrawParts finds the parts that nobody wants any more, or that are to end soon.
+// withdrawParts finds the parts that nobody wants any more, and those that are to end soon.
 func (m *Stepper) withdrawParts() {
 	var canceled, halted []*pendingPart
 	ids := map[*pendingPart]string{}
@@ -483,7 +488,7 @@ func (m *Stepper) withdrawParts() {
 	}
 }
 
-// notePart notes what came of a part of a loop.
+// notePart notes the result of a part of a loop.
 func (h *History) notePart(key string, first int, made *PartMade) {
 	if h.Parts == nil {
 		h.Parts = map[string]map[int]*PartMade{}
@@ -506,9 +511,9 @@ func (h *History) dropParts(instance, path string) {
 	})
 }
 
-// NewPart begins to run a part of a loop, or goes on with one: see NewStepper. The program and the
-// options are those of the Stepper that wanted the part, but for OnEvent. When it has a Result,
-// Made returns what came of it.
+// NewPart begins a part of a loop, or continues one that has a history: see NewStepper. The program
+// and the options must be those of the Stepper that handed out the part, except for OnEvent. When
+// the new Stepper has a Result, Made returns the result of the part.
 func NewPart(prog *compile.Program, opts *Options, part *Part, now time.Time) (*Stepper, error) {
 	if err := steppable(prog, opts); err != nil {
 		return nil, err
@@ -548,12 +553,12 @@ func NewPart(prog *compile.Program, opts *Options, part *Part, now time.Time) (*
 		s.active++
 		s.busy++
 		s.mu.Unlock()
-		s.leaveIf(d.bring(func() {}))
+		s.leaveIf(d.advance(func() {}))
 	})
 	return m, nil
 }
 
-// holder returns the program that has the call of a path, and the number of the call.
+// holder returns the program that contains the call at a path, and the index of the call.
 func holder(prog *compile.Program, path string) (*compile.Program, int32, bool) {
 	in := prog
 	if end := strings.LastIndex(path, "/"); end >= 0 {
@@ -591,8 +596,8 @@ func (m *Stepper) finishPart() *Result {
 	return res
 }
 
-// Made returns what came of a part: all of it when there is a Result, else what there is until now,
-// from which another Stepper goes on (Part.Past).
+// Made returns the result of a part: the final one if there is a Result, otherwise what there is so
+// far, from which another Stepper can continue (Part.Past).
 func (m *Stepper) Made() *PartMade {
 	d := m.part
 	l := d.loop.(*forEach)

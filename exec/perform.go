@@ -5,10 +5,10 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// perform brings a call one step on: to its end, to its next attempt, or to the
-// person who must approve it. The call's slot is given back. It reports whether the caller
-// leaves the call now (leaveIf). It does not when the call was abandoned meanwhile, and the
-// caller with it, or when somebody else will bring the answer of its attempt.
+// perform advances a call by one step: to its end, to its next attempt, or to a question about it.
+// It gives the call's slot back. leave reports whether the caller must now leave the call
+// (leaveIf). It is false if the call, and the caller with it, was abandoned meanwhile, or if
+// another goroutine will bring the answer of the attempt.
 func (s *scheduler) perform(i int32, w *worker) (leave bool) {
 	c, p := s.call(i), &s.prog().Calls[i]
 	if o := &s.opts; c.fallbackFor != nil || o.OnCallStart != nil || o.OnCallDone != nil || o.OnCallEnd != nil {
@@ -22,7 +22,7 @@ func (s *scheduler) perform(i int32, w *worker) (leave bool) {
 		return true
 	}
 	if c.fallbackFor != nil {
-		return s.fallBack(i, p, c.fallbackFor, "")
+		return s.fallBackOrFail(i, p, c.fallbackFor, "")
 	}
 	reason, ask := s.needsApproval(p)
 	if said := c.trail.asked(ApprovalQuestion) && !c.approved; said && !ask {
@@ -58,7 +58,7 @@ func (s *scheduler) perform(i int32, w *worker) (leave bool) {
 	return s.drive.attempt(a, p.Runner(), w)
 }
 
-// runsItself runs a call that needs no activity. It reports as perform does.
+// runsItself runs a call that needs no activity. It returns what perform returns.
 func (s *scheduler) runsItself(i int32, c *call, p *compile.Call) (leave bool) {
 	if p.Delegates() {
 		return s.delegate(i)
@@ -66,7 +66,8 @@ func (s *scheduler) runsItself(i int32, c *call, p *compile.Call) (leave bool) {
 	return s.choose(i, p, c.params)
 }
 
-// answered goes on with what came of an attempt. It reports whether anybody waited for it.
+// answered continues a call with the answer of an attempt. It reports whether anybody waited for
+// the answer.
 func (s *scheduler) answered(a *attempt, res tool.Result, err error, w *worker) bool {
 	if err == nil && s.opts.OnCallDone == nil && s.opts.OnCallEnd == nil && s.guard == nil {
 		return s.takeAnswer(a, &res, w)
@@ -81,7 +82,7 @@ func (s *scheduler) answered(a *attempt, res tool.Result, err error, w *worker) 
 	return true
 }
 
-// leaveIf leaves a call that was brought one step on, if that is so.
+// leaveIf leaves a call that was advanced, if leave is true, and wakes the driver.
 func (s *scheduler) leaveIf(leave bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

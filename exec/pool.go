@@ -11,11 +11,11 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// A run is a tree of schedulers, each of which runs the calls of one program: the plan
-// itself at the root, below it the sub-runs of its delegates and the instances of a
-// template. All of them share one pool: the slots, what is ready, the limits of tools, the
-// budget, the events, and one lock. So nothing that nests takes a slot by being there, and
-// what bounds a run bounds all of it.
+// A run is a tree of schedulers, each of which runs the calls of one program: the plan itself at
+// the root, below it the sub-runs of its delegates and the instances of a template. All of them
+// share one pool: the slots, what is ready, the limits of tools, the budget, the events, and one
+// lock. So a call that delegates takes no slot while its document runs, and a limit of the run
+// holds for the whole tree.
 
 // pool holds the state that the schedulers of a run share. What mu guards is marked; the rest does
 // not change, or is safe by itself.
@@ -25,25 +25,25 @@ type pool struct {
 	root    *scheduler
 	begun   time.Time
 	guard   Guard        // nil checks nothing
-	written atomic.Int64 // bytes, of values on the whiteboards that there are
+	written atomic.Int64 // bytes of values on the current whiteboards
 	crashed atomic.Pointer[PanicError]
 	texts   sync.Map // digests of documents, by *compile.Program
 
-	mu     sync.Mutex
-	ready  heap[entry]
-	tools  map[*compile.Target]*toolLimit
-	limits map[string]*toolLimit          // the same, by their names
-	ranks  map[*compile.Program][]float64 // of programs below the root: how long the way below each call is
-	active int                            // calls in slots
-	flying int                            // bytes of the params of attempts under way
-	timed  int                            // timers of all schedulers
-	made   int64                          // schedulers
+	mu         sync.Mutex
+	ready      heap[entry]
+	tools      map[*compile.Target]*toolLimit
+	limits     map[string]*toolLimit          // the same, by their names
+	ranks      map[*compile.Program][]float64 // rankOf of the programs below the root
+	active     int                            // number of calls in slots
+	paramBytes int                            // bytes of the params of attempts under way
+	timed      int                            // number of timers of all schedulers
+	made       int64                          // number of schedulers made
 	spending
-	telling
+	eventState
 	recording
 }
 
-// complete leaves nothing open.
+// complete sets the options that are not set to their defaults.
 func (o *Options) complete(now time.Time) {
 	if o.ID == "" {
 		o.ID = newID(now)
@@ -79,7 +79,7 @@ func newPool(o *Options, d driver) *pool {
 	return p
 }
 
-// newRun makes the root of a run, which has a context within this one and nothing to run yet.
+// newRun makes the root scheduler of a run, with a context derived from ctx and without a program.
 func (p *pool) newRun(ctx context.Context) *scheduler {
 	s := &scheduler{pool: p}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
@@ -87,8 +87,8 @@ func (p *pool) newRun(ctx context.Context) *scheduler {
 	return s
 }
 
-// rankOnce returns rankOf of a program that runs below the root, and computes it only the first
-// time. The caller holds mu.
+// rankOnce returns rankOf(prog) for a program that runs below the root, and computes it only once.
+// The caller holds mu.
 func (p *pool) rankOnce(prog *compile.Program) []float64 {
 	if rank, ok := p.ranks[prog]; ok {
 		return rank
@@ -101,8 +101,9 @@ func (p *pool) rankOnce(prog *compile.Program) []float64 {
 	return rank
 }
 
-// rankOf finds which tools of a program are limited, and ranks its calls: in plan order when
-// the run is sequential, else the longest way below first. The caller holds mu, or is alone.
+// rankOf notes which tools of a program have limits, and returns the rank of each call: the length
+// of the longest way from it. It returns nil if the run is sequential, in which calls start in plan
+// order. The caller holds mu, or is alone.
 func (p *pool) rankOf(prog *compile.Program) []float64 {
 	for i := range prog.Calls {
 		t := prog.Calls[i].Target
@@ -123,7 +124,8 @@ func (p *pool) rankOf(prog *compile.Program) []float64 {
 	return prog.Starts.Below(p.weight(prog))
 }
 
-// weight returns how long each call of a program is expected to take; nil takes all for equal.
+// weight returns a function that says how long each call of a program is expected to take; nil if
+// all count the same.
 func (p *pool) weight(prog *compile.Program) func(int32) float64 {
 	f := p.opts.Duration
 	if f == nil {

@@ -14,22 +14,22 @@ import (
 // It reports false when the call has come to its end.
 func (s *scheduler) prepare(i int32, c *call, p *compile.Call, w *worker) bool {
 	reads := w.reader(s, p.Place)
-	if reason := s.skipReason(i, p, reads); reason != "" {
+	if reason := s.skipIfNeeded(i, p, reads); reason != "" {
 		return false
 	}
 	var warn func(*compile.Read)
 	if s.prog().Refs == compile.LenientRefs || s.madeUp(p) {
-		warn = func(r *compile.Read) { s.lenient(i, r) }
+		warn = func(r *compile.Read) { s.warnNothingThere(i, r) }
 	}
 	params, err := p.Params.ResolveWithin(s.maxValue(), reads, warn != nil, warn)
-	s.built(len(params), false)
+	s.spendRoom(len(params), false)
 	switch u, _ := err.(*compile.Unresolved); {
 	case err != nil && u == nil:
 		s.failed(i, &Failure{"too-large", err.Error()})
 		return false
 	case u == nil:
 		f := s.checkParams(p.Target, params)
-		if f == nil || s.doubts(i, f) {
+		if f == nil || s.tolerates(i, f) {
 			break
 		}
 		if params = s.amended(i, p); params == nil {
@@ -67,9 +67,9 @@ func (s *scheduler) prepare(i int32, c *call, p *compile.Call, w *worker) bool {
 	return true
 }
 
-// skipReason skips a call whose _when does not hold, or that depends on one that
-// failed; it reports why.
-func (s *scheduler) skipReason(i int32, p *compile.Call, reads *placeReader) string {
+// skipIfNeeded skips a call whose _when does not hold, or that depends on a call that failed. It
+// returns the reason, or "" if the call is not skipped.
+func (s *scheduler) skipIfNeeded(i int32, p *compile.Call, reads *placeReader) string {
 	if len(p.DependsOn) == 0 && p.When == nil {
 		return ""
 	}
@@ -87,7 +87,7 @@ func (s *scheduler) skipReason(i int32, p *compile.Call, reads *placeReader) str
 		return ""
 	}
 	v, presence, read := p.When.Eval(reads)
-	s.built(len(v), false)
+	s.spendRoom(len(v), false)
 	reason := ""
 	switch {
 	case presence != compile.Present && read != nil:
@@ -101,13 +101,13 @@ func (s *scheduler) skipReason(i int32, p *compile.Call, reads *placeReader) str
 	return reason
 }
 
-// satisfies reports whether a call that was skipped because of a failure is as good as one
-// that was done, as in the system that the plan was made for.
+// satisfies reports whether a call that was skipped because of a failure counts as done for the
+// calls that depend on it, as in the system that the plan was made for.
 func (s *scheduler) satisfies(c *call) bool {
 	return s.prog().Document.Profile.SkippedSatisfies && c.status == Skipped
 }
 
-// fate returns how a call ended, and why. The caller holds mu.
+// fate says, for a message, how a call ended. The caller holds mu.
 func (s *scheduler) fate(i int32) string {
 	c := s.call(i)
 	switch {
@@ -119,8 +119,8 @@ func (s *scheduler) fate(i int32) string {
 	return "took another outcome"
 }
 
-// unresolved ends a call whose params have no value: what can't come skips it,
-// what is missing fails it (plan-language §5).
+// unresolved ends a call whose params can't be resolved: it is skipped if a value can't come any
+// more, and fails if a value is missing (plan-language §5).
 func (s *scheduler) unresolved(i int32, u *compile.Unresolved) {
 	if u.Presence == compile.Missing {
 		s.failed(i, &Failure{"missing", fmt.Sprintf("nothing is at %s", u.Read.Path)})
@@ -144,8 +144,8 @@ func (s *scheduler) unresolved(i int32, u *compile.Unresolved) {
 	s.skip(i, reason, byFailure)
 }
 
-// blame returns the call because of which a read can't come: one that failed, or was skipped
-// because of a failure, before others.
+// blame returns the call because of which a read can't come. It prefers a call that failed, or was
+// skipped because of a failure; failed reports that it found one.
 func (s *scheduler) blame(read *compile.Read, before state.Place) (call *compile.Call, failed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,13 +162,13 @@ func (s *scheduler) blame(read *compile.Read, before state.Place) (call *compile
 	return call, false
 }
 
-// lenient notes a reference that found nothing and became an empty string.
-func (s *scheduler) lenient(i int32, r *compile.Read) {
+// warnNothingThere reports that a reference found nothing and became an empty string.
+func (s *scheduler) warnNothingThere(i int32, r *compile.Read) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.finding(i, r)
 	f.Message = fmt.Sprintf("nothing is at %s; an empty string stands for it", r.Path)
-	s.built(bytesOfWarn, true)
+	s.spendRoom(bytesOfWarn, true)
 	s.findings = append(s.findings, f)
 	s.emitCall(i, Event{Type: Warned, Reason: f.Message, Path: r.Path.String()})
 }

@@ -5,8 +5,7 @@ import (
 	"sync"
 )
 
-// eventQueue hands events from a run to whoever iterates over them. It never
-// makes the run wait.
+// eventQueue passes events from a run to an iterator. It never makes the run wait.
 type eventQueue struct {
 	also func(*Event)
 

@@ -11,21 +11,21 @@ import (
 // Record keeps the events of a run on disk, and knows those of the processes that ran
 // it before (execution §5). Its methods may be called by any goroutine.
 type Record interface {
-	// Append adds an event, which must not change afterwards, and returns its number, which is
-	// not 0. The run calls it in the order of events, while the scheduler waits: it must be quick.
-	// What goes wrong is for Sync to tell.
+	// Append adds an event, which must not change afterwards, and returns its number, which is not
+	// 0. The run calls it in the order of events, while the scheduler waits: it must be quick. Sync
+	// reports its errors.
 	Append(e *Event) (seq int64)
-	// Sync returns when the event of this number and all before it are on disk, or
-	// with the error because of which they never will be.
+	// Sync returns when the event of this number and all before it are on disk, or the error
+	// because of which they never will be.
 	Sync(seq int64) error
 	// Past returns what the record knows of the calls of an instance, by their paths (see Event);
-	// "" stands for the calls that work on no instance. It is asked once for each instance, before
-	// its first call. Nil is that of a run, or an instance, that has not begun; one that has begun
-	// has a map, if an empty one.
+	// "" stands for the calls that work on no instance. It is called once for each instance, before
+	// its first call. It returns nil for a run, or an instance, that has not begun, and otherwise a
+	// map, which may be empty.
 	Past(instance string) (map[string]*Past, error)
 }
 
-// RecordError is why a run ended: its record can't be written or read.
+// RecordError is the error of a run that ended because its record can't be written or read.
 type RecordError struct{ Err error }
 
 func (e *RecordError) Error() string { return fmt.Sprintf("the record can't be written: %s", e.Err) }
@@ -34,18 +34,18 @@ func (e *RecordError) Error() string { return fmt.Sprintf("the record can't be w
 func (e *RecordError) Unwrap() error { return e.Err }
 
 // Past holds what a record knows of a call: all that is needed to continue without calling its tool
-// again. A record makes it of the call's events with Take.
+// again. A record builds it from the call's events with Take.
 type Past struct {
-	Attempts int  // that were started, of its tool
-	Failed   int  // of them, those that failed since it was first, or last, begun again, and after which it went on
+	Attempts int  // number of attempts of its tool that were started
+	Failed   int  // number of attempts that failed, and after which the call went on, since it was last begun
 	Fallback bool // its fallback comes next or, when Lost, was the last attempt
 	Lost     bool // the last attempt has no answer: whether it did its work is not known
 
-	Instead string // digest of the fallback that was called last; "" is none, or not known
+	Instead string // digest of the fallback that was called last; "" if none was, or if it is not known
 	Key     string // of the last attempt
 	Content string // of the call: see Event
 
-	Params  json.RawMessage // of the last attempt, when a person or a hook changed them; nil are the plan's
+	Params  json.RawMessage // of the last attempt, if a person or a hook changed them; nil means those of the plan
 	Failure *Failure        // of the last attempt that failed
 	Loss    *Failure        // why the answer of the last attempt was lost; nil if unknown
 	// Returned is the final result of the call, from its tool or from a person; nil while there is
@@ -58,15 +58,15 @@ type Past struct {
 	// answer that was given later.
 	Answer  *Answer
 	Answers int  // events that gave an answer to a question about a call of this path
-	heard   bool // Answer is that of an event
+	heard   bool // an event has Answer
 
 	Usage tool.Usage // of all its attempts that have an answer
 
-	// Applied reports that it was made in another run, whose whiteboard is the initial one of
-	// this run: what it appended to a list is there already.
+	// Applied reports that the call was made in another run, whose final whiteboard is the initial
+	// one of this run: what it appended to a list is there already.
 	Applied bool
 
-	// Settled is the status that it has come to; "" when it has none yet.
+	// Settled is the status with which the call ended; "" if it has not ended.
 	Settled Status
 
 	// Others holds the pasts of calls of other contents that had this path, in other plans of the
@@ -154,13 +154,13 @@ type Returned struct {
 	Done    bool // it failed because its result was not accepted: its tool did its work
 	// Permanent reports that it delegates, and that another run of its document would fail as well.
 	Permanent bool
-	Undoes    bool   // it delegates, and a call in it failed that says that the run is undone
-	Skipped   bool   // a person said so, or --on-uncertain
+	Undoes    bool   // it delegates, and a call in its document failed with the strategy Undo
+	Skipped   bool   // by a person, or by Options.OnUncertain
 	Reason    string // of Skipped
-	Seq       int64  // the number of the event that says so, of a failure; 0 is not known
+	Seq       int64  // number of the event that reports a failure; 0 is not known
 }
 
-// Take notes the next event of the call. The values in it are kept.
+// Take adds the next event of the call. It keeps the values in the event.
 func (p *Past) Take(e *Event) {
 	if e.Content != "" {
 		if p.Content != "" && !sameContent(p.Content, e.Content) { // it is another call, of another plan
@@ -206,7 +206,7 @@ func (p *Past) Take(e *Event) {
 	}
 }
 
-// use counts what an attempt used up.
+// use adds the usage of an attempt.
 func (p *Past) use(u *tool.Usage) {
 	if u != nil {
 		p.Usage = p.Usage.Plus(*u)
@@ -228,7 +228,7 @@ func (p *Past) start(e *Event) {
 	p.acted()
 }
 
-// acted notes that what a person answered has been done. A call that was allowed stays
+// acted notes that the answer to a question has been acted on. A call that was allowed stays
 // allowed.
 func (p *Past) acted() {
 	if p.Asked.Kind == ApprovalQuestion && p.Answer != nil && p.Answer.Approved {

@@ -14,51 +14,41 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// How a run goes on where another process left it (execution §5). It is run again, from
-// the start, and a call of which the record knows what its tool gave takes that and
-// does not call it. All else comes out as it did: what a call reads depends on plan order
-// alone. So nothing but the events has to be kept, and the record is good if it is any
-// prefix of them, given that
-//
-//   - the start of an attempt that may change the world is on disk before the tool is
-//     called, and with it, since it is a prefix, all that the call depends on;
-//   - the answer of a person is on disk before it is acknowledged.
-//
-// A call is the same as one of the record when its content is: its tool, its params, the documents
-// that it runs and what it sees of the whiteboard. Its name does not matter, when the plan was
-// revised. What its fallback gave counts only for a call with the same fallback.
+// A call is the same as a recorded one if its content is the same: its tool, its params, the
+// documents that it runs and what it sees of the whiteboard. If the plan was revised, its name does
+// not matter. The result of a fallback counts only for a call with the same fallback.
 
 // trail links a call to the record. The zero trail, and a nil one, belong to a call of which the
 // record knows nothing.
 type trail struct {
 	content  string // digest of its tool and params
-	past     *Past  // of the same content; nil is none
-	claimed  bool   // the past is of a call of another name
-	replaced bool   // the result in the record is that of another fallback than this call has
-	key      string // of the attempts of its tool before
-	fallback string // the same of its fallback
+	past     *Past  // with the same content; nil is none
+	claimed  bool   // the past is that of a call with another name, or of another run
+	replaced bool   // the recorded result came from another fallback than the call has now
+	key      string // of earlier attempts of its tool
+	fallback string // key of the earlier attempt of its fallback
 }
 
 // recording holds the state of the record and of open questions, which the schedulers of a run
 // share.
 type recording struct {
-	asked    map[askPlace]*asking        // nil until somebody is
+	asked    map[askPlace]*asking        // nil until there is a question
 	pasts    map[string]map[string]*Past // what the record knows, by instance and path; nil without one
-	orphans  map[string]orphans          // of it, calls that the plan has no more, by instance
-	shifted  map[string]orphans          // of it, calls without documents whose paths the plan may have for others, by instance
-	claimed  map[claim]string            // the paths of the calls that took what it knows, once the plan was revised
-	renamed  map[callPlace]string        // the paths that it has for calls which run documents and were renamed
-	unsound  int                         // calls that failed unhandled
-	finished int                         // calls that came to their end
+	orphans  map[string]orphans          // recorded calls that the plan no longer has, by instance
+	shifted  map[string]orphans          // recorded calls that don't delegate, whose paths the plan may have for others, by instance
+	claimed  map[claim]string            // paths of the calls of a revised plan that took what is recorded
+	renamed  map[callPlace]string        // recorded paths of calls that delegate and were renamed
+	unsound  int                         // number of calls that failed unhandled
+	finished int                         // number of calls that have ended
 	replan   bool                        // the run pauses for a new plan
-	err      error                       // why the run ended that is of none of its calls: its record, a hook that panicked
-	boards   [sha256.Size]byte           // digests of the whiteboards of instances, all together
+	err      error                       // error that ended the run and is not of a call: of its record, or a panic of a hook
+	boards   [sha256.Size]byte           // combined digest of the whiteboards of instances
 }
 
 // applied reports whether what the call wrote is on the initial whiteboard.
 func (t *trail) applied() bool { return t != nil && t.past != nil && t.past.Applied }
 
-// load asks the record for what happened before.
+// load reads what happened before from the record.
 func (s *scheduler) load() error {
 	if s.opts.Record == nil {
 		return nil
@@ -171,8 +161,8 @@ func (s *scheduler) findOrphans(past map[string]*Past) (gone, shifted orphans) {
 	return gone, shifted
 }
 
-// sameContent reports whether a content in the record is that of a call. In older records, contents
-// do not cover documents.
+// sameContent reports whether a recorded content is that of a call. In older records, contents do
+// not cover documents.
 func sameContent(recorded, content string) bool {
 	return recorded == content || recorded != "" && recorded == withoutDocuments(content)
 }
@@ -188,8 +178,8 @@ func (s *scheduler) instanceOf(i int32) string {
 	return s.instance
 }
 
-// pastOf returns what is known of the call of this path, which may be another by its content.
-// The caller holds mu.
+// pastOf returns what is known of the call at this path, whose content may be another. The caller
+// holds mu.
 func (s *scheduler) pastOf(i int32) *Past {
 	if s.opts.Record == nil {
 		return nil
@@ -233,7 +223,7 @@ func (p *pool) failRecord(err error) {
 	p.breakOff(&RecordError{err})
 }
 
-// known reports whether a call will end as the record says, without its tool. The caller
+// known reports whether a call will end as the record says, without calling its tool. The caller
 // holds mu.
 func (s *scheduler) known(i int32) bool {
 	past := s.pastOf(i)
@@ -246,8 +236,8 @@ func (s *scheduler) known(i int32) bool {
 	return past.Returned != nil && (past.Returned.Failure == nil || !s.mayRetry(past.Returned))
 }
 
-// mayTake reports whether a ready call may be taken: nothing new starts in a run that
-// stops, but what was done before it stopped is done. The caller holds mu.
+// mayTake reports whether a ready call may be taken. In a run that stops nothing new starts, but
+// calls that ended before it stopped are taken. The caller holds mu.
 func (s *scheduler) mayTake(i int32) bool {
 	switch {
 	case s.opts.Replay:
@@ -258,8 +248,8 @@ func (s *scheduler) mayTake(i int32) bool {
 	return s.catchesUp() && (s.known(i) || s.stopped.status == Failed && s.isUncertain(i))
 }
 
-// lostBefore returns what is known of a call that another process started and of which the
-// record has no answer; nil is any other. The caller holds mu.
+// lostBefore returns what is known of a call that another process started and to which the record
+// has no answer; nil for any other call. The caller holds mu.
 func (s *scheduler) lostBefore(i int32) *Past {
 	past := s.pastOf(i)
 	if past == nil || !past.Lost || past.Returned != nil || s.prog().Calls[i].Delegates() && !past.Fallback {
@@ -268,8 +258,8 @@ func (s *scheduler) lostBefore(i int32) *Past {
 	return past
 }
 
-// isUncertain reports whether a call was started by another process, has no answer and is not
-// made again unless somebody says so, who has not yet. The caller holds mu.
+// isUncertain reports whether a call was started by another process, has no answer, and must not be
+// made again unless somebody allows it, which nobody has yet. The caller holds mu.
 func (s *scheduler) isUncertain(i int32) bool {
 	past := s.lostBefore(i)
 	return past != nil && past.Answer == nil && s.opts.OnUncertain != RetryUncertain && !repeatable(&s.prog().Calls[i], past.Fallback)
@@ -284,12 +274,12 @@ func repeatable(p *compile.Call, fallback bool) bool {
 	return p.Repeatable
 }
 
-// catchesUp reports whether calls that the record knows are taken in a scheduler that stops.
+// catchesUp reports whether a scheduler that stops still takes calls that the record knows.
 func (s *scheduler) catchesUp() bool {
 	return s.opts.Replay || s.pasts[""] != nil && s.err == nil && s.ctx.Err() == nil
 }
 
-// recall goes on with a call, whose params are resolved, where the record left it. It reports
+// recall continues a call, whose params are resolved, from where the record left it. It reports
 // whether there is more to do.
 func (s *scheduler) recall(i int32, c *call, p *compile.Call) (unfinished bool) {
 	if s.opts.Record == nil && s.opts.Known == nil {
@@ -301,7 +291,7 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (unfinished bool) 
 		return true
 	}
 	s.match(i, t)
-	s.fallsBackAlike(p, c)
+	s.dropOtherFallback(p, c)
 	past := t.past
 	if past == nil {
 		return true
@@ -310,11 +300,11 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (unfinished bool) 
 	s.spend(past.Usage)
 	s.mu.Unlock()
 	doubted := t.claimed && past.Returned != nil && past.Returned.Done // nobody has been asked about it yet
-	if r := past.Returned; r != nil && !doubted && !s.retries(r, p) && !s.looksInto(p) {
-		s.giveBack(i, c, p, r)
+	if r := past.Returned; r != nil && !doubted && !s.retries(r, p) && !s.replaysDocument(p) {
+		s.endAsRecorded(i, c, p, r)
 		return false
 	}
-	if !p.Delegates() || past.Fallback { // else its attempts are made again, of what the record knows of their calls
+	if !p.Delegates() || past.Fallback { // else its document runs again, from what the record knows of the calls in it
 		c.resume(past.Attempts, past.Attempts-past.Failed)
 	}
 	if past.Approved.Digest != "" {
@@ -344,20 +334,20 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (unfinished bool) 
 			c.fallbackFor = nil
 		}
 	}
-	if p.Delegates() && c.fallbackFor == nil { // its calls know better
+	if p.Delegates() && c.fallbackFor == nil { // the calls in its document decide that
 		lost = false
 	}
 	return !lost || s.repeats(i, p, t.replaced)
 }
 
-// looksInto reports whether a call that delegates is made again in a replay for the params of the
-// calls in it.
-func (s *scheduler) looksInto(p *compile.Call) bool {
+// replaysDocument reports whether a call that delegates runs its document again in a replay, so
+// that OnParams gets the params of the calls in it.
+func (s *scheduler) replaysDocument(p *compile.Call) bool {
 	return s.opts.Replay && s.opts.OnParams != nil && p.Delegates()
 }
 
-// amended returns the params that a person gave to a call whose own have no value or do not
-// fit; nil are none.
+// amended returns the params that a person gave for a call whose own params have no value or do not
+// fit; nil if there are none.
 func (s *scheduler) amended(i int32, p *compile.Call) json.RawMessage {
 	s.mu.Lock()
 	past := s.pastOf(i)
@@ -368,8 +358,8 @@ func (s *scheduler) amended(i int32, p *compile.Call) json.RawMessage {
 	return past.Params
 }
 
-// match finds the past of a call: that of its path if it has the same content, else that of a
-// call of the same content which the plan has no more, or which another run made.
+// match finds the past of a call: that of its path if it has the same content, otherwise that of a
+// call with the same content which the plan no longer has, or which another run made.
 func (s *scheduler) match(i int32, t *trail) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -384,9 +374,9 @@ func (s *scheduler) match(i int32, t *trail) {
 	t.past, t.claimed = past, past != nil
 }
 
-// fallsBackAlike drops the recorded result of a call if it came from another fallback than the one
-// that the call has now. The result then counts as lost.
-func (s *scheduler) fallsBackAlike(p *compile.Call, c *call) {
+// dropOtherFallback drops the recorded result of a call if it came from another fallback than the
+// one that the call has now. The result then counts as lost.
+func (s *scheduler) dropOtherFallback(p *compile.Call, c *call) {
 	past := c.trail.past
 	if past == nil || past.Instead == "" || past.Returned == nil || past.Returned.Failure != nil {
 		return
@@ -403,7 +393,7 @@ func (s *scheduler) fallsBackAlike(p *compile.Call, c *call) {
 	c.trail.past, c.trail.replaced = &other, true
 }
 
-// retries reports whether a call is tried again that failed before.
+// retries reports whether a call that failed, according to the record, is made again.
 func (s *scheduler) retries(r *Returned, p *compile.Call) bool {
 	if r.Failure == nil || r.Skipped || !s.mayRetry(r) || s.opts.Replay || s.handles(p, r.Failure) {
 		return false
@@ -411,13 +401,14 @@ func (s *scheduler) retries(r *Returned, p *compile.Call) bool {
 	return s.strategyOf(p) != Skip
 }
 
-// mayRetry reports whether a failure is one of those that may be tried again.
+// mayRetry reports whether the options allow a recorded failure to be tried again.
 func (p *pool) mayRetry(r *Returned) bool {
 	return p.opts.RetryFailed && (p.opts.RetryUntil == 0 || r.Seq <= p.opts.RetryUntil)
 }
 
-// repeats goes on with a call whose last attempt has no answer. It reports whether the call
-// is made again. replaced reports that its fallback gave an answer that does not count any more.
+// repeats decides about a call whose last attempt has no answer. It reports whether the call is
+// made again; if not, the call waits for a person or has ended. replaced reports that its fallback
+// gave an answer that does not count any more.
 func (s *scheduler) repeats(i int32, p *compile.Call, replaced bool) bool {
 	c := s.call(i)
 	if !c.trail.asked(UncertainQuestion) && (repeatable(p, c.fallbackFor != nil) || s.opts.OnUncertain == RetryUncertain) {
@@ -448,8 +439,8 @@ func lossOf(p *Past) *Failure {
 	return uncertainty(lostFailure())
 }
 
-// giveBack ends a call as the record says.
-func (s *scheduler) giveBack(i int32, c *call, p *compile.Call, r *Returned) {
+// endAsRecorded ends a call as the record says.
+func (s *scheduler) endAsRecorded(i int32, c *call, p *compile.Call, r *Returned) {
 	c.attempts = c.trail.past.Attempts
 	if c.attempts > 0 {
 		s.countMade(c, p)
@@ -474,7 +465,7 @@ func (s *scheduler) giveBack(i int32, c *call, p *compile.Call, r *Returned) {
 	}
 }
 
-// event returns the event that says what was returned.
+// event returns the event of a result, without its type.
 func (r *Returned) event() Event {
 	e := Event{Value: r.Value, Outcome: r.Outcome, Error: r.Failure, Lost: r.Lost, Permanent: r.Permanent, Undoes: r.Undoes, Reason: r.Reason}
 	if r.Usage != (tool.Usage{}) {
@@ -486,14 +477,15 @@ func (r *Returned) event() Event {
 	return e
 }
 
-// tellReturned says what came of a call, before its write waits for its turn.
+// tellReturned emits the event of the final result or failure of a call, before its write waits for
+// its turn.
 func (s *scheduler) tellReturned(i int32, event Event) {
 	if !s.tellsReturned(i) {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.settlesAnew(i)
+	s.forgetSettled(i)
 	c := s.call(i)
 	event.Type, event.Attempt = CallReturned, c.attempts
 	if event.Error != nil {
@@ -511,35 +503,35 @@ func (s *scheduler) tellResult(i int32, res *tool.Result) {
 	if !s.tellsReturned(i) {
 		return
 	}
-	s.settlesAnew(i)
+	s.forgetSettled(i)
 	c := s.call(i)
 	e := s.callEvent(CallReturned, "")
 	e.Value, e.Outcome, e.Attempt, e.Usage, e.Cached = res.Value, res.Outcome, c.attempts, c.used(), res.Cached
 	s.sendCall(i, e)
 }
 
-// settlesAnew forgets what a call had come to: it comes to something else, of which the
+// forgetSettled forgets the recorded status of a call, since the call will end in a way that the
 // record does not know. The caller holds mu.
-func (s *scheduler) settlesAnew(i int32) {
+func (s *scheduler) forgetSettled(i int32) {
 	if past := s.pastOf(i); past != nil {
 		past.Settled = ""
 	}
 }
 
-// tellsReturned reports whether what came of a call is told. It is not when it came to no
-// call: it will come to the same again.
+// tellsReturned reports whether the result or failure of a call is an event. It is not if its tool
+// was not called: a resumed run finds it again.
 func (s *scheduler) tellsReturned(i int32) bool {
-	if !s.tells() || s.call(i).params == nil {
+	if !s.hasListener() || s.call(i).params == nil {
 		return false
 	}
 	return s.prog().Calls[i].Result == nil || s.opts.OnCallDone != nil
 }
 
-// tells reports whether anybody listens to events.
-func (p *pool) tells() bool { return p.opts.Record != nil || p.opts.OnEvent != nil }
+// hasListener reports whether anybody listens to events.
+func (p *pool) hasListener() bool { return p.opts.Record != nil || p.opts.OnEvent != nil }
 
-// answered returns the answer that the record has to a question; it is used once. heard reports
-// that an event says so: it was not given while nobody ran the run.
+// answered returns the recorded answer to a question, once. heard reports that an event has it;
+// otherwise it was given while no process ran the run.
 func (t *trail) answered(q *Question) (a *Answer, heard bool) {
 	if t == nil || t.past == nil || t.past.Answer == nil || t.past.Asked.Kind != q.Kind || t.past.Asked.Digest != q.Digest {
 		return nil, false
@@ -548,7 +540,7 @@ func (t *trail) answered(q *Question) (a *Answer, heard bool) {
 	return a, t.past.heard
 }
 
-// dropAnswer forgets an answer to a question of this kind.
+// dropAnswer drops a recorded answer to a question of this kind.
 func (t *trail) dropAnswer(kind QuestionKind) {
 	if t.asked(kind) {
 		past := *t.past
@@ -557,8 +549,8 @@ func (t *trail) dropAnswer(kind QuestionKind) {
 	}
 }
 
-// answers returns the number of answers in the record to questions about the call. It leaves out an
-// answer that has not been acted on yet, since the question is made again to take it.
+// answers returns the number of recorded answers to questions about the call. It leaves out an
+// answer that has not been acted on yet, since the question is asked again to take it.
 func (t *trail) answers() int {
 	switch {
 	case t == nil || t.past == nil:
@@ -569,8 +561,8 @@ func (t *trail) answers() int {
 	return t.past.Answers
 }
 
-// outdated says what has changed since a person allowed a call about which a question is asked
-// again; "" if nothing has, or nobody allowed it.
+// outdated says what has changed since a person allowed the call that a question is about; "" if
+// nothing has, or nobody allowed it.
 func (t *trail) outdated(q *Question) string {
 	if t == nil || t.past == nil || q.Kind != ApprovalQuestion {
 		return ""
@@ -591,7 +583,8 @@ func (t *trail) asked(kind QuestionKind) bool {
 	return t != nil && t.past != nil && t.past.Answer != nil && t.past.Asked.Kind == kind
 }
 
-// edit gives a call other params than the plan's. What the guard has said was of those before.
+// edit replaces the params of a call. What the guard said about the old ones does not count any
+// more.
 func (c *call) edit(params []byte) {
 	c.params, c.edited, c.allowed, c.admitted = params, true, nil, false
 	if c.trail != nil {
@@ -599,8 +592,8 @@ func (c *call) edit(params []byte) {
 	}
 }
 
-// keep appends an event to the record and reports its number; 0 is of one that is not kept.
-// The caller holds mu.
+// keep appends an event to the record and returns its number; 0 if the event is not kept. The
+// caller holds mu.
 func (p *pool) keep(e *Event) int64 {
 	if p.opts.Record == nil || p.opts.Replay || e.Replayed || e.Type == CallReady || e.Type == CallProgress {
 		return 0
@@ -608,7 +601,8 @@ func (p *pool) keep(e *Event) int64 {
 	return p.opts.Record.Append(e)
 }
 
-// sync returns when an event is on disk. When it never will be, the run ends.
+// sync returns when an event is on disk. If it never will be, sync ends the run and returns an
+// error.
 func (p *pool) sync(seq int64) error {
 	if seq == 0 {
 		return nil
@@ -623,14 +617,14 @@ func (p *pool) sync(seq int64) error {
 	return p.err
 }
 
-// waitsFor reports whether a tool is called only when the start of the attempt, the event of
-// this number, is on disk: it may change the world.
+// waitsFor reports whether a tool may only be called when the start of the attempt, which is the
+// event of this number, is on disk, since the tool may change the world.
 func waitsFor(e *tool.Effects, seq int64) bool {
 	return seq != 0 && e.Pure != tool.Yes && e.ReadOnly != tool.Yes
 }
 
-// intend returns when the start of an attempt, which is nil for calls that run themselves, is
-// on disk, and its time begins. When it can't be kept the tool is not called.
+// intend returns when the start of an attempt is on disk, and starts its clock; the attempt is nil
+// for calls that run themselves. If the start can't be kept, it cancels the call and returns false.
 func (s *scheduler) intend(i int32, seq int64, a *attempt) bool {
 	err := s.sync(seq)
 	s.mu.Lock()
@@ -663,8 +657,8 @@ func (s *scheduler) inRecord(i int32, e *Event) bool {
 	return e.Type == Written || e.Type == Warned
 }
 
-// content returns the digest of what makes a call the same as another: its tool, the activity that
-// it picks, its params, what its tool sees of the whiteboard, and the documents that it runs.
+// content returns the digest by which calls are the same or not: of the tool, the activity that it
+// picks, the params, what the tool sees of the whiteboard, and the documents that the call runs.
 func (s *scheduler) content(p *compile.Call, params []byte) string {
 	parts := [][]byte{[]byte(p.Source.Tool), canonical(params), canonical(s.scopes(p, false))}
 	if p.Target.Picked {
@@ -677,13 +671,13 @@ func (s *scheduler) content(p *compile.Call, params []byte) string {
 	return content
 }
 
-// fallbackContent returns the digest of what makes a fallback the same as another.
+// fallbackContent returns the digest by which fallbacks are the same or not.
 func fallbackContent(f *compile.Fallback, params []byte) string {
 	return digest([]byte(f.Tool.Definition.Name), []byte(f.Target.Name), canonical(params))
 }
 
-// documents returns the digest of the text of a document and of those that it delegates to, and of
-// what runs their calls: the plan may define tools that they call.
+// documents returns the digest of the text of a document, of the documents that it delegates to,
+// and of what runs their calls: the plan may define tools that they call.
 func (p *pool) documents(doc *compile.Program) string {
 	if known, ok := p.texts.Load(doc); ok {
 		return known.(string)
@@ -700,33 +694,34 @@ func (p *pool) documents(doc *compile.Program) string {
 	return sum
 }
 
-// boardDigest returns the digest of the whiteboards of a run. Its output follows from them if it
-// completed; of a run that was stopped the record does not know whether it would have.
+// boardDigest returns the digest of the whiteboards of a run. The output is no part of it: it
+// follows from the whiteboards if the run completed, and a replay of a run that was stopped does
+// not know whether it would have completed.
 func (p *pool) boardDigest(res *Result) string {
 	return digest(append(board(res.State, res.Data, res.Kinds), p.boards[:])...)
 }
 
-// addBoard adds the whiteboard of an instance to the digest of all, whatever order they
-// end in. The caller holds mu.
+// addBoard adds the whiteboard of an instance to the combined digest, which does not depend on the
+// order in which instances end. The caller holds mu.
 func (p *pool) addBoard(r *InstanceResult) {
 	if p.opts.Record == nil || r.State == nil {
 		return
 	}
 	sum, err := hex.DecodeString(digest(append(board(r.State, r.Data, r.Kinds), []byte(r.Name))...))
 	if err != nil {
-		panic(err) // it was made so
+		panic(err) // digest returns hexadecimal
 	}
 	p.mergeBoard(sum)
 }
 
-// mergeBoard adds digests of whiteboards.
+// mergeBoard adds a digest to the combined digest of whiteboards.
 func (p *pool) mergeBoard(sum []byte) {
 	for i := range p.boards {
 		p.boards[i] ^= sum[i]
 	}
 }
 
-// board returns a whiteboard in parts.
+// board returns the parts of a whiteboard, in a fixed order.
 func board(state, data json.RawMessage, kinds map[string]json.RawMessage) [][]byte {
 	parts := [][]byte{state, data}
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {

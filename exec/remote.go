@@ -11,14 +11,13 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// What follows is for engines that make the attempts of a Stepper in other processes: an attempt
-// and what came of it, as text. As in a History, values are strings, so that nothing on the way
-// re-encodes them.
+// This file encodes attempts and their results, for engines that make the attempts of a Stepper in
+// other processes. As in a History, values are strings, so that nothing on the way re-encodes them.
 
-// attemptVersion is that of the texts of attempts and of what came of them.
+// attemptVersion is the version of the JSON of attempts, parts and their results.
 const attemptVersion = 1
 
-// storedAttempt has what a process that has the same program can't know of an attempt.
+// storedAttempt holds what a process that has the same program can't know about an attempt.
 type storedAttempt struct {
 	Version    int           `json:"version"`
 	ID         string        `json:"id"`
@@ -35,7 +34,7 @@ type storedAttempt struct {
 	Seed       uint64        `json:"seed"`
 }
 
-// MarshalJSON writes the attempt without what the program has of it. ReadAttempt reads it.
+// MarshalJSON writes the attempt without what the program has. ReadAttempt reads it.
 func (a *Attempt) MarshalJSON() ([]byte, error) {
 	r := a.Request
 	return json.Marshal(storedAttempt{
@@ -44,8 +43,8 @@ func (a *Attempt) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// ReadAttempt reads the text of an attempt. The program must be the one of the Stepper, or one that
-// was compiled of the same texts; the activities are those of prog.
+// ReadAttempt reads an attempt from its JSON. The program must be the one of the Stepper, or one
+// that was compiled from the same texts; the attempt calls its activities.
 func ReadAttempt(prog *compile.Program, text []byte) (*Attempt, error) {
 	var s storedAttempt
 	if err := json.Unmarshal(text, &s); err != nil {
@@ -74,7 +73,8 @@ func ReadAttempt(prog *compile.Program, text []byte) (*Attempt, error) {
 	}, nil
 }
 
-// readable returns an error for the text of a version that this program does not read.
+// readable returns an error if this program does not read JSON of this version. what names the JSON
+// in the error.
 func readable(what string, version int) error {
 	if version < 1 || version > attemptVersion {
 		return fmt.Errorf("exec: the %s has version %d, and this program reads versions up to %d; use a newer one", what, version, attemptVersion)
@@ -127,7 +127,7 @@ type storedError struct {
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
 }
 
-// MarshalJSON writes what came of an attempt in the newest version.
+// MarshalJSON writes the result of an attempt in the newest version.
 func (m Made) MarshalJSON() ([]byte, error) {
 	r := &m.Result
 	s := storedMade{Version: attemptVersion, Value: textOf(r.Value), Outcome: r.Outcome, Usage: r.Usage, Cached: r.Cached}
@@ -141,11 +141,11 @@ func (m Made) MarshalJSON() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// UnmarshalJSON reads what came of an attempt, in any version that there has been.
+// UnmarshalJSON reads the result of an attempt, in any version that there has been.
 func (m *Made) UnmarshalJSON(text []byte) error {
 	var s storedMade
 	if err := json.Unmarshal(text, &s); err != nil {
-		return fmt.Errorf("exec: what came of the attempt can't be read: %w", err)
+		return fmt.Errorf("exec: the result of the attempt can't be read: %w", err)
 	}
 	if err := readable("answer", s.Version); err != nil {
 		return err

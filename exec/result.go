@@ -12,9 +12,9 @@ import (
 // Status is the state of a run or of a call (execution §1, cli).
 type Status string
 
-// The statuses. A run is Running, then Completed, Failed, Paused, Rejected or
-// Cancelled; when it ended badly and is to be undone it is Undoing, then Undone or UndoneInPart.
-// The others are of calls only.
+// The statuses. A run is Running, then Completed, Failed, Paused, Rejected or Cancelled; if it
+// ended badly and is to be undone it is Undoing, then Undone or UndoneInPart. The others are of
+// calls only.
 const (
 	Pending   Status = "pending"
 	Ready     Status = "ready"
@@ -28,13 +28,13 @@ const (
 	Paused    Status = "paused"
 	Rejected  Status = "rejected"
 
-	Undoing      Status = "undoing"      // what it did is being taken back, or is to be: Reason says why
+	Undoing      Status = "undoing"      // what it did is being undone, or is to be: Reason says why
 	Undone       Status = "undone"       // nothing of what it did stands
 	UndoneInPart Status = "undoneInPart" // some of what it did stands
 )
 
-// Failure is why a call failed: the error object of plan-language §4, without
-// what its place says.
+// Failure says why a call failed. It is the error object of plan-language §4 without the tool, the
+// call and the attempts.
 type Failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -49,7 +49,7 @@ func (f *Failure) String() string {
 }
 
 // CallResult is the result of a call. In its JSON the members that the command line promises are
-// always there, null when there is nothing (cli, "JSON shapes").
+// always there, and null if there is no value (cli, "JSON shapes").
 type CallResult struct {
 	ID        string     `json:"id"`
 	Instance  string     `json:"instance,omitempty"` // that it worked on
@@ -70,7 +70,7 @@ type CallResult struct {
 	Runs     []SubRun `json:"runs,omitempty"`
 	MoreRuns int      `json:"moreRuns,omitempty"`
 
-	Result json.RawMessage `json:"-"` // what it gave; nil when it gave nothing
+	Result json.RawMessage `json:"-"` // the result of its tool; nil if there is none
 }
 
 // MarshalJSON returns the call in the shape of cli, "JSON shapes".
@@ -112,8 +112,8 @@ type Result struct {
 	// is paused for another plan (execution §2).
 	Questions []*Question `json:"-"`
 	Replan    bool        `json:"-"`
-	// Digest is that of the whiteboard at the end, with those of all instances (hexadecimal
-	// SHA-256), for replays to compare; "" without a record.
+	// Digest is the SHA-256, in hexadecimal, of the final whiteboard together with those of all
+	// instances, for replays to compare; "" without a record.
 	Digest string `json:"-"`
 	// Err is a *RecordError when the record could not be written, a *PanicError when exec or a
 	// hook panicked; else nil.

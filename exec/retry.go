@@ -15,8 +15,8 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// attemptFailed decides what follows a failed attempt: another one, the
-// fallback, or the failure of the call (execution §2). It reports as perform does.
+// attemptFailed decides what follows a failed attempt: another one, the fallback, or the failure of
+// the call (execution §2). It returns what perform returns.
 func (s *scheduler) attemptFailed(i int32, err error) bool {
 	p := &s.prog().Calls[i]
 	f := failureOf(err, "error")
@@ -38,11 +38,11 @@ func (s *scheduler) attemptFailed(i int32, err error) bool {
 		s.tryLater(i, f, workOf(te), wait)
 		return true
 	}
-	return s.fallBack(i, p, f, workOf(te))
+	return s.fallBackOrFail(i, p, f, workOf(te))
 }
 
-// tryLater puts a call off until its next attempt. When the run is stopping there
-// is none, and what would have come of it nobody knows: the call is cancelled.
+// tryLater puts a call off until its next attempt. If the run is stopping there is no next attempt,
+// and the call is cancelled, since its outcome is not known.
 func (s *scheduler) tryLater(i int32, f *Failure, w Work, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,8 +63,9 @@ const (
 	retryDelay    = 100 * time.Millisecond
 	retryFactor   = 2
 	retryMaxDelay = 30 * time.Second
-	// mostRetryAfter is the longest that a tool may ask to be left alone; for one that
-	// asks for more, the failure stands.
+	// mostRetryAfter is the longest that a tool may ask to wait for the next attempt
+	// (tool.Error.RetryAfter), unless the maximum delay of the retry is longer. If it asks for
+	// more, the failure stands.
 	mostRetryAfter = 10 * time.Minute
 )
 
@@ -75,7 +76,7 @@ func (s *scheduler) retry(i int32, p *compile.Call, f *Failure, te *tool.Error) 
 }
 
 // nextAttempt decides whether there is another attempt after the n-th failed, and how long to wait
-// for it: exponential backoff with full jitter, and no sooner than the tool said.
+// for it: exponential backoff with full jitter, but at least as long as the tool asks.
 func nextAttempt(r *lang.Retry, n int, code string, te *tool.Error, seed uint64) (time.Duration, bool) {
 	if r == nil || n > r.Max || te != nil && te.Permanent || len(r.On) > 0 && !slices.Contains(r.On, code) {
 		return 0, false
@@ -130,9 +131,9 @@ func uncertainty(f *Failure) *Failure {
 	return &Failure{uncertainCode, fmt.Sprintf("%s: %s%s%s", f.Code, f.Message, mayHaveWorked, notCalledAgain)}
 }
 
-// uncertain asks what to do with a call that may have done its work and may not be called again
-// unasked, or ends it. If the run has failed, the question is left to whoever resumes it. why is a
-// failure that uncertainty or lossOf returned.
+// uncertain asks what to do with a call that may have done its work and must not be called again
+// unasked, or ends it. If the run has failed, the call fails, and whoever resumes the run is asked.
+// why is a failure that uncertainty or lossOf returned.
 func (s *scheduler) uncertain(i int32, why *Failure) {
 	s.doubt(i, "its answer was lost: "+strings.TrimSuffix(why.Message, mayHaveWorked+notCalledAgain), why, WorkUnknown)
 }
@@ -168,8 +169,8 @@ func (s *scheduler) failedInDoubt(i int32, f *Failure, w Work) {
 	}
 }
 
-// declined returns the failure of a call that may have done its work, after somebody said that it
-// is not called again.
+// declined returns the failure of a call that may have done its work, when the answer is not to
+// call it again.
 func declined(why *Failure, answer Answer) *Failure {
 	said := "a person said not to call it again"
 	switch {
@@ -181,7 +182,7 @@ func declined(why *Failure, answer Answer) *Failure {
 	return &Failure{why.Code, strings.TrimSuffix(why.Message, notCalledAgain) + ", and " + said}
 }
 
-// cancelled ends a call that was stopped with the run.
+// cancelled ends a call that was stopped together with the run.
 func (s *scheduler) cancelled(i int32, f *Failure) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,8 +201,8 @@ func (s *scheduler) cancelled(i int32, f *Failure) {
 	s.release(i, false)
 }
 
-// workOf returns the work of an attempt that failed with an error of its tool; nil stands for
-// another error.
+// workOf returns the work of an attempt that failed with this error of its tool, which is nil for
+// any other error.
 func workOf(te *tool.Error) Work {
 	if te != nil && te.Uncertain {
 		return WorkUnknown
@@ -209,7 +210,8 @@ func workOf(te *tool.Error) Work {
 	return ""
 }
 
-// failureOf returns an error as a failure; errors that are not a tool's get the code.
+// failureOf returns the failure for an error. It has the given code if the error is not that of a
+// tool.
 func failureOf(err error, code string) *Failure {
 	var te *tool.Error
 	if errors.As(err, &te) {

@@ -25,8 +25,8 @@ const (
 	DefaultMaxRevisions = 3
 )
 
-// Run runs a program to its end and reports the outcome. The error is only
-// for runs that could not start. A nil Options is the default.
+// Run runs a program to its end and returns the outcome. It returns an error only if the run could
+// not start. A nil Options is the default.
 func Run(ctx context.Context, prog *compile.Program, opts *Options) (*Result, error) {
 	h, err := prepare(ctx, prog, opts)
 	if err != nil {
@@ -35,8 +35,8 @@ func Run(ctx context.Context, prog *compile.Program, opts *Options) (*Result, er
 	return h.l.run(), nil
 }
 
-// Events runs a program and yields what happens, in order, until the run has
-// finished; whoever stops early cancels the run. The error, if any, comes alone.
+// Events runs a program and yields what happens, in order, until the run has finished. Stopping the
+// iteration early cancels the run. If the run could not start, the iterator yields only the error.
 func Events(ctx context.Context, prog *compile.Program, opts *Options) iter.Seq2[*Event, error] {
 	return func(yield func(*Event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -66,7 +66,7 @@ func Events(ctx context.Context, prog *compile.Program, opts *Options) iter.Seq2
 	}
 }
 
-// Handle is a run that goes on. Its methods may be called by any goroutine.
+// Handle is a run under way. Its methods may be called by any goroutine.
 type Handle struct {
 	s      *scheduler
 	l      *local
@@ -74,8 +74,8 @@ type Handle struct {
 	result *Result
 }
 
-// Start starts a program and returns at once. The error is only for runs that
-// could not start: the program has errors, or a hook refused it.
+// Start starts a program and returns at once. It returns an error only if the run could not start:
+// the program has errors, or a hook refused it.
 func Start(ctx context.Context, prog *compile.Program, opts *Options) (*Handle, error) {
 	h, err := prepare(ctx, prog, opts)
 	if err != nil {
@@ -89,7 +89,7 @@ func Start(ctx context.Context, prog *compile.Program, opts *Options) (*Handle, 
 	return h, nil
 }
 
-// prepare makes a run that has not begun.
+// prepare makes a run, and does not begin it.
 func prepare(ctx context.Context, prog *compile.Program, opts *Options) (*Handle, error) {
 	if err := runnable(prog, nil); err != nil {
 		return nil, err
@@ -131,8 +131,8 @@ func prepare(ctx context.Context, prog *compile.Program, opts *Options) (*Handle
 	return h, nil
 }
 
-// runnable says why a program can't run: it has errors, or calls that nothing
-// runs (see compile.Options.Run).
+// runnable returns an error if a program can't run: it has errors, or calls that nothing runs (see
+// compile.Options.Run).
 func runnable(prog *compile.Program, seen map[*compile.Program]bool) error {
 	if prog == nil {
 		return errors.New("exec: no program")
@@ -140,7 +140,7 @@ func runnable(prog *compile.Program, seen map[*compile.Program]bool) error {
 	if seen[prog] {
 		return nil
 	}
-	if seen != nil { // as it is from the first delegate on
+	if seen != nil { // nil until the first delegate
 		seen[prog] = true
 	}
 	if err := prog.Err(); err != nil {
@@ -169,10 +169,9 @@ func (h *Handle) Wait() *Result {
 	return h.result
 }
 
-// Extend goes on with a longer program, of which the one that runs is the
-// beginning: the calls that there were keep their places (see compile.Stream). What is
-// ready among the new ones starts at once. It is for runs that were started with
-// Options.Open; last says that no more will come. It costs the size of the program.
+// Extend replaces the program by a longer one that begins with the calls of the one that runs (see
+// compile.Stream). New calls that are ready start at once. The run must have been started with
+// Options.Open; last says that no more calls will come. It takes time linear in the program.
 func (h *Handle) Extend(prog *compile.Program, last bool) error {
 	if err := runnable(prog, nil); err != nil {
 		return err
@@ -180,7 +179,7 @@ func (h *Handle) Extend(prog *compile.Program, last bool) error {
 	return h.s.extend(prog, last)
 }
 
-// extend goes on with a longer program that can run.
+// extend does what Extend does, for a program that can run.
 func (s *scheduler) extend(prog *compile.Program, last bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -206,14 +205,14 @@ func (s *scheduler) extend(prog *compile.Program, last bool) error {
 	return nil
 }
 
-// Replan ends the run for another plan, for this reason: nothing new starts, and when the
-// running calls have ended it is paused, as with the strategy Replan. A run that has ended, or
-// ends, is left alone.
+// Replan ends the run so that it can continue with another plan: nothing new starts, and when the
+// running calls have ended the run is paused with this reason, as with the strategy Replan. It does
+// nothing if the run has ended or is ending.
 func (h *Handle) Replan(reason string) {
 	h.s.pauseForPlan(reason)
 }
 
-// pauseForPlan ends the run for another plan.
+// pauseForPlan does what Replan does.
 func (s *scheduler) pauseForPlan(reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,10 +227,10 @@ func (s *scheduler) pauseForPlan(reason string) {
 // ID returns the run's id.
 func (h *Handle) ID() string { return h.s.opts.ID }
 
-// errMaxTime is why the context of a run that took too long is done.
+// errMaxTime is the cause of the context of a run that took too long.
 var errMaxTime = errors.New("over the time budget")
 
-// begin makes ready what waits for nothing.
+// begin starts the run: it makes the calls ready that wait for nothing.
 func (s *scheduler) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -245,7 +244,7 @@ func (s *scheduler) begin() {
 	s.checkIdle()
 }
 
-// emitBegin says that the run begins, or goes on. The caller holds mu.
+// emitBegin emits the event that the run starts or continues. The caller holds mu.
 func (s *scheduler) emitBegin() {
 	e := Event{Type: RunStarted, Status: Running, Revision: s.opts.Revision}
 	if s.pasts[""] != nil {
@@ -265,8 +264,8 @@ func (s *scheduler) interrupt() {
 	s.checkIdle()
 }
 
-// stopWithContext stops what a context that is done was for: the run, or what is below a
-// call. The caller holds mu.
+// stopWithContext stops the whole run if its context is done. Otherwise only a context below the
+// root is done, and it stops this scheduler. The caller holds mu.
 func (s *scheduler) stopWithContext() {
 	switch {
 	case s.root.ctx.Err() == nil:
@@ -282,11 +281,12 @@ func (s *scheduler) stopWithContext() {
 	}
 }
 
-// A CancelError is a cause of the end of a run's context that says why (context.WithCancelCause).
-// Unless Later is set, somebody cancelled the run, and under the strategy Undo it is undone.
+// A CancelError says why a run was cancelled: it is passed as the cause to the context of the run
+// (context.WithCancelCause). Unless Later is set, somebody cancelled the run, and under the
+// strategy Undo it is undone.
 type CancelError struct {
 	Reason string
-	Later  bool // nobody did: the run goes on later, and is not undone
+	Later  bool // nobody cancelled the run: it will be continued later, and is not undone
 }
 
 func (e *CancelError) Error() string {

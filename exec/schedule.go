@@ -8,12 +8,12 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// How calls come to run. Each node of the program's graph has a counter of what
-// it still waits for. When a call settles, the counters of what waits for it go down, and
-// what comes to zero is ready; a junction that comes to zero passes it on at once. The
-// ready calls are in a heap, and workers take them (worker.go): a chain runs in one goroutine,
-// calls that wait run side by side, and for calls that never wait hardly more goroutines are made
-// than there are processors.
+// How calls are scheduled. Each node of the program's graph has a counter of the nodes that it
+// still waits for. When a call settles, the counters of its successors go down. A call whose
+// counter reaches zero is ready; a junction whose counter reaches zero counts down its own
+// successors at once. The ready calls are in a heap, and workers take them (worker.go): a chain
+// runs in one goroutine, calls that wait run side by side, and for calls that never wait hardly
+// more goroutines are made than there are processors.
 //
 // A write waits, outside any slot, until the earlier calls that may write what
 // it overlaps have settled (plan-language §6).
@@ -24,9 +24,10 @@ type entry struct {
 	i int32
 }
 
-// before orders the calls that are ready. What was begun is finished first: deeper
-// schedulers come before those above them, older ones before younger; of one, the longest way
-// below first, then by place.
+// before orders the calls that are ready. What was begun is finished first: calls of deeper
+// schedulers come before those of schedulers above them, and calls of older schedulers before those
+// of younger ones. Within one scheduler, the call with the longest way below it comes first, then
+// the earlier call.
 func (a entry) before(b entry) bool {
 	switch {
 	case a.s == b.s:
@@ -56,7 +57,8 @@ func newToolLimit(l tool.Limits) *toolLimit {
 	return t
 }
 
-// push makes a call ready, unless it is held until no more calls come: count finds it then.
+// push makes a call ready, unless Options.Hold makes it wait until no more calls come; count then
+// finds it.
 func (s *scheduler) push(i int32) {
 	if s.open && s.opts.Hold != nil && s.opts.Hold(&s.prog().Calls[i]) {
 		return
@@ -67,7 +69,7 @@ func (s *scheduler) push(i int32) {
 	s.enqueue(i)
 }
 
-// enqueue lets a call that is ready wait for a slot.
+// enqueue makes a ready call wait for a slot.
 func (s *scheduler) enqueue(i int32) {
 	s.waiting++
 	s.ready.push(entry{s, i})
@@ -104,14 +106,15 @@ func (p *pool) take() (entry, bool) {
 }
 
 // full reports whether the params of the attempts under way have as many bytes as all results of
-// the run may have: then no other call starts until one of them is answered.
-func (p *pool) full() bool { return p.active > 0 && int64(p.flying) >= p.opts.MaxBytes }
+// the run may have. No other call then starts until one of the attempts is answered.
+func (p *pool) full() bool { return p.active > 0 && int64(p.paramBytes) >= p.opts.MaxBytes }
 
-// inTurn reports whether a sequential run waits for the next attempt of a call:
-// nothing overtakes it.
+// inTurn reports whether a sequential run waits for the next attempt of a call, which no other call
+// may overtake.
 func (p *pool) inTurn() bool { return p.opts.Schedule == Sequential && p.timed > 0 }
 
-// admit takes a place of the call's tool; without one the call waits for it.
+// admit takes a place for a call within the limits of its tool. If there is none, it makes the call
+// wait for one and returns false.
 func (s *scheduler) admit(i int32) bool {
 	t := s.tools[s.prog().Calls[i].Target]
 	if t == nil || s.known(i) {
@@ -184,13 +187,14 @@ func (s *scheduler) after(i int32, wait time.Duration) {
 	})
 }
 
-// release gives back what a call held while it ran. The caller holds mu.
+// release gives back the slot of a call, and what else the call held while it ran. The caller holds
+// mu.
 func (s *scheduler) release(i int32, ok bool) {
 	s.active--
 	s.unhold(i, ok)
 }
 
-// unhold gives back what a call held beside a slot. The caller holds mu.
+// unhold gives back what a call holds besides its slot. The caller holds mu.
 func (s *scheduler) unhold(i int32, ok bool) {
 	s.unadmit(i)
 	if c := s.call(i); c.slot != nil {

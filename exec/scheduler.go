@@ -20,16 +20,16 @@ type scheduler struct {
 	now   atomic.Pointer[table]
 	board *state.Whiteboard
 	lineage
-	template *instances // of the root of one; nil for all others
+	template *instances // set in the root of a template; nil in all others
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	bytes  atomic.Int64 // of values, on its whiteboard
+	bytes  atomic.Int64 // of values on its whiteboard
 
 	// mu guards the rest.
 	open    bool      // more calls may come
-	starts  countdown // to when calls may start
-	commits countdown // to when they may write
+	starts  countdown // until calls may start
+	commits countdown // until calls may write
 	freed   []int32   // room for the calls that a settled one frees
 	rank    []float64
 	traffic
@@ -39,16 +39,16 @@ type scheduler struct {
 
 // traffic counts the work that a scheduler has under way, which keeps it from ending.
 type traffic struct {
-	waiting int             // calls that are ready: for a slot, or a place of their tool
-	busy    int             // calls that are brought on, or whose answer is awaited
-	asking  int             // calls that somebody is asked about
+	waiting int             // number of ready calls that wait for a slot, or for a place of their tool
+	busy    int             // number of calls that are being advanced, or whose answer is awaited
+	asking  int             // number of calls that a person is being asked about
 	timers  map[int32]timer // of calls that wait for a retry or their rate
 	subs    []*scheduler    // that run below it
-	stalled int             // of subs: those that only a person can bring on
-	stuck   bool            // it is one of those
+	stalled int             // number of subs that can only go on when a person answers
+	stuck   bool            // it is one of those of its parent
 }
 
-// quiet reports whether nothing goes on but what a ready call or a person may begin.
+// quiet reports whether nothing goes on, except what a ready call or a person may begin.
 func (t *traffic) quiet() bool {
 	return t.busy == 0 && t.asking == 0 && len(t.timers) == 0 && len(t.subs) == t.stalled
 }
@@ -56,11 +56,11 @@ func (t *traffic) quiet() bool {
 // ending says why and how a scheduler ends.
 type ending struct {
 	stopped  stop
-	above    bool        // it was stopped by one above it
-	failedAt state.Place // of the first call that failed and aborted a run in a run; 0 is none
+	above    bool        // it was stopped by a scheduler above it
+	failedAt state.Place // of the first call that aborted a run below the root; 0 is none
 	lost     bool        // the outcome of a call is not known
-	called   bool        // a person called the run off; of the root
-	undo     bool        // a call failed that says that the run is undone
+	called   bool        // a person called the run off; set in the root
+	undo     bool        // a call failed with the strategy Undo
 	closed   bool        // it has come to its end
 }
 
@@ -68,7 +68,7 @@ type ending struct {
 type lineage struct {
 	parent   *scheduler // nil is the root
 	at       int        // its index in subs of parent
-	number   int64      // in the order in which they were made
+	number   int64      // schedulers are numbered as they are made
 	depth    int
 	instance string
 	prefix   string // of the paths of its calls
@@ -111,23 +111,23 @@ type call struct {
 	result []byte
 
 	written []compile.Write // what was applied
-	path    string          // as events have it; "" until there is one
+	path    string          // in events; "" until there is an event
 
 	outcome    int32 // the alternative that was written; -1 is none
-	lostInside bool  // it delegates, and failed with a call that may have done its work
-	permanent  bool  // it delegates, and would fail again
-	undoes     bool  // it delegates, and failed with a call that says that the run is undone
+	lostInside bool  // it delegates, and a call that failed in its document may have done its work
+	permanent  bool  // it delegates and failed, and would fail again
+	undoes     bool  // it delegates, and a call in its document failed with the strategy Undo
 	edited     bool  // a person or a hook changed its params
 	consent
 	admitted    bool        // the guard lets it start
-	ticket      bool        // its rate lets it start
+	ticket      bool        // the rate limit of its tool lets it start
 	parked      *writing    // waits for earlier writers
 	params      []byte      // resolved and valid
-	fallbackFor *Failure    // its fallback is next: why
-	trail       *trail      // in the record; nil when nothing is kept
+	fallbackFor *Failure    // why its fallback comes next; nil if it does not
+	trail       *trail      // its link to the record; nil if nothing is kept
 	slot        Slot        // of the limiter
-	limited     *toolLimit  // holds a place of its tool
-	spent       *tool.Usage // by its last attempt, and not told yet
+	limited     *toolLimit  // the limit within which it holds a place; nil is none
+	spent       *tool.Usage // usage of its last attempt; nil if an event has it
 	sub         *delegation
 }
 
@@ -148,7 +148,7 @@ func newRoot(ctx context.Context, prog *compile.Program, board *state.Whiteboard
 	return s
 }
 
-// enter begins a scheduler below its parent. The caller holds mu.
+// enter adds a scheduler to its parent and begins it. The caller holds mu.
 func (s *scheduler) enter() {
 	p := s.parent
 	s.made++
@@ -160,8 +160,8 @@ func (s *scheduler) enter() {
 	s.checkIdle()
 }
 
-// publish makes a program the one that runs. The calls that the one before had
-// are its first ones. The caller holds mu, or is alone.
+// publish makes prog the program that runs. Its first calls are those of the program before, and
+// keep their state. The caller holds mu, or is alone.
 func (s *scheduler) publish(prog *compile.Program) {
 	t := &table{prog: prog, calls: make([]*call, len(prog.Calls))}
 	had := 0
@@ -191,22 +191,22 @@ func (s *scheduler) count() {
 	}
 }
 
-// What stands in an id is kept apart from what paths are made of.
+// These escape the characters in ids that separate the parts of paths.
 var (
 	idEscapes   = strings.NewReplacer("~", "~0", "/", "~1", "[", "~2", "#", "~3")
 	idUnescapes = strings.NewReplacer("~0", "~", "~1", "/", "~2", "[", "~3", "#")
 )
 
-// path returns the call's path (see Event): the name of the call in events, in the record and
-// in questions.
+// path returns the call's path (see Event), which is its name in events, in the record and in
+// questions.
 func (s *scheduler) path(i int32) string { return s.prefix + idEscapes.Replace(s.prog().Calls[i].ID) }
 
-// stemOf returns the call's path without the attempts of those that lead to it: the name under
-// which keys and seeds are made, so that another attempt makes the same ones.
+// stemOf returns the call's path without the attempts of the calls that lead to it. Keys and seeds
+// are made from it, so that another attempt makes the same ones.
 func (s *scheduler) stemOf(i int32) string { return s.stem + idEscapes.Replace(s.prog().Calls[i].ID) }
 
-// halt makes that nothing new starts, here and below; the first reason stays. The caller
-// holds mu.
+// halt stops new calls from starting, here and below. The first reason stays, except that any other
+// status replaces Paused. The caller holds mu.
 func (s *scheduler) halt(status Status, reason string) {
 	if s.stopped.status == "" || s.stopped.status == Paused && status != Paused {
 		s.stopped = stop{status, reason}
@@ -220,7 +220,7 @@ func (s *scheduler) halt(status Status, reason string) {
 	}
 }
 
-// haltFromAbove halts a scheduler in which nothing has happened. The caller holds mu.
+// haltFromAbove halts a scheduler because of something that happened above it. The caller holds mu.
 func (s *scheduler) haltFromAbove(status Status, reason string) {
 	if s.stopped.status == "" {
 		s.above = true
@@ -229,7 +229,7 @@ func (s *scheduler) haltFromAbove(status Status, reason string) {
 	s.checkIdle()
 }
 
-// callOffTimers makes that no call behind a place is tried again.
+// callOffTimers stops the timers of the calls behind a place, so that they are not tried again.
 func (s *scheduler) callOffTimers(behind state.Place) {
 	for i, t := range s.timers {
 		if state.Place(i+1) > behind {
@@ -240,10 +240,10 @@ func (s *scheduler) callOffTimers(behind state.Place) {
 	}
 }
 
-// abort applies the strategy of that name to a failed call. In the plan itself nothing new
-// starts (execution §2). In a run inside the run, which must not depend on the clock since
-// the one around it goes on, that holds for what stands behind the call in plan order: so
-// the call that fails it is the one that would if they ran one at a time. The caller holds mu.
+// abort applies the strategy Abort to a failed call. In the plan itself nothing new starts
+// (execution §2). In a run below the root only the calls behind the failed one in plan order are
+// stopped: the run around it goes on, so its outcome must not depend on timing, and the call that
+// fails it is the one that would if calls ran one at a time. The caller holds mu.
 func (s *scheduler) abort(p *compile.Call, why string) {
 	if s.parent == nil {
 		s.halt(Failed, why)
@@ -261,7 +261,7 @@ func (s *scheduler) abort(p *compile.Call, why string) {
 	}
 }
 
-// behind reports whether a call stands behind one that aborted its run.
+// behind reports whether a call stands, in plan order, behind one that aborted its run.
 func (e *ending) behind(i int32) bool { return e.failedAt > 0 && state.Place(i+1) > e.failedAt }
 
 // mayStart reports whether a call may still start.
@@ -285,8 +285,8 @@ func (s *scheduler) whole() bool {
 	return true
 }
 
-// abandonRunning gives up on the calls in a scheduler that was cancelled, and below it, so that it
-// comes to its end. The caller holds mu.
+// abandonRunning gives up on the running calls of a scheduler that was cancelled, and of those
+// below it, so that it ends. The caller holds mu.
 func (s *scheduler) abandonRunning() {
 	for _, sub := range slices.Clone(s.subs) {
 		sub.abandonRunning()
@@ -331,8 +331,8 @@ func (s *scheduler) abandonAll() {
 	}
 }
 
-// checkIdle ends a scheduler in which nothing goes on any more, or notes that only a
-// person can bring it on. The caller holds mu.
+// checkIdle ends a scheduler in which nothing goes on any more, or notes that it can only go on
+// when a person answers. The caller holds mu.
 func (s *scheduler) checkIdle() {
 	going := s.stopped.status == ""
 	if s.closed || !s.quiet() || going && s.open {
@@ -369,9 +369,9 @@ func (s *scheduler) awaits() bool {
 	return false
 }
 
-// leave takes a scheduler that has come to its end from its parent, and hands over what
-// became of it. Whoever takes it holds a slot, so that what follows from it comes
-// before anything else. The caller holds mu.
+// leave removes a scheduler that has ended from its parent, and passes its result to its owner. The
+// owner holds a slot for that, so that what follows comes before any other call. The caller holds
+// mu.
 func (s *scheduler) leave() {
 	p := s.parent
 	s.closed = true
@@ -394,6 +394,6 @@ func (s *scheduler) leave() {
 // PathOf returns the id of a call as a step of a path: see Event.
 func PathOf(id string) string { return idEscapes.Replace(id) }
 
-// CallID returns the id in a step of a path: what PathOf was given. Of a whole path it returns how
-// people are shown it, with all ids as they are written in plans.
+// CallID returns the id in a step of a path: it reverses PathOf. Given a whole path, it returns the
+// path as it is shown to people, with all ids as plans write them.
 func CallID(step string) string { return idUnescapes.Replace(step) }

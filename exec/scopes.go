@@ -9,8 +9,8 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// scopes returns what a call may see of the whiteboard, as of its place. held is whether the caller
-// holds mu.
+// scopes returns the parts of the whiteboard that a call may see, as of its place; nil if it has no
+// _scopes. held reports whether the caller holds mu.
 func (s *scheduler) scopes(p *compile.Call, held bool) json.RawMessage {
 	if !p.HasScopes {
 		return nil
@@ -33,7 +33,7 @@ func (s *scheduler) scopes(p *compile.Call, held bool) json.RawMessage {
 	view := json.RawMessage(`{}`)
 	for _, at := range seen {
 		view = place(view, at.path, at.value)
-		if !s.built(len(view), held) {
+		if !s.spendRoom(len(view), held) {
 			break
 		}
 	}
@@ -46,14 +46,14 @@ type sight struct {
 	value json.RawMessage
 }
 
-// bySegment orders elements by their indexes, so that those of a list come to their
-// places one after the other.
+// bySegment orders segments by index, then by name, so that the elements of a list are placed one
+// after the other.
 func bySegment(a, b state.Segment) int {
 	return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name))
 }
 
-// place puts a value at a path that names one place of a view. An element of a list
-// stands at its index, behind nulls: nothing is copied of those before it.
+// place puts a value at a path of a view. An element of a list keeps its index; elements before it
+// that the call may not see are null.
 func place(view json.RawMessage, path state.Path, v json.RawMessage) json.RawMessage {
 	for k, step := range path {
 		if step.Kind == state.Index && step.Index > 0 {

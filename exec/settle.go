@@ -22,14 +22,14 @@ type writing struct {
 	outcome int             // the alternative; -1 is none
 	value   json.RawMessage // its value
 	failure *Failure        // the call failed: this is written where the plan says
-	at      time.Time       // of the answer, when it is written at once; zero is not known
+	at      time.Time       // time of the answer, if it is written at once; else zero
 }
 
 // placeReader reads the whiteboard as of a call's place.
 type placeReader struct {
 	s      *scheduler
 	before state.Place
-	held   bool // whoever reads holds mu
+	held   bool // the reader holds mu
 }
 
 // Read implements compile.Reader (plan-language §5, Branches).
@@ -40,7 +40,7 @@ func (r *placeReader) Read(read *compile.Read) (json.RawMessage, compile.Presenc
 	return r.look(read)
 }
 
-// look reads one layer of the whiteboard: the global one, or that of an instance.
+// look reads one layer of the whiteboard: the global values, or those of an instance.
 func (r *placeReader) look(read *compile.Read) (json.RawMessage, compile.Presence) {
 	if v, ok := r.s.board.Read(read.Path, read.Since, r.before); ok {
 		return v, compile.Present
@@ -51,8 +51,8 @@ func (r *placeReader) look(read *compile.Read) (json.RawMessage, compile.Presenc
 	return nil, compile.Gone
 }
 
-// wrote reports whether one of the calls that a read is bound to wrote what
-// overlaps its path.
+// wrote reports whether one of the calls that a read is bound to wrote something that overlaps its
+// path.
 func (r *placeReader) wrote(read *compile.Read) bool {
 	s := r.s
 	if !r.held {
@@ -70,8 +70,8 @@ func (r *placeReader) wrote(read *compile.Read) bool {
 	return false
 }
 
-// succeed takes the result of a call: which outcome it is, and whether it is
-// what the definition says. Then it is written when its turn comes.
+// succeed takes the result of a call. It passes it to the hook, decides which outcome it is, checks
+// it against the definition, and writes it when its turn comes.
 func (s *scheduler) succeed(i int32, res tool.Result) {
 	p := &s.prog().Calls[i]
 	value, f := s.accept(i, p, res.Value)
@@ -83,14 +83,15 @@ func (s *scheduler) succeed(i int32, res tool.Result) {
 	s.accepted(i, p, res, false)
 }
 
-// accepted takes the result of a call as the hook has it, or as the record knows it.
+// accepted does what succeed does with a result that the hook has seen, or that comes from the
+// record.
 func (s *scheduler) accepted(i int32, p *compile.Call, res tool.Result, recorded bool) {
 	w, f := s.judge(p, &res)
-	if f != nil && !s.doubts(i, f) {
+	if f != nil && !s.tolerates(i, f) {
 		s.refused(i, f)
 		return
 	}
-	if !recorded && s.tells() {
+	if !recorded && s.hasListener() {
 		s.mu.Lock()
 		s.tellResult(i, &res)
 		s.mu.Unlock()
@@ -99,8 +100,8 @@ func (s *scheduler) accepted(i int32, p *compile.Call, res tool.Result, recorded
 }
 
 // takeAnswer does what dropped and succeed do, for runs without hooks, and takes the lock only
-// once: it prepares the answer before it knows whether anybody waits for it. It reports the
-// same as perform.
+// once: it prepares the answer before it knows whether anybody waits for it. It returns what
+// perform returns.
 func (s *scheduler) takeAnswer(a *attempt, res *tool.Result, by *worker) bool {
 	i := a.i
 	p := &s.prog().Calls[i]
@@ -108,7 +109,7 @@ func (s *scheduler) takeAnswer(a *attempt, res *tool.Result, by *worker) bool {
 	res.Value = value
 	var w writing
 	if f == nil {
-		if w, f = s.judge(p, res); f != nil && s.doubts(i, f) {
+		if w, f = s.judge(p, res); f != nil && s.tolerates(i, f) {
 			f = nil
 		}
 	}
@@ -134,7 +135,7 @@ func (s *scheduler) takeAnswer(a *attempt, res *tool.Result, by *worker) bool {
 	return true
 }
 
-// judge says which outcome a result is, and whether it is what the definition says.
+// judge decides which outcome a result is, and checks the result against the definition.
 func (s *scheduler) judge(p *compile.Call, res *tool.Result) (writing, *Failure) {
 	outcome, value, f := s.outcome(p, res.Outcome, res.Value)
 	if f == nil {
@@ -151,7 +152,7 @@ func (s *scheduler) accept(i int32, p *compile.Call, value json.RawMessage) (jso
 	if value == nil {
 		value = json.RawMessage("null")
 	}
-	s.built(len(value), false)
+	s.spendRoom(len(value), false)
 	if p.Result == nil {
 		compact, err := jsonscan.Compacting(value, jsonscan.Limits{})
 		if err != nil {
@@ -175,8 +176,8 @@ func (s *scheduler) accept(i int32, p *compile.Call, value json.RawMessage) (jso
 	return jsonscan.Compact(nil, changed), nil
 }
 
-// outcome returns the alternative that happened and the value that goes there; -1 when the call
-// writes nothing.
+// outcome returns the alternative that happened and the value to write there. The alternative is -1
+// if the call writes nothing.
 func (s *scheduler) outcome(p *compile.Call, name string, value json.RawMessage) (int, json.RawMessage, *Failure) {
 	switch n := len(p.Alternatives); {
 	case n == 0:
@@ -207,7 +208,7 @@ func alternatives(p *compile.Call) string {
 	return list
 }
 
-// checkResult validates a result against the definition and the call's _expect.
+// checkResult validates a result against the definition and against the call's _expect.
 func (s *scheduler) checkResult(p *compile.Call, outcome int, value json.RawMessage) *Failure {
 	if schema := p.ResultSchema(outcome); schema != nil {
 		if err := s.validate(schema, value); err != nil {
@@ -228,18 +229,18 @@ func (s *scheduler) checkResult(p *compile.Call, outcome int, value json.RawMess
 	return nil
 }
 
-// calledOff stands for a failure that is not known, as the run was called off while it was looked
-// for.
+// calledOff stands in for a failure that is not known, because the run was called off during a
+// validation.
 var calledOff = &Failure{Code: "cancelled", Message: "the run was cancelled while a value was validated"}
 
-// failed takes the failure of a call. It is handled when the plan says where its
-// error goes (plan-language §4); else the strategy applies.
+// failed ends a call with a failure. It is handled if the plan says where the error goes
+// (plan-language §4); otherwise the strategy applies.
 func (s *scheduler) failed(i int32, f *Failure) { s.failedAfter(i, f, "") }
 
 // refused fails a call whose tool returned a result that is not accepted.
 func (s *scheduler) refused(i int32, f *Failure) { s.failedAfter(i, f, WorkDone) }
 
-// failedAfter fails a call; w is the work of its last attempt.
+// failedAfter does what failed does; w is the work of the last attempt.
 func (s *scheduler) failedAfter(i int32, f *Failure, w Work) {
 	if f == calledOff {
 		s.cancelled(i, nil)
@@ -249,7 +250,7 @@ func (s *scheduler) failedAfter(i int32, f *Failure, w Work) {
 	s.conclude(i, writing{outcome: -1, failure: f})
 }
 
-// failedLost takes the failure of a call that may have done its work.
+// failedLost ends a call that may have done its work with a failure.
 func (s *scheduler) failedLost(i int32, f *Failure) {
 	s.tellReturned(i, Event{Error: f, Lost: true, Work: WorkUnknown})
 	s.conclude(i, writing{outcome: -1, failure: f})
@@ -268,8 +269,8 @@ func (s *scheduler) skip(i int32, reason string, byFailure bool) {
 	s.drain(queue, nil)
 }
 
-// conclude gives the call's slot back and applies its write: now, or when the
-// earlier calls that may write what it overlaps have settled.
+// conclude gives the call's slot back and applies its write: now, or when the earlier calls that
+// may write to an overlapping path have settled.
 func (s *scheduler) conclude(i int32, w writing) {
 	why := ""
 	if s.opts.OnCallEnd != nil {
@@ -289,21 +290,21 @@ func (s *scheduler) conclude(i int32, w writing) {
 	}
 }
 
-// park gives the call's slot back, and keeps its write when it has to wait. The caller holds
-// mu.
+// park gives the call's slot back. If its write has to wait, park keeps it and returns true. The
+// caller holds mu.
 func (s *scheduler) park(i int32, w writing) bool {
 	s.release(i, w.failure == nil)
 	if s.commits.free(i) {
 		return false
 	}
-	kept := w // which moves to the heap, and not every write
+	kept := w // only this copy moves to the heap
 	kept.at = time.Time{}
 	s.call(i).parked = &kept
 	s.spread(false)
 	return true
 }
 
-// drain applies parked writes whose turn has come, and those that follow.
+// drain applies parked writes whose turn has come, and those whose turn comes with them.
 func (s *scheduler) drain(queue []int32, by *worker) {
 	for len(queue) > 0 {
 		i := queue[len(queue)-1]
@@ -312,9 +313,9 @@ func (s *scheduler) drain(queue []int32, by *worker) {
 	}
 }
 
-// apply writes what a call gave, or its failure, and settles it. It appends to
-// queue the calls whose parked writes may follow; when there are none, the worker, which is
-// nil for other goroutines, takes its next call.
+// apply writes the result of a call, or its failure, and settles the call. It appends to queue the
+// calls whose parked writes may follow, and returns it. If that is empty, the worker takes its next
+// call; by is nil for other goroutines.
 func (s *scheduler) apply(i int32, w writing, queue []int32, by *worker) []int32 {
 	p := &s.prog().Calls[i]
 	var written []compile.Write
@@ -331,7 +332,7 @@ func (s *scheduler) apply(i int32, w writing, queue []int32, by *worker) []int32
 		if err != nil && calledOffBy(s.ctx, err) {
 			return s.leaveParked(i, w, queue, by)
 		}
-		if err != nil && !s.doubts(i, writeFailure(err)) {
+		if err != nil && !s.tolerates(i, writeFailure(err)) {
 			w = writing{outcome: -1, failure: writeFailure(err)}
 		}
 	}
@@ -369,13 +370,14 @@ func (s *scheduler) apply(i int32, w writing, queue []int32, by *worker) []int32
 	return queue
 }
 
-// calledOffBy reports whether a value was not judged because a context is done.
+// calledOffBy reports whether err means that a value was not judged because the context is done.
 func calledOffBy(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, ctx.Err())
 }
 
-// leaveParked leaves the write of a call undone, since the run was called off while it was checked.
-// What the call gave is in the record, so that a resumed run writes it. It reports as apply does.
+// leaveParked does not apply the write of a call, since the run was called off while the write was
+// checked. The result of the call is in the record, so that a resumed run writes it. It returns
+// what apply returns.
 func (s *scheduler) leaveParked(i int32, w writing, queue []int32, by *worker) []int32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -393,9 +395,9 @@ func (s *scheduler) leaveParked(i int32, w writing, queue []int32, by *worker) [
 	return queue
 }
 
-// writeAgain writes what a call wrote in another run, whose whiteboard is the initial one of this
-// one. What it appended to a list that still has it is not appended again. It returns where it
-// wrote.
+// writeAgain writes the result of a call that another run made, whose final whiteboard is the
+// initial one of this run. What it appended to a list that still has it is not appended again. It
+// returns where it wrote.
 func (s *scheduler) writeAgain(p *compile.Call, paths []compile.Write, value json.RawMessage) (written []compile.Write, err error) {
 	for _, w := range paths {
 		if s.hasStill(p, w.Path, value) {
@@ -409,8 +411,8 @@ func (s *scheduler) writeAgain(p *compile.Call, paths []compile.Write, value jso
 	return written, nil
 }
 
-// hasStill reports whether the list at a path has what a call appended to it in another run, and no
-// call of this run has made it another list.
+// hasStill reports whether the list at a path still has what the call appended to it in another
+// run: no call of this run has replaced the list.
 func (s *scheduler) hasStill(p *compile.Call, path state.Path, value json.RawMessage) bool {
 	if p.Method != state.Push && p.Method != state.Concat {
 		return false
@@ -433,14 +435,14 @@ func (s *scheduler) hasStill(p *compile.Call, path state.Path, value json.RawMes
 	return false
 }
 
-// elementsOf returns the elements of a list; none of what is no list.
+// elementsOf returns the elements of a list, and nil for any other value.
 func elementsOf(list json.RawMessage) (all []json.RawMessage) {
 	_ = json.Unmarshal(list, &all)
 	return all
 }
 
-// conclusion sets the status that a call ends with; it reports false when a person has
-// to say it. The caller holds mu.
+// conclusion sets the final status of a call. It returns false if a person has to decide. The
+// caller holds mu.
 func (s *scheduler) conclusion(i int32, c *call, p *compile.Call, handled bool) bool {
 	s.finished++
 	if c.failure == nil {
@@ -468,13 +470,13 @@ func (s *scheduler) conclusion(i int32, c *call, p *compile.Call, handled bool) 
 	return true
 }
 
-// strategyOf returns what to do when a call fails unhandled.
+// strategyOf returns the strategy for a call that fails unhandled.
 func (s *scheduler) strategyOf(p *compile.Call) Strategy {
 	own, ok := ParseStrategy(p.OnFailure)
 	switch {
 	case !ok:
 		return s.opts.OnFailure
-	case s.opts.Dry != nil && own != Skip: // else what is shown would depend on how far other calls are
+	case s.opts.Dry != nil && own != Skip: // else the result would depend on how far other calls are
 		return Continue
 	}
 	return own
@@ -503,7 +505,8 @@ func (s *scheduler) strategy(c *call, p *compile.Call) {
 	}
 }
 
-// revise pauses the run for a new plan, unless it has had too many. The caller holds mu.
+// revise pauses the run for a new plan. If the plan was revised as often as it may be, the run
+// fails. The caller holds mu.
 func (s *scheduler) revise(why string) {
 	if s.opts.Revision >= s.opts.MaxRevisions {
 		s.root.halt(Failed, fmt.Sprintf("%s; the plan was revised %d times, and may not be again", why, s.opts.Revision))
@@ -513,8 +516,9 @@ func (s *scheduler) revise(why string) {
 	s.root.halt(Paused, why+"; a new plan is needed")
 }
 
-// handles reports whether this failure of a call is written somewhere, unless the write
-// fails too. A condition that can't be evaluated decides nothing, so no alternative takes it.
+// handles reports whether the plan says where this failure of a call is written; that write may
+// still fail. No alternative takes the failure of a condition that can't be evaluated, since that
+// decides nothing.
 func (s *scheduler) handles(p *compile.Call, f *Failure) bool {
 	if p.ErrorPath != nil || s.errorIsResult(p) {
 		return true
@@ -522,15 +526,15 @@ func (s *scheduler) handles(p *compile.Call, f *Failure) bool {
 	return p.HandlesFailure() && !undecided(p, f)
 }
 
-// errorIsResult reports whether the failure of a call is what it gives, as in the system
+// errorIsResult reports whether the failure of a call is written as its result, as in the system
 // that the plan was made for.
 func (s *scheduler) errorIsResult(p *compile.Call) bool {
 	return s.prog().Document.Profile.ErrorsAreResults && len(p.Alternatives) == 1
 }
 
-// writeFailed writes the error object of a failed call where the plan says:
-// to its error path, else to the last of its alternatives unless the tool lists its
-// outcomes. handled reports whether that was done.
+// writeFailed writes the error object of a failed call where the plan says: to its error path, or
+// else to the last of its alternatives, unless the tool lists its outcomes. handled reports whether
+// that was done.
 func (s *scheduler) writeFailed(i int32, p *compile.Call, w *writing) (outcome int, written []compile.Write, handled bool) {
 	switch n := len(p.Alternatives); {
 	case !s.handles(p, w.failure):
@@ -582,7 +586,7 @@ func (o errorObject) json() json.RawMessage {
 	return raw
 }
 
-// maxValue returns how many bytes one value may have that is put together from others.
+// maxValue returns the maximum size, in bytes, of a value that is put together from others.
 func (s *scheduler) maxValue() int { return int(min(s.opts.MaxBytes, compile.MaxResolved)) }
 
 // write writes a value to all paths or, when one of them can't take it, to none. A value that is
@@ -611,8 +615,8 @@ func (s *scheduler) write(p *compile.Call, paths []compile.Write, m state.Method
 	return s.board.WriteAll(p.Place, all, m, value)
 }
 
-// allowed checks a write against the schemas of its path: the value that is set,
-// each element that is added, the result of a merge.
+// allowed checks a write against the schemas of its path. They apply to the value that is there
+// after the write.
 func (s *scheduler) allowed(p *compile.Call, w *compile.Write, m state.Method, value json.RawMessage) error {
 	if len(w.Schemas) == 0 {
 		return nil
@@ -627,7 +631,7 @@ func (s *scheduler) allowed(p *compile.Call, w *compile.Write, m state.Method, v
 			return err
 		}
 		value = next
-		s.built(len(next), false)
+		s.spendRoom(len(next), false)
 	}
 	for _, schema := range w.Schemas {
 		if err := s.validate(schema, value); err != nil {
@@ -637,7 +641,7 @@ func (s *scheduler) allowed(p *compile.Call, w *compile.Write, m state.Method, v
 	return nil
 }
 
-// combine returns the result of a write onto a value; nil is nothing.
+// combine returns a value after a write to it; nil is no value.
 func combine(old json.RawMessage, m state.Method, value json.RawMessage) (json.RawMessage, error) {
 	const head, tail = `{"v":`, `}`
 	doc := json.RawMessage(`{}`)
@@ -660,7 +664,7 @@ func writeFailure(err error) *Failure {
 	return &Failure{"write", err.Error()}
 }
 
-// finding returns a finding of the run about a read of a call.
+// finding returns a finding about a read of a call or, if i is -1, of the output.
 func (s *scheduler) finding(i int32, r *compile.Read) diag.Finding {
 	f := diag.Finding{Code: diag.NothingThere, Severity: diag.Warning, Loc: s.prog().Loc(r.Span)}
 	if i >= 0 {

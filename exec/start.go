@@ -28,7 +28,7 @@ func (s *scheduler) timeout(own time.Duration) time.Duration {
 	return s.opts.Timeout
 }
 
-// brief returns what a model has to know of a call that it makes, or may have to.
+// brief returns what a model needs to know about a call that it makes, or may make as the fallback.
 func brief(p *compile.Call) *tool.Brief {
 	if p.Model == nil && p.Fallback == nil {
 		return nil
@@ -45,9 +45,9 @@ func brief(p *compile.Call) *tool.Brief {
 	return b
 }
 
-// startAttempt counts an attempt, which is nil for calls that run themselves, and puts its
-// start into the record; it reports false when there can be none: the run stops, the budget
-// forbids it, it can't be recorded.
+// startAttempt counts an attempt and records its start; the attempt is nil for calls that run
+// themselves. It returns false if there can be no attempt: the run stops, the budget forbids it, or
+// the start can't be recorded.
 func (s *scheduler) startAttempt(i int32, key string, a *attempt, w *worker) bool {
 	seq, ok := s.countAttempt(i, key, a, w)
 	if !ok || !waitsFor(&s.prog().Calls[i].Effects, seq) {
@@ -60,7 +60,7 @@ func (s *scheduler) countAttempt(i int32, key string, a *attempt, w *worker) (se
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c, p := s.call(i), &s.prog().Calls[i]
-	if s.stopped.status != "" || s.opts.Replay && !s.looksInto(p) {
+	if s.stopped.status != "" || s.opts.Replay && !s.replaysDocument(p) {
 		c.notStarted()
 		s.release(i, true)
 		return 0, false
@@ -75,7 +75,7 @@ func (s *scheduler) countAttempt(i int32, key string, a *attempt, w *worker) (se
 	if c.attempts == 0 {
 		s.started++
 	}
-	s.settlesAnew(i)
+	s.forgetSettled(i)
 	c.start(s.moment)
 	e := s.callEvent(CallStarted, Running)
 	if e != nil {
@@ -100,10 +100,10 @@ func (s *scheduler) countAttempt(i int32, key string, a *attempt, w *worker) (se
 	return seq, true
 }
 
-// watch begins the time of an attempt, which counts as under way until it is answered. The caller
-// holds mu.
+// watch starts the clock of an attempt, whose params count as under way until it is answered. The
+// caller holds mu.
 func (p *pool) watch(a *attempt, now time.Time) {
-	p.flying += len(a.request.Params)
+	p.paramBytes += len(a.request.Params)
 	p.drive.watch(a, now)
 }
 
@@ -155,10 +155,10 @@ func (s *scheduler) dropped(a *attempt, used tool.Usage) bool {
 	return s.drops(a, used)
 }
 
-// drops takes the answer of an attempt, and what it used up; it reports whether nobody
-// waits for the answer any more. The caller holds mu.
+// drops notes that an attempt has its answer, and what it used. It reports whether nobody waits for
+// the answer any more. The caller holds mu.
 func (s *scheduler) drops(a *attempt, used tool.Usage) bool {
-	s.flying -= len(a.request.Params)
+	s.paramBytes -= len(a.request.Params)
 	s.drive.answered(a)
 	s.spend(used)
 	c := s.call(a.i)
@@ -166,14 +166,15 @@ func (s *scheduler) drops(a *attempt, used tool.Usage) bool {
 		return true
 	}
 	if used != (tool.Usage{}) {
-		spent := used // which moves to the heap, and not that of every attempt
+		spent := used // only this copy moves to the heap
 		c.spent = &spent
 	}
 	return false
 }
 
-// answerLost goes on with an attempt whose answer will never come: it is made again, which uses up
-// no retry, unless that is for somebody else to decide. It reports as perform does.
+// answerLost handles an attempt whose answer will never come. The attempt is made again, which does
+// not count as a retry, unless that is for somebody else to decide. It returns what perform
+// returns.
 func (s *scheduler) answerLost(a *attempt) (leave bool) {
 	if s.dropped(a, tool.Usage{}) {
 		return false

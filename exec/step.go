@@ -14,9 +14,9 @@ import (
 )
 
 // Stepper runs a program one step at a time. It starts no goroutine, reads no clock and does no
-// I/O: whoever drives it says what time it is, makes the attempts that it wants made, and tells
-// it what came of them. From the same program, options and history it comes to the same state by
-// the same steps, so that an engine that replays its inputs has the run back.
+// I/O: its driver says what time it is, makes the attempts that it hands out, and passes it their
+// results. With the same program, options, history and inputs it reaches the same state by the same
+// steps, so that an engine restores a run by replaying its inputs.
 //
 //	m, err := exec.NewStepper(prog, &exec.Options{ID: "r1", Seed: 1}, nil, now)
 //	for m.Result() == nil {
@@ -26,49 +26,49 @@ import (
 //		m.Answer(a.ID, result, err)
 //	}
 //
-// Whiteboard, statuses, order of declared effects, idempotency keys and seeds are those of Run.
-// The driver does what Run does by itself: it makes the attempts (Attempt.Make, perhaps in
-// another process: ReadAttempt), cancels those of Canceled, puts Questions to somebody, and keeps
-// the History. A Stepper does not pause the run when a call waits for a person: the run ends only
-// when no question is open, or when Pause says that nobody answers.
+// The whiteboard, the statuses, the order of declared effects, the idempotency keys and the seeds
+// are the same as those of Run. The driver does what Run does by itself: it makes the attempts
+// (Attempt.Make, perhaps in another process: ReadAttempt), cancels those of Canceled, puts
+// Questions to somebody, and keeps the History. A Stepper does not pause the run when a call waits
+// for a person: the run ends only when no question is open, or when Pause says that nobody answers.
 //
 // A Stepper must not be used by several goroutines at once.
 type Stepper struct {
 	pool     *pool
 	clock    time.Time
 	alarms   heap[*alarm]
-	made     int64    // alarms and attempts, for their order
-	queue    []func() // what is to be done before the next call is taken
+	made     int64    // number of alarms, attempts and parts, for their order
+	queue    []func() // functions to call before the next call is taken
 	attempts map[string]*pendingAttempt
 	fresh    []*Attempt // not handed out yet
-	canceled []string   // the same of attempts that are not wanted any more
+	canceled []string   // attempts and parts that nobody wants any more, not handed out yet
 	held     bool
-	off      bool // contexts were cancelled, and nobody has looked yet whose
+	off      bool // contexts were cancelled, and withdraw has not looked yet whose
 	over     bool
-	known    *History // what was known at the beginning
+	known    *History // history at the beginning
 	history  *History
 	result   *Result
 
 	parts       map[string]*pendingPart
 	freshParts  []*Part     // not handed out yet
-	haltedParts []string    // the same of parts that are to end soon
-	part        *delegation // the loop of which this is a part; nil is a run
+	haltedParts []string    // parts that are to end soon, not handed out yet
+	part        *delegation // the part of a loop that this runs; nil if it runs a program
 }
 
 // Attempt is an attempt of a call, to be made by the driver of a Stepper.
 type Attempt struct {
-	ID       string // of no other attempt that waits for its answer
+	ID       string // unique among the attempts that wait for their answers
 	Path     string // of the call: see Event
 	Instance string
 	Call     *compile.Call
-	Fallback bool          // it is of the fallback of the call
+	Fallback bool          // it calls the fallback
 	Timeout  time.Duration // after which it is over, whatever the activity does
-	// Repeatable reports whether it may be made again when its answer was lost.
+	// Repeatable reports whether the attempt may be made again if its answer was lost.
 	Repeatable bool
 	Request    *tool.Request // without clock and progress
 }
 
-// Activity returns what the attempt calls, where the program has it.
+// Activity returns the activity that the attempt calls, as the program has it; nil if it has none.
 func (a *Attempt) Activity() tool.Activity {
 	if a.Fallback {
 		return a.Call.Fallback.Activity
@@ -80,10 +80,10 @@ func (a *Attempt) Activity() tool.Activity {
 type pendingAttempt struct {
 	*attempt
 	number   int64
-	canceled bool // it was said that nobody wants it any more
+	canceled bool // it is or was in Stepper.canceled
 }
 
-// alarm is a call at a time.
+// alarm is a function that is called at a time.
 type alarm struct {
 	at     time.Time
 	number int64
@@ -94,17 +94,17 @@ func (a *alarm) before(b *alarm) bool {
 	return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.number, b.number)) < 0
 }
 
-// Stop implements timer. Alarms that were stopped stay where they are until their time.
+// Stop implements timer. Stopped alarms stay in the heap until their time.
 func (a *alarm) Stop() bool {
 	was := a.f != nil
 	a.f = nil
 	return was
 }
 
-// NewStepper begins a run, or goes on with one that has a history, which is copied. The options
-// must name the run and its seed, and can't have what a driver has instead: a record, an approver,
-// a limiter, middleware. Hooks, if there are any, must be pure. Templates are run by NewInstances.
-// The error is for runs that can't start.
+// NewStepper begins a run, or continues one that has a history, which it copies. The options must
+// name the run and its seed. They can't have what a driver has instead: a record, an approver, a
+// limiter or middleware. Hooks, if there are any, must be pure. NewInstances runs templates.
+// NewStepper returns an error only if the run can't start.
 func NewStepper(prog *compile.Program, opts *Options, past *History, now time.Time) (*Stepper, error) {
 	if err := steppable(prog, opts); err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func NewStepper(prog *compile.Program, opts *Options, past *History, now time.Ti
 	return m, nil
 }
 
-// start begins the run of its root.
+// start begins the run of this root.
 func (m *Stepper) start(s *scheduler) {
 	m.do(func() {
 		if most := m.pool.opts.MaxTime; most > 0 {
@@ -139,7 +139,7 @@ func (m *Stepper) start(s *scheduler) {
 	})
 }
 
-// newStepper returns one with a pool that has no root yet.
+// newStepper returns a Stepper whose pool has no root yet.
 func newStepper(o *Options, past *History, now time.Time) *Stepper {
 	m := &Stepper{clock: now, attempts: map[string]*pendingAttempt{}, parts: map[string]*pendingPart{}, known: past.clone(), history: past.clone()}
 	o.Record = &historian{begun: past != nil, known: m.known, now: m.history}
@@ -147,7 +147,7 @@ func newStepper(o *Options, past *History, now time.Time) *Stepper {
 	return m
 }
 
-// steppable reports, as an error, why a program can't run in steps.
+// steppable returns an error if a program can't run in steps.
 func steppable(prog *compile.Program, o *Options) error {
 	if err := runnable(prog, nil); err != nil {
 		return err
@@ -162,7 +162,7 @@ func steppable(prog *compile.Program, o *Options) error {
 }
 
 // Next returns the attempts that are to be made now, each once, in the order in which they began.
-// What has happened until now has to be kept before they are.
+// The driver must keep what has happened so far before it makes them.
 func (m *Stepper) Next() []*Attempt {
 	fresh := m.fresh
 	m.fresh = nil
@@ -177,9 +177,9 @@ func (m *Stepper) Canceled() []string {
 	return ids
 }
 
-// Answer says what came of an attempt. An attempt whose time was over has failed with
-// tool.Error{Code: "timeout", Uncertain: true}. It is an error, and changes nothing, to answer an
-// attempt that waits for no answer.
+// Answer passes the result of an attempt, or its error. The error of an attempt that ran out of
+// time is tool.Error{Code: "timeout", Uncertain: true}. Answer returns an error, and changes
+// nothing, if the attempt does not wait for an answer.
 func (m *Stepper) Answer(id string, res tool.Result, err error) error {
 	a, unknown := m.takeAttempt(id)
 	if unknown != nil {
@@ -189,8 +189,9 @@ func (m *Stepper) Answer(id string, res tool.Result, err error) error {
 	return nil
 }
 
-// Lost says that the answer of an attempt will never come, and that nobody knows whether it did
-// its work. It is made again if it may be; otherwise Options.OnUncertain decides.
+// Lost says that the answer of an attempt will never come, and that nobody knows whether the
+// attempt did its work. The attempt is made again if it may be; otherwise Options.OnUncertain
+// decides.
 func (m *Stepper) Lost(id string) error {
 	a, unknown := m.takeAttempt(id)
 	if unknown != nil {
@@ -212,8 +213,8 @@ func (m *Stepper) takeAttempt(id string) (*pendingAttempt, error) {
 // Waiting returns how many attempts and parts wait for their answers.
 func (m *Stepper) Waiting() int { return len(m.attempts) + len(m.parts) }
 
-// Wake returns when the next thing happens by itself: a retry, the rate of a tool, a time that is
-// over. It is false when nothing will.
+// Wake returns when the next thing happens by itself: a retry, the rate of a tool, or a timeout. ok
+// is false if nothing will.
 func (m *Stepper) Wake() (at time.Time, ok bool) {
 	for len(m.alarms) > 0 {
 		if m.alarms[0].f != nil {
@@ -224,7 +225,7 @@ func (m *Stepper) Wake() (at time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// Advance says what time it is, and does what is due. Time does not go back.
+// Advance sets the time, and does what is due. Time does not go back.
 func (m *Stepper) Advance(now time.Time) {
 	if now.After(m.clock) {
 		m.clock = now
@@ -241,7 +242,7 @@ func (a *alarm) ring() {
 	f()
 }
 
-// Questions returns what waits for a person, in plan order.
+// Questions returns the open questions, in plan order.
 func (m *Stepper) Questions() []*Question { return m.pool.questions() }
 
 // Reply answers a question: see Handle.Answer.
@@ -250,9 +251,9 @@ func (m *Stepper) Reply(path, instance string, answer Answer) (err error) {
 	return err
 }
 
-// Pause says that nobody will answer the questions that are open now. What is uncertain fails, but
-// with WaitUncertain; the others stay open, and the run ends paused when nothing else goes on, as a
-// run does that has no approver.
+// Pause says that nobody will answer the questions that are open now. Calls that are uncertain
+// fail, unless the option is WaitUncertain; other questions stay open. As in a run without an
+// approver, the run ends as paused when nothing else goes on.
 func (m *Stepper) Pause() {
 	m.do(func() {
 		for _, q := range m.pool.questions() {
@@ -261,7 +262,7 @@ func (m *Stepper) Pause() {
 	})
 }
 
-// Extend goes on with a longer program: see Handle.Extend.
+// Extend replaces the program by a longer one: see Handle.Extend.
 func (m *Stepper) Extend(prog *compile.Program, last bool) (err error) {
 	if err := runnable(prog, nil); err != nil {
 		return err
@@ -270,31 +271,31 @@ func (m *Stepper) Extend(prog *compile.Program, last bool) (err error) {
 	return err
 }
 
-// Replan ends the run for another plan: see Handle.Replan.
+// Replan ends the run so that it can continue with another plan: see Handle.Replan.
 func (m *Stepper) Replan(reason string) {
 	m.do(func() { m.pool.root.pauseForPlan(reason) })
 }
 
-// Cancel stops the run: nothing new starts, and attempts that go on are cancelled, and abandoned
-// when the grace is over.
+// Cancel stops the run: nothing new starts. Attempts under way are cancelled, and abandoned when
+// the grace is over.
 func (m *Stepper) Cancel() {
 	m.do(func() { m.stop(context.Canceled) })
 }
 
-// Hold makes that no call is begun any more, so that attempts which wait for their answers can come
-// to their ends before the run goes on in another Stepper, with the History of this one.
+// Hold stops calls from beginning, so that the attempts under way can end before another Stepper
+// continues the run with the History of this one.
 func (m *Stepper) Hold() {
 	m.held = true
 	m.withdrawParts()
 }
 
-// History returns what has happened until now, from which another Stepper goes on. It is a copy.
+// History returns a copy of what has happened until now, from which another Stepper can continue.
 func (m *Stepper) History() *History { return m.history.clone() }
 
 // Result returns the outcome of the run; nil while it goes on.
 func (m *Stepper) Result() *Result { return m.result }
 
-// do makes a step, and all that follows from it.
+// do calls step, and does all that follows from it.
 func (m *Stepper) do(step func()) {
 	if m.result != nil {
 		step() // it finds that the run has ended
@@ -319,7 +320,7 @@ func (m *Stepper) do(step func()) {
 	}
 }
 
-// next does one thing of what follows; false when there is none.
+// next does one thing that follows from a step. It returns false if there is nothing left.
 func (m *Stepper) next() bool {
 	switch {
 	case m.over:
@@ -337,7 +338,7 @@ func (m *Stepper) next() bool {
 	return m.takeCall()
 }
 
-// takeCall brings the next ready call on.
+// takeCall advances the next ready call.
 func (m *Stepper) takeCall() bool {
 	p := m.pool
 	p.mu.Lock()
@@ -353,7 +354,7 @@ func (m *Stepper) takeCall() bool {
 	return ok || len(m.queue) > 0 || m.off
 }
 
-// withdraw finds the attempts and questions that nobody waits for any more.
+// withdraw finds the attempts that nobody waits for any more, and closes such questions.
 func (m *Stepper) withdraw() {
 	var gone []*pendingAttempt
 	ids := map[*pendingAttempt]string{}
@@ -401,7 +402,7 @@ func (m *Stepper) abandon() {
 	}
 }
 
-// What follows is what the schedulers ask of their driver.
+// The methods of driver follow.
 
 func (m *Stepper) now() time.Time { return m.clock }
 
@@ -414,9 +415,9 @@ func (m *Stepper) after(wait time.Duration, f func()) timer {
 
 func (m *Stepper) soon(f func()) { m.queue = append(m.queue, f) }
 
-func (m *Stepper) wake() {} // next looks by itself
+func (m *Stepper) wake() {} // next takes the ready calls
 
-func (m *Stepper) watch(*attempt, time.Time) {} // who makes it keeps its time
+func (m *Stepper) watch(*attempt, time.Time) {} // the driver of the Stepper watches the time
 
 func (m *Stepper) answered(*attempt) {}
 

@@ -11,14 +11,15 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Terms describes a call to the person who is asked about it: all that is done when it is made.
+// Terms describes, for the person who is asked about a call, all that is done when the call is
+// made.
 type Terms struct {
 	Tool     string          `json:"tool"`
 	Target   string          `json:"target,omitempty"`   // what runs it, in words, with what others wrote in quotes
 	Origin   string          `json:"origin,omitempty"`   // who declares that, in words
 	Identity string          `json:"identity,omitempty"` // digest of the target
 	Params   json.RawMessage `json:"params"`             // null: not known before the call is made
-	Scopes   json.RawMessage `json:"scopes,omitempty"`   // the parts of the whiteboard that it may read
+	Scopes   json.RawMessage `json:"scopes,omitempty"`   // the parts of the whiteboard that the call may read
 	Retries  int             `json:"retries,omitempty"`  // after the first attempt, at most
 	Timeout  string          `json:"timeout,omitempty"`  // of an attempt
 	// Breaks lists the parts of a policy that the call breaks, which is why a guard asks a person.
@@ -28,13 +29,13 @@ type Terms struct {
 	// questions about the call, so that no earlier answer is taken for an answer to this one.
 	Asks     QuestionKind `json:"asks,omitempty"`
 	Answered int          `json:"answered,omitempty"`
-	// Fallback describes the call that is made if this one fails. When its params are null, it is
-	// asked about when it is reached, if it changes the world.
+	// Fallback describes the call that is made if this one fails. If its params are null and it
+	// changes the world, a person is asked about it when it is reached.
 	Fallback *Terms `json:"fallback,omitempty"`
 }
 
-// Digest returns the SHA-256 of the terms of the call of a path (see Event), in hexadecimal. A
-// question and its answer have it, and a covered call is known by it.
+// Digest returns the SHA-256, in hexadecimal, of the terms and the path of a call (see Event). It
+// identifies a question in its answer, and a covered call.
 func (t *Terms) Digest(path string) string {
 	text, err := json.Marshal(t)
 	if err != nil {
@@ -43,8 +44,8 @@ func (t *Terms) Digest(path string) string {
 	return digest([]byte(path), canonical(text))
 }
 
-// Terms returns those of a call under the options, with these params and those of its fallback;
-// nil is not known.
+// Terms returns the terms of a call under the options, with these params and these params of its
+// fallback. Nil params are not known.
 func (o *Options) Terms(c *compile.Call, params, fallback json.RawMessage) *Terms {
 	t := termsOf(c.Source.Tool, c.Target, params)
 	if !c.Delegates() {
@@ -67,7 +68,7 @@ func (o *Options) Terms(c *compile.Call, params, fallback json.RawMessage) *Term
 	return t
 }
 
-// FallbackTerms returns those of the fallback of a call.
+// FallbackTerms returns the terms of the fallback of a call.
 func (o *Options) FallbackTerms(c *compile.Call, params json.RawMessage) *Terms {
 	f := c.Fallback
 	t := termsOf(f.Tool.Definition.Name, f.Target, params)
@@ -83,8 +84,8 @@ func termsOf(name string, target *compile.Target, params json.RawMessage) *Terms
 	return t
 }
 
-// since lists what has changed since the call had other terms; nil if nothing has, or the others
-// are nil. What breaks a policy is no part of that.
+// since lists what has changed since the call had other terms; nil if nothing has, or if before is
+// nil. It does not compare Breaks.
 func (t *Terms) since(before *Terms) (changed []string) {
 	if before == nil {
 		return nil
@@ -123,11 +124,12 @@ func sameJSON(a, b json.RawMessage) bool {
 	return bytes.Equal(canonical(a), canonical(b))
 }
 
-// Cover returns a key of Options.Covered: a call of a path and an instance with these terms.
+// Cover returns the key in Options.Covered of a call with these terms.
 func (t *Terms) Cover(instance, path string) string { return instance + "\x00" + t.Digest(path) }
 
-// AsksFallback reports whether a run that approves so puts the fallback of a call to a person when
-// it is reached, and why: unless it was shown exactly before.
+// AsksFallback reports whether a person must approve the fallback of a call when it is reached, and
+// the reason to show. No approval is needed if exactly this fallback was shown before; the caller
+// finds that out.
 func (a Approve) AsksFallback(p *compile.Call) (reason string, asks bool) {
 	if p.Rare == nil || p.Fallback == nil {
 		return "", false
@@ -138,7 +140,7 @@ func (a Approve) AsksFallback(p *compile.Call) (reason string, asks bool) {
 	}
 	switch why, asks := a.Asks(p); {
 	case f.Approve.Needed:
-		return "its fallback: " + said(f.Asker, f.Approve.Reason), true
+		return "its fallback: " + quotedReason(f.Asker, f.Approve.Reason), true
 	case a == ApproveAll:
 		return "every call needs approval", true
 	case a == ApproveDestructive && f.Effects.Destructive == tool.Yes:
@@ -149,8 +151,8 @@ func (a Approve) AsksFallback(p *compile.Call) (reason string, asks bool) {
 	return "", false
 }
 
-// fallbackParams returns the params of a call's fallback as they would be now; false when they
-// can't be told. held is whether the caller holds mu.
+// fallbackParams returns the params of the fallback of a call as they would be now; false if there
+// is no fallback or they have no value. held reports whether the caller holds mu.
 func (s *scheduler) fallbackParams(p *compile.Call, params json.RawMessage, held bool) (json.RawMessage, bool) {
 	if p.Rare == nil || p.Fallback == nil {
 		return nil, false
@@ -159,11 +161,11 @@ func (s *scheduler) fallbackParams(p *compile.Call, params json.RawMessage, held
 		return params, true
 	}
 	params, err := p.Fallback.Params.ResolveWithin(s.maxValue(), &placeReader{s: s, before: p.Place, held: held}, s.prog().Refs == compile.LenientRefs, nil)
-	s.built(len(params), held)
+	s.spendRoom(len(params), held)
 	return params, err == nil
 }
 
-// terms returns those of a call with these params.
+// terms returns the terms of a call with these params. held reports whether the caller holds mu.
 func (s *scheduler) terms(i int32, params json.RawMessage, held bool) *Terms {
 	p := &s.prog().Calls[i]
 	fallback, _ := s.fallbackParams(p, params, held)
@@ -180,8 +182,8 @@ func (s *scheduler) fallbackTerms(p *compile.Call, params json.RawMessage, held 
 	return t
 }
 
-// covered reports whether a call was shown exactly to whoever approved the plan; fallback is
-// whether its fallback was as well.
+// covered reports whether exactly this call, and exactly its fallback, were shown to whoever
+// approved the plan.
 func (s *scheduler) covered(i int32, params json.RawMessage) (call, fallback bool) {
 	if len(s.opts.Covered) == 0 || s.opts.Approve == ApproveAll {
 		return false, false

@@ -7,16 +7,17 @@ import (
 )
 
 // worker is a goroutine that runs calls, one after the other. It steps aside while it waits, or may
-// wait, for what is not ours: the tool, the record, a hook. The pool sees to it that there is
-// always a worker that has not, as long as there are a slot and a ready call; and, since what
-// workers do otherwise takes processors, that there are not more than those, or two.
+// wait, for something outside the run: a tool, the record, a hook. As long as there are a slot and
+// a ready call, there is a worker that has not stepped aside. There are at most as many of those as
+// processors, or two, since such workers keep processors busy.
 //
-// A nil worker is whoever else brings a call on: a timer, a person's answer.
+// A nil worker stands for any other goroutine that advances a call, such as that of a timer or an
+// answer.
 type worker struct {
 	l     *local
 	reads placeReader // of the call that it runs
-	away  bool        // it stepped aside
-	since time.Time   // when it did so last, for a tool
+	away  bool        // it has stepped aside
+	since time.Time   // when it last called a tool
 	quick bool        // the tool that it called last took hardly any time
 	moved bool        // it has left the call that it ran, and taken the next
 	next  entry
@@ -25,13 +26,13 @@ type worker struct {
 
 // workers counts the workers of a run. mu of the pool guards it.
 type workers struct {
-	most     int  // that are not away: the processors, or two, so that who comes back finds a place beside who was started meanwhile
-	here     int  // that are not away, with the one that is starting
-	starting bool // one was started and has not come to take a call
+	most     int  // most that may be here: the processors, but at least two, so that a worker that comes back has a place beside one that was started meanwhile
+	here     int  // number that are not away, including the one that is starting
+	starting bool // a worker was started and has not taken a call yet
 }
 
-// wake starts a worker if one is wanted, and there seem to be a slot and a ready call for
-// it. It starts the next one when it runs.
+// wake starts a worker if one is wanted, and there seem to be a slot and a ready call for it. That
+// worker starts the next one.
 func (l *local) wake() {
 	if !l.starting && l.here < l.workers.most && len(l.ready) > 0 && l.active < l.opts.MaxParallel && !l.inTurn() {
 		l.starting = true
@@ -40,9 +41,9 @@ func (l *local) wake() {
 	}
 }
 
-// spread starts a worker beside the caller, who comes to an end soon and takes one of the
-// ready calls; with more to do before, it leaves it to others. When one call runs at a time, the
-// caller's end comes first, and with it what follows from it above. The caller holds mu.
+// spread starts a worker beside the caller, which will soon have ended its call and take one of the
+// ready calls itself. busy says that the caller has more to do before that. If calls run one at a
+// time, spread starts none: what follows from the caller's call comes first. The caller holds mu.
 func (p *pool) spread(busy bool) {
 	if p.opts.MaxParallel > 1 && (busy || len(p.ready) > 1) {
 		p.drive.wake()
@@ -83,12 +84,12 @@ func (w *worker) moveOn(s *scheduler) {
 	w.take()
 }
 
-// quickCall is roughly the time that it takes to start a worker. Those whose calls take longer are
-// kept though there are others enough: they will wait again.
+// quickCall is roughly the time that it takes to start a worker. Workers whose calls take longer
+// are kept even if there are enough others, since they will wait again.
 const quickCall = 20 * time.Microsecond
 
-// take takes the next call; without one, or when there are others enough, the worker ends. The
-// caller holds mu.
+// take takes the next call. The worker ends if there is none, or if there are enough other workers
+// and its last call was quick. The caller holds mu.
 func (w *worker) take() {
 	l := w.l
 	w.more = false
@@ -103,7 +104,7 @@ func (w *worker) take() {
 	l.wake()
 }
 
-// back notes that the worker waits no more. The caller holds mu.
+// back notes that the worker no longer waits. The caller holds mu.
 func (w *worker) back() {
 	if w.away {
 		w.away = false
@@ -121,8 +122,8 @@ func (w *worker) stepAside() {
 	w.l.mu.Unlock()
 }
 
-// aside notes that a worker will wait, and starts another one when nobody else is here. The
-// caller holds mu.
+// aside notes that a worker will wait, and starts another one if that leaves none. The caller holds
+// mu.
 func (w *worker) aside() {
 	if w == nil || w.away {
 		return
@@ -140,7 +141,8 @@ func (w *worker) called(now time.Time) {
 	}
 }
 
-// returned notes when its tool has returned, and that it waits no more. The caller holds mu.
+// returned notes that its tool has returned, at this time, and that the worker no longer waits. The
+// caller holds mu.
 func (w *worker) returned(now time.Time) {
 	if w != nil {
 		w.back()
