@@ -1,10 +1,10 @@
-// Package adaptive says how many calls of a run may go on at once: it starts with
-// one and grows while calls do not take longer for it and do not fail (execution §1).
+// Package adaptive says how many calls of a run may go on at once: it starts with one, and grows as
+// long as that does not make calls slower or fail (execution §1).
 //
 //	opts := &exec.Options{Schedule: exec.Adaptive, Limiter: adaptive.New(64)}
 //
-// The limiter is that of failsafe-go: a gradient over recent and older durations,
-// after TCP Vegas.
+// It uses the adaptive limiter of failsafe-go: a gradient over recent and older durations, after
+// TCP Vegas.
 package adaptive
 
 import (
@@ -15,14 +15,14 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-// How soon the limit follows what is seen: runs are short.
+// These make the limit react quickly, since runs are short.
 const (
 	shortestWindow = 20 * time.Millisecond
 	longestWindow  = time.Second
 	fewestSamples  = 2
 )
 
-// Limiter is an exec.Limiter. One may serve several runs at once.
+// Limiter is an exec.Limiter. Several runs may share one.
 type Limiter struct {
 	limiter adaptivelimiter.AdaptiveLimiter[any]
 }
@@ -52,7 +52,7 @@ func (l *Limiter) Limit() int { return l.limiter.Limit() }
 
 type slot struct{ permit adaptivelimiter.Permit }
 
-// Release gives the slot back. How long a call took that failed says nothing.
+// Release gives the slot back. The duration of a call that failed does not count.
 func (s slot) Release(ok bool) {
 	if ok {
 		s.permit.Record()

@@ -1,4 +1,4 @@
-// Package exectest has records of runs for tests: in memory, of processes that are killed.
+// Package exectest provides records of runs in memory, for tests of processes that are killed.
 package exectest
 
 import (
@@ -16,8 +16,8 @@ import (
 // ErrKilled is returned by the disk of a process that was killed.
 var ErrKilled = errors.New("killed")
 
-// Disk holds what outlives processes: the records of their runs, and whatever else a test writes.
-// The zero value is empty. Its methods may be called by several goroutines.
+// Disk holds what survives its processes: the records of their runs, and whatever else a test
+// writes. The zero value is empty. Its methods may be called by several goroutines.
 type Disk struct {
 	mu    sync.Mutex
 	runs  map[string][]*exec.Event
@@ -26,8 +26,8 @@ type Disk struct {
 	kill  context.CancelFunc
 }
 
-// Begin begins a process, which is killed at the write after this many: nothing more comes to the
-// disk, and its context is done. Below 0 it is not killed.
+// Begin begins a process that is killed at the write after this many: nothing more is written to
+// the disk, and the returned context is done. If writes is negative, the process is not killed.
 func (d *Disk) Begin(ctx context.Context, writes int) (context.Context, context.CancelFunc) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -36,7 +36,7 @@ func (d *Disk) Begin(ctx context.Context, writes int) (context.Context, context.
 	return ctx, d.kill
 }
 
-// Killed reports whether the process was, or would be with its next write.
+// Killed reports whether the process was killed, or would be by its next write.
 func (d *Disk) Killed() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -45,7 +45,7 @@ func (d *Disk) Killed() bool {
 
 func (d *Disk) killed() bool { return d.kills && d.left == 0 }
 
-// Write has something written, in one piece, unless the process is killed.
+// Write calls write, which writes something in one piece, unless the process is killed.
 func (d *Disk) Write(write func()) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -71,14 +71,14 @@ func (d *Disk) Events(yield func(*exec.Event) bool) {
 	}
 }
 
-// Runs returns how many there are.
+// Runs returns the number of runs.
 func (d *Disk) Runs() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.runs)
 }
 
-// Record returns the record of a run, a new one or one of before, as loop.Options.Record gives it.
+// Record returns the record of a run, which may be new, as loop.Options.Record needs it.
 func (d *Disk) Record(id string, _ *compile.Program) (exec.Record, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -90,7 +90,7 @@ func (d *Disk) Record(id string, _ *compile.Program) (exec.Record, error) {
 	return &record{d, id, before}, nil
 }
 
-// record is the record of a run, of which this process knows what those before wrote.
+// record is the record of a run, with the events that earlier processes wrote.
 type record struct {
 	*Disk
 	id     string
@@ -116,8 +116,8 @@ func (r *record) Past(instance string) (map[string]*exec.Past, error) {
 	return Past(r.before, instance), nil
 }
 
-// Past returns what events tell of the calls of an instance; nil when they tell nothing of it. It
-// was written as a history and read again.
+// Past returns what events say about the calls of an instance, and nil if they say nothing about
+// the instance. It passes the result through the JSON of a History.
 func Past(events []*exec.Event, instance string) map[string]*exec.Past {
 	var all map[string]*exec.Past
 	for _, e := range events {
@@ -138,7 +138,8 @@ func Past(events []*exec.Event, instance string) map[string]*exec.Past {
 	return written(instance, all)
 }
 
-// written returns what is read of a history that was written: it has to be the same.
+// written encodes the calls of an instance as a History, and returns what it decodes from that,
+// which must be the same.
 func written(instance string, past map[string]*exec.Past) map[string]*exec.Past {
 	if past == nil {
 		return nil

@@ -13,30 +13,31 @@ import (
 )
 
 // Bound is the most that a run may do: whichever outcomes its calls have, whichever fail, whatever
-// conditions hold, and however often documents run and calls are tried again. It is read off the
-// program in time linear in its calls and those of the documents that it delegates to; nothing is
-// run or made up for it.
+// conditions hold, and however often documents run and calls are tried again. It follows from the
+// program alone, in time linear in its calls and those of the documents that it delegates to:
+// nothing is run or made up for it.
 //
-// It is the bound of one run of this plan. A person who has a call made again, a process that is
-// resumed after a crash, and another plan (replan) come on top.
+// It bounds one run of this plan. Calls that a person has made again, calls that are made again
+// after a crash, and calls of another plan (replan) are not included.
 type Bound struct {
-	Calls     Count `json:"calls"`     // of tools and of choose; a call that delegates is none, those of its document are
-	Attempts  Count `json:"attempts"`  // of these calls, retries and fallbacks among them
-	Approvals Count `json:"approvals"` // that a person is asked for
-	// Tokens and Cost are what the attempts use up by the estimates of the plan. There is no bound
-	// when a model makes a call that the plan does not estimate, which is then in Unestimated.
+	Calls     Count `json:"calls"`     // of tools and of choose; for a call that delegates, those of its document count instead
+	Attempts  Count `json:"attempts"`  // of these calls, including retries and fallbacks
+	Approvals Count `json:"approvals"` // that a person has to give
+	// Tokens and Cost are what the attempts use, by the estimates of the plan. They have no bound
+	// if a model makes a call that the plan does not estimate; Unestimated then has the call.
 	Tokens      Amount   `json:"tokens"`
 	Cost        Amount   `json:"cost"`
 	Unestimated []string `json:"unestimated"` // the first of these calls, at most maxNamed
 	Effects     []Effect `json:"effects"`     // what may be changed
-	Reads       []Effect `json:"reads"`       // what is touched, by tools that are declared to change nothing
-	// Undoing is the most that undoing the run may do, besides; nil when nothing in the plan or the
-	// options undoes it. Its effects are among those above.
+	Reads       []Effect `json:"reads"`       // what is only read, by tools that are declared to change nothing
+	// Undoing is the most that undoing the run may do in addition; nil if nothing in the plan or
+	// the options undoes it. Its effects are among those above.
 	Undoing *UndoBound `json:"undoing,omitempty"`
 
-	// Programs, Servers and Hosts are what attempts may start or ask, Paths the folders in which
-	// tools of files may read and write: what the activities name and, where params or redirects
-	// decide, all that the policy permits. What programs and servers do themselves nobody knows.
+	// Programs, Servers and Hosts are what attempts may start or contact, and Paths the folders in
+	// which tools for files may read and write. They are those that the activities name and, where
+	// params or redirects decide, all that the policy permits. What programs and servers do
+	// themselves is not known.
 	Programs []string `json:"programs"`
 	Servers  []string `json:"servers"`
 	Hosts    []string `json:"hosts"`
@@ -45,8 +46,8 @@ type Bound struct {
 	of map[*compile.Call]effectAt // what the tool of each call does, as far as it is in the lists
 }
 
-// UndoBound is the most that undoing a run may do. That is a run of its own, so its calls count
-// toward no budget of the first.
+// UndoBound is the most that undoing a run may do. Undoing is a run of its own, so its calls do not
+// count toward the budgets of the first run.
 type UndoBound struct {
 	Calls     Count `json:"calls"`
 	Attempts  Count `json:"attempts"`
@@ -70,11 +71,12 @@ func BoundOf(prog *compile.Program, opts *Options) *Bound {
 			b.call(p, &p.Calls[i])
 		}
 	}
-	b.touch()
+	b.addPlaces()
 	return &b.Bound
 }
 
-// instances returns how often a program runs by itself.
+// instances returns how often a program runs that no call delegates to: once, or once for each
+// instance.
 func instances(prog *compile.Program, opts *Options) Count {
 	switch {
 	case !prog.Template:
@@ -87,8 +89,8 @@ func instances(prog *compile.Program, opts *Options) Count {
 	return Count(len(prog.Instances)).plus(Count(opts.MostInstances))
 }
 
-// programs returns a program and all that it delegates to, each once, behind all that delegate
-// to it.
+// programs returns a program and all programs that it delegates to, each once. Each comes after all
+// programs that delegate to it.
 func programs(prog *compile.Program) []*compile.Program {
 	var all []*compile.Program
 	seen := map[*compile.Program]bool{}
@@ -112,11 +114,11 @@ type bounder struct {
 	Bound
 	opts  *Options
 	runs  map[*compile.Program]Count // how often each program runs
-	ways  map[*compile.Program]*ways // to its calls
+	ways  map[*compile.Program]*ways // to the calls of each program
 	index map[effectKey]effectAt
 }
 
-// ways are the ways to the calls of a program: what the paths of its calls begin with.
+// ways holds the ways to the calls of a program: the prefixes of the paths of its calls.
 type ways struct {
 	first []string // at most maxNamed
 	all   Count
@@ -128,7 +130,7 @@ type spot struct {
 	id   string
 }
 
-// under returns a spot that belongs to a spot.
+// under returns the spot of something that belongs to the call, such as its fallback.
 func (s spot) under(id string) spot { return spot{s.ways, s.id + "/" + id} }
 
 // effectAt is the index of an effect among those that change the world, or among the reads.
@@ -166,12 +168,12 @@ func (b *bounder) call(prog *compile.Program, c *compile.Call) {
 		attempts = 0
 	} else {
 		b.Calls = b.Calls.plus(runs)
-		b.does(at, c.Target, attempts, c)
+		b.addEffects(at, c.Target, attempts, c)
 		b.undo(at.under("undo"), c.Undoing, attempts)
 	}
 	if rare.Fallback != nil {
 		attempts = attempts.plus(runs)
-		b.does(at, rare.Fallback.Target, runs, nil)
+		b.addEffects(at, rare.Fallback.Target, runs, nil)
 		b.undo(at.under("undo"), rare.Fallback.Undoing, runs)
 	}
 	b.Attempts = b.Attempts.plus(attempts)
@@ -185,11 +187,11 @@ func (b *bounder) undo(at spot, u *compile.Undoing, made Count) {
 		return
 	}
 	attempts := made.times(1 + undo.Retries)
-	b.does(at, u.Call.Target, attempts, nil)
+	b.addEffects(at, u.Call.Target, attempts, nil)
 	model := ofModel(u.Call.Target)
 	if f := u.Call.Fallback; f != nil {
 		attempts = attempts.plus(made)
-		b.does(at, f.Target, made, nil)
+		b.addEffects(at, f.Target, made, nil)
 		model = model || ofModel(f.Target)
 	}
 	b.Undoing.Calls, b.Undoing.Attempts = b.Undoing.Calls.plus(made), b.Undoing.Attempts.plus(attempts)
@@ -204,7 +206,8 @@ func (b *bounder) undo(at spot, u *compile.Undoing, made Count) {
 	}
 }
 
-// attempts returns how often a call is tried at most each time that it is reached.
+// attempts returns the maximum number of attempts of a call each time that it is reached, without
+// its fallback.
 func (b *bounder) attempts(c *compile.Call) Count {
 	if c.Rare != nil && c.Choose != nil {
 		return 1 // another attempt would choose the same
@@ -212,8 +215,8 @@ func (b *bounder) attempts(c *compile.Call) Count {
 	return Count(1 + Retries(c, b.opts))
 }
 
-// Retries returns how often a call is tried again at most, by itself or by what the options say
-// of calls that say nothing.
+// Retries returns the maximum number of retries of a call: its own or, if it sets none, that of the
+// options.
 func Retries(c *compile.Call, opts *Options) int {
 	retry := opts.Retry
 	if c.Rare != nil && c.Retry != nil {
@@ -240,7 +243,7 @@ func (b *bounder) delegate(at spot, d *compile.Delegate, attempts Count) {
 	b.runs[d.Program] = b.runs[d.Program].plus(runs)
 }
 
-// rounds returns how often a document runs at most in one attempt.
+// rounds returns the maximum number of runs of a document in one attempt.
 func rounds(d *compile.Delegate) Count {
 	if d.Most == compile.Unbounded {
 		return Unbounded
@@ -248,7 +251,7 @@ func rounds(d *compile.Delegate) Count {
 	return Count(d.Most)
 }
 
-// estimate adds what the attempts of a call use up.
+// estimate adds what the attempts of a call use.
 func (b *bounder) estimate(at spot, c *compile.Call, rare *compile.Rare, attempts Count) {
 	b.Tokens += amount(rare.Tokens, attempts)
 	b.Cost += amount(rare.Cost, attempts)
@@ -264,10 +267,10 @@ func (b *bounder) estimate(at spot, c *compile.Call, rare *compile.Rare, attempt
 	b.unestimated(at)
 }
 
-// unestimated notes a call that a model makes and nobody estimates.
+// unestimated notes a call that a model makes and for which the plan has no estimate.
 func (b *bounder) unestimated(at spot) { b.Unestimated = at.appendTo(b.Unestimated, "") }
 
-// appendTo appends the paths of a spot, each with an end, to a list of at most maxNamed.
+// appendTo appends the paths of a spot, each followed by end, to a list of at most maxNamed.
 func (s spot) appendTo(list []string, end string) []string {
 	for _, way := range s.ways.first {
 		if len(list) == maxNamed {
@@ -278,11 +281,11 @@ func (s spot) appendTo(list []string, end string) []string {
 	return list
 }
 
-// does adds what attempts may do to the world. c is the call whose own tool makes them; nil for a
-// fallback.
-func (b *bounder) does(at spot, t *compile.Target, attempts Count, c *compile.Call) {
+// addEffects adds what attempts may do to the world. c is the call whose own tool makes the
+// attempts; nil for a fallback.
+func (b *bounder) addEffects(at spot, t *compile.Target, attempts Count, c *compile.Call) {
 	if t == nil {
-		return // it is not known, which was reported
+		return // unknown, which compile has reported
 	}
 	kind := EffectOf(t.Effects)
 	if attempts == 0 || kind == Pure && isNowhere(t.Place) {
@@ -317,13 +320,13 @@ func (b *bounder) list(e Effect) effectAt {
 	return effectAt{len(*list) - 1, reads}
 }
 
-// isNowhere reports whether a place is that of a function.
+// isNowhere reports whether a place is that of a function in this process.
 func isNowhere(p tool.Place) bool {
 	return len(p.Program) == 0 && p.URL == "" && p.Server == "" && p.Model == "" && p.Path == "" && p.Dir == ""
 }
 
-// touch fills the lists of what attempts start and ask.
-func (b *bounder) touch() {
+// addPlaces fills the lists of what attempts start and contact.
+func (b *bounder) addPlaces() {
 	programs, servers, hosts, paths := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	add := func(set map[string]bool, names ...string) {
 		for _, n := range names {
@@ -354,7 +357,7 @@ func (b *bounder) touch() {
 	b.Programs, b.Servers, b.Hosts, b.Paths = sorted(programs), sorted(servers), sorted(hosts), sorted(paths)
 }
 
-// sorted returns the names of a set in order; not nil.
+// sorted returns the names of a set in order. It never returns nil.
 func sorted(set map[string]bool) []string {
 	return slices.AppendSeq([]string{}, slices.Values(slices.Sorted(maps.Keys(set))))
 }

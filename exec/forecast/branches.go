@@ -13,25 +13,25 @@ import (
 // MaxCombinations is the default limit on the combinations of outcomes that AllBranches tries.
 const MaxCombinations = 100
 
-// Branches are dry runs of a program, one for each combination of outcomes that its calls
-// can have together.
+// Branches holds dry runs of a program, one for each combination of outcomes that its calls can
+// have together.
 type Branches struct {
 	Combinations []Combination `json:"combinations"`
 	// More reports that there are more combinations than were tried.
 	More bool `json:"more"`
 }
 
-// Combination is one of them.
+// Combination is a combination of outcomes, and what the run then does.
 type Combination struct {
-	Branch  map[string]string `json:"branch"` // the outcome of each call that has several and runs
+	Branch  map[string]string `json:"branch"` // the outcome of each call that runs and has several
 	Status  exec.Status       `json:"status"`
 	Calls   []string          `json:"calls"`   // that would run, by their paths
 	Skipped []string          `json:"skipped"` // that would be skipped
 }
 
-// AllBranches makes dry runs with every combination of the outcomes that calls can have:
-// only those of calls that run, so that each combination is another run. It stops after limit
-// of them; 0 is MaxCombinations. Branches that the options name stay as they are.
+// AllBranches makes a dry run for every combination of the outcomes that calls can have. Only calls
+// that run count, so that no two combinations lead to the same run. It stops after limit
+// combinations; 0 is MaxCombinations. Branches that the options name are kept.
 func AllBranches(ctx context.Context, prog *compile.Program, opts *Options, limit int) (*Branches, error) {
 	if limit <= 0 {
 		limit = MaxCombinations
@@ -50,7 +50,7 @@ func AllBranches(ctx context.Context, prog *compile.Program, opts *Options, limi
 		}
 		branch := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		w := base.with(branch)
+		w := base.withBranch(branch)
 		dry, err := w.run(ctx)
 		if errors.Is(err, ErrGivenUp) && len(all.Combinations) > 0 {
 			all.More = true
@@ -62,22 +62,22 @@ func AllBranches(ctx context.Context, prog *compile.Program, opts *Options, limi
 		base.repeated = max(0, base.repeated-max(0, w.started-len(base.of)))
 		combination, open := combine(dry, branch)
 		all.Combinations = append(all.Combinations, combination)
-		for i := len(open) - 1; i >= 0; i-- { // of a call, the later ones with those before it settled
+		for i := len(open) - 1; i >= 0; i-- { // from the last, whose calls before it are decided, to the first
 			todo = append(todo, open[i]...)
 		}
 	}
 	return all, nil
 }
 
-// with returns a walk that assumes other branches.
-func (w *walk) with(branch map[string]string) *walk {
+// withBranch returns a walk that assumes these branches.
+func (w *walk) withBranch(branch map[string]string) *walk {
 	opts := w.opts
 	opts.Branch = branch
 	return &walk{prog: w.prog, opts: opts, of: w.of, need: w.need, meter: w.meter, checks: w.checks, repeated: w.repeated, bytes: w.bytes, trials: map[site]*trial{}, given: map[site]value{}, doubts: map[site][]doubt{}, made: w.made}
 }
 
-// combine returns what a dry run did, and the branches that it did not take: for each call
-// whose outcome was open, the other outcomes, with those of the calls before it as they were.
+// combine returns what a dry run did, and the branches that it did not take: for each call whose
+// outcome was open, the other outcomes, together with the outcomes that the calls before it had.
 func combine(dry *DryRun, branch map[string]string) (c Combination, open [][]map[string]string) {
 	c = Combination{Branch: map[string]string{}, Status: dry.Status, Calls: []string{}, Skipped: []string{}}
 	taken := maps.Clone(branch)

@@ -9,7 +9,8 @@ import (
 // null.
 type Count int64
 
-// Unbounded is the count of what nothing bounds. A bound too large for a Count is Unbounded too.
+// Unbounded is the count of something that has no bound. A bound that is too large for a Count is
+// Unbounded too.
 const Unbounded Count = math.MaxInt64
 
 func (c Count) plus(d Count) Count {
@@ -34,8 +35,8 @@ func (c Count) MarshalJSON() ([]byte, error) {
 	return strconv.AppendInt(nil, int64(c), 10), nil
 }
 
-// Amount is an upper bound on a quantity that is used up. In JSON, an amount without a bound, which
-// is +Inf, is null.
+// Amount is an upper bound on a quantity, such as a cost. An amount without a bound is +Inf, and
+// null in JSON.
 type Amount float64
 
 // amount returns an amount multiplied by a number of times.

@@ -11,11 +11,11 @@
 //	}
 //	f := forecast.Of(prog, dry, &forecast.Options{})
 //
-// A dry run is a run of package exec in which nothing is called: no tool, no process, no
-// network. Results come from records, when the caller has some, or are made from the
-// schemas of results, the same each time; what has no schema is made from what other
-// calls read of it. Everything says where it comes from: see Mark. Approvals are taken for
-// given, and tools for successful, unless Options.Branch says otherwise.
+// A dry run is a run of package exec in which nothing is called: no tool, no process, no network.
+// Results come from records, if the caller has some, or are made from the schemas of results, the
+// same each time; a result without a schema is made from what other calls read of it. Every value
+// is marked with its origin: see Mark. It is assumed that calls are approved and that tools
+// succeed, unless Options.Branch says otherwise.
 //
 // Everything here may be used by several goroutines at once; results are not shared.
 package forecast

@@ -22,27 +22,28 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Options say what a dry run assumes and a forecast knows. The zero value is the default.
+// Options controls what a dry run assumes and what a forecast knows. The zero value is the default.
 type Options struct {
-	Approve     exec.Approve // which calls a run would put to a person
+	Approve     exec.Approve // which calls a person would have to approve
 	MaxParallel int          // calls at once; 0 is exec.DefaultMaxParallel
 	MaxBytes    int64        // see exec.Options
-	Seed        uint64       // of what is made up; 0 is 1, so that two dry runs agree
-	// Branch are the outcomes that are assumed, by the calls' paths (see exec.Event), in which the
-	// items of loops may be left out. An outcome is named as a tool names it, or by the
-	// call's error path. Others take their first outcome.
+	Seed        uint64       // of made-up values; 0 is 1, so that two dry runs agree
+	// Branch holds the outcomes that are assumed, by the paths of their calls (see exec.Event), in
+	// which the items of loops may be left out. An outcome has the name that the tool has for it,
+	// or that of the call's error path. Calls that are not in Branch have their first outcome.
 	Branch map[string]string
-	// Recorded is the result that a call had in a run that was recorded; nil knows none. It
-	// is called by several goroutines at once.
+	// Recorded returns the result that a call had in a recorded run. Nil knows none. It may be
+	// called by several goroutines at once.
 	Recorded func(t *exec.Trial) (value json.RawMessage, ok bool)
-	// Instances are those that come when the program runs (exec.Options.Instances); nil has none.
+	// Instances yields the instances that come when the program runs (exec.Options.Instances); nil
+	// has none.
 	Instances iter.Seq2[*compile.Instance, error]
 	// MostInstances is the maximum number of instances when the program is run; Instances may hold
 	// only the first of them. 0 means unknown.
 	MostInstances int
-	// Hosts and Paths are those that the policy permits.
+	// Hosts and Paths are the hosts and folders that the policy permits.
 	Hosts, Paths []string
-	// Retry is that of calls that say nothing (exec.Options.Retry); nil is none.
+	// Retry is for calls that set none (exec.Options.Retry); nil is none.
 	Retry *lang.Retry
 	// OnFailure says what an unhandled failure would do to the run.
 	OnFailure exec.Strategy
@@ -51,8 +52,8 @@ type Options struct {
 	Durations func(c *compile.Call) []time.Duration
 }
 
-// OptionsOf returns the options for a program that will run with o: what o says about approvals,
-// retries, the state and how many calls run at once.
+// OptionsOf returns the options for a program that will run with o: it takes the approvals, the
+// retries, the size of the state, the strategy and the number of calls at once from o.
 func OptionsOf(o *exec.Options) *Options {
 	f := &Options{Approve: o.Approve, MaxParallel: o.MaxParallel, MaxBytes: o.MaxBytes, Retry: o.Retry, OnFailure: o.OnFailure}
 	if o.Schedule == exec.Sequential {
@@ -64,15 +65,15 @@ func OptionsOf(o *exec.Options) *Options {
 // Mark says where a value of a dry run comes from.
 type Mark string
 
-// The marks, the weakest last: what is made of several has the weakest.
+// The marks, the weakest last. A value that is made of several has the weakest of their marks.
 const (
 	Known    Mark = "known"    // the plan, the input or the whiteboard has it
-	Recorded Mark = "recorded" // a run before had it
+	Recorded Mark = "recorded" // an earlier run had it
 	Sampled  Mark = "sampled"  // it was made up
 	Unknown  Mark = "unknown"  // nothing that fits could be made up
 )
 
-// weaker returns the mark of what is made of both.
+// weaker returns the mark of a value that is made of values with these marks.
 func (m Mark) weaker(n Mark) Mark {
 	for _, weak := range []Mark{Unknown, Sampled, Recorded} {
 		if m == weak || n == weak {
@@ -86,8 +87,8 @@ func (m Mark) weaker(n Mark) Mark {
 type DryRun struct {
 	Status exec.Status `json:"status"`
 	Reason string      `json:"reason,omitempty"`
-	// Calls are all calls in plan order, each followed by those that it delegates to. A
-	// document that does not run on the assumed path is there once, its calls pending.
+	// Calls holds all calls in plan order, each followed by those that it delegates to. A document
+	// that does not run on the assumed path is listed once, with pending calls.
 	Calls      []Call          `json:"calls"`
 	Output     json.RawMessage `json:"output"`
 	OutputMark Mark            `json:"outputMark,omitempty"`
@@ -105,27 +106,28 @@ type Call struct {
 	Status   exec.Status     `json:"status"` // that it would end with
 	Reason   string          `json:"reason,omitempty"`
 	Error    *exec.Failure   `json:"error,omitempty"`
-	Doubts   []string        `json:"doubts,omitempty"` // what does not fit of the values that were made up, and is passed over
+	Doubts   []string        `json:"doubts,omitempty"` // what is wrong with made-up values, and was tolerated
 	Params   json.RawMessage `json:"params"`           // nil: it does not run on the assumed path
 	Marks    map[string]Mark `json:"marks,omitempty"`  // of each param
 	Result   json.RawMessage `json:"result"`
 	Mark     Mark            `json:"mark,omitempty"` // of the result
 	Outcome  string          `json:"outcome,omitempty"`
-	Outcomes []string        `json:"outcomes,omitempty"` // those there are, when there are several
+	Outcomes []string        `json:"outcomes,omitempty"` // the possible outcomes, if there are several
 	Approval string          `json:"approval,omitempty"` // why a person is asked before it is made
 	Effect   EffectKind      `json:"effect"`
 	Runs     int             `json:"runs,omitempty"`     // of what it delegates to
-	MoreRuns int             `json:"moreRuns,omitempty"` // of these, the last ones, whose calls are not listed
+	MoreRuns int             `json:"moreRuns,omitempty"` // number of the last of these, whose calls are not listed
 	Possible bool            `json:"possible"`           // it may run, on this path or another
 	// LargeParams and LargeResult are the sizes in bytes of params and of a result that are too
 	// large to show. Params or Result is then nil, and the marks are Unknown.
 	LargeParams int `json:"largeParams,omitempty"`
 	LargeResult int `json:"largeResult,omitempty"`
-	// Covered says that who approves the plan as a whole approves this call: it would be made with
-	// exactly what is shown (Cover).
+	// Covered reports that an approval of the plan as a whole approves this call too, since it
+	// would be made exactly as shown (Cover).
 	Covered bool `json:"covered,omitempty"`
-	// FallbackCovered says the same of its fallback. One that is not covered asks when it is
-	// reached (FallbackTerms.Approval), unless a person was asked about the call and saw it then.
+	// FallbackCovered reports the same of its fallback. A person is asked about a fallback that is
+	// not covered when it is reached (FallbackTerms.Approval), unless the person was asked about
+	// the call and was shown the fallback then.
 	FallbackCovered bool `json:"fallbackCovered,omitempty"`
 	*Terms
 
@@ -134,19 +136,20 @@ type Call struct {
 	given Mark   // the weakest mark of its params, shown or not
 }
 
-// CoverKey returns the key that Cover gave the call or its fallback; "" is none.
+// CoverKey returns the key that Cover gave the call or its fallback, or "".
 func (c *Call) CoverKey() string { return c.cover }
 
 // Source returns the call of the program.
 func (c *Call) Source() *compile.Call { return c.call }
 
-// WouldRun reports whether its tool, or what it delegates to, is called on the assumed path.
+// WouldRun reports whether the tool of the call, or the document that it delegates to, runs on the
+// assumed path.
 func (c *Call) WouldRun() bool {
 	return c.Params != nil || c.LargeParams > 0 || c.Runs > 0
 }
 
-// exact returns the terms of a call under the options if its params are known, and not made up
-// or recorded, and it may read nothing else; otherwise nil.
+// exact returns the terms of a call under the options if its params are known, neither made up nor
+// recorded, and it can't read anything else; otherwise nil.
 func (c *Call) exact(opts *exec.Options) *exec.Terms {
 	if c.Params == nil || c.call.HasScopes {
 		return nil
@@ -165,8 +168,9 @@ func (c *Call) exact(opts *exec.Options) *exec.Terms {
 	return opts.Terms(c.call, c.Params, fallback)
 }
 
-// Cover marks the calls, of the first so many, that a run with the options would put to a person
-// and that are shown exactly, and returns them for exec.Options.Covered. 0 is all.
+// Cover marks the calls, among the first most, that a run with the options would ask a person about
+// and that are shown exactly. It returns their keys for exec.Options.Covered. If most is 0, it
+// looks at all calls.
 func (d *DryRun) Cover(opts *exec.Options, most int) map[string]bool {
 	all := map[string]bool{}
 	for i := range d.Calls {
@@ -186,16 +190,16 @@ func (d *DryRun) Cover(opts *exec.Options, most int) map[string]bool {
 	return all
 }
 
-// works reports whether a tool would be called: not that of a call that delegates, even if
-// its document does not run once.
+// works reports whether the tool of the call would be called. A call that delegates calls none,
+// even if its document never runs.
 func (c *Call) works() bool {
 	d := delegateOf(c.call)
 	return c.WouldRun() && (d == nil || d.Program == nil)
 }
 
-// Run makes a dry run. The error is for programs that can't be run at all, for branches that are
-// not there, for loops that make more than 100,000 calls, and for plans whose params and results
-// have more than 512 MiB in all.
+// Run makes a dry run. It returns an error if the program can't run at all, if a branch does not
+// exist, if loops make more than 100,000 calls, and if params and results have more than 512 MiB in
+// all.
 func Run(ctx context.Context, prog *compile.Program, opts *Options) (*DryRun, error) {
 	w, err := newWalk(prog, opts)
 	if err != nil {
@@ -214,24 +218,24 @@ type walk struct {
 	repeated int
 
 	meter   *schemas.Meter // for making up values and judging them
-	checks  *schemas.Meter // for what the run checks
-	bytes   *atomic.Int64  // what may still be put together
+	checks  *schemas.Meter // for the checks of the run
+	bytes   *atomic.Int64  // bytes that may still be put together
 	mu      sync.Mutex
-	started int // calls
-	kept    int // bytes of values that are kept to be shown
+	started int // number of calls
+	kept    int // bytes of the values kept to be shown
 	trials  map[site]*trial
-	given   map[site]value   // the params of what started
-	doubts  map[site][]doubt // what did not fit of what was made up
-	made    map[result]made  // the first of each
+	given   map[site]value   // the params of started calls
+	doubts  map[site][]doubt // what was wrong with made-up values
+	made    map[result]made  // the first sample for each result
 }
 
-// value is a value to be shown; json is nil when it is too large.
+// value is a value to be shown. json is nil if the value is too large.
 type value struct {
 	json json.RawMessage
 	size int
 }
 
-// keep returns a value as it is to be shown.
+// keep returns a value as it will be shown.
 func (w *walk) keep(v json.RawMessage) value {
 	if len(v) > maxShown || w.kept+len(v) > maxKept {
 		return value{size: len(v)}
@@ -240,20 +244,20 @@ func (w *walk) keep(v json.RawMessage) value {
 	return value{v, len(v)}
 }
 
-// doubt is something that does not fit of what was made up.
+// doubt is something that is wrong with a value that was made up.
 type doubt struct {
 	reason string
-	code   string // of the failure that it would be; "" is none
-	path   string // of which nothing is there; "" is none
+	code   string // of the failure that it would cause; "" is none
+	path   string // where nothing was found; "" is none
 }
 
-// site is a call of a run.
+// site identifies a call of a run.
 type site struct{ instance, path string }
 
 // trial describes the value that stands for the result of a call.
 type trial struct {
 	mark Mark
-	why  string // why no value that fits could be made up, if so
+	why  string // why no valid value could be made up; "" if one was
 }
 
 func newWalk(prog *compile.Program, opts *Options) (*walk, error) {
@@ -268,13 +272,13 @@ func newWalk(prog *compile.Program, opts *Options) (*walk, error) {
 	if err := prog.Err(); err != nil {
 		return nil, err
 	}
-	w.know(prog)
+	w.addProgram(prog)
 	w.need = needsOf(w.of)
 	return w, w.checkBranches()
 }
 
-// know notes the calls of a program and of those that it delegates to.
-func (w *walk) know(prog *compile.Program) {
+// addProgram notes the calls of a program and of the programs that it delegates to.
+func (w *walk) addProgram(prog *compile.Program) {
 	if len(prog.Calls) == 0 || w.of[&prog.Calls[0]] != nil {
 		return
 	}
@@ -283,7 +287,7 @@ func (w *walk) know(prog *compile.Program) {
 	}
 	for i := range prog.Calls {
 		if d := delegateOf(&prog.Calls[i]); d != nil && d.Program != nil {
-			w.know(d.Program)
+			w.addProgram(d.Program)
 		}
 	}
 }
@@ -295,25 +299,25 @@ func delegateOf(c *compile.Call) *compile.Delegate {
 	return c.Delegate
 }
 
-// What a dry run may spend on making up values and judging them, in steps of a meter, and how much
-// more for each call that it tries: much more than ordinary schemas take.
+// The steps of a meter that a dry run may spend on making up values and judging them: a base, and
+// more for each call that it makes. Ordinary schemas take far fewer.
 const (
 	drySteps  = 16 << 20
 	callSteps = 256
 
-	checkSteps = 32 << 20 // for what a run checks, which includes conditions
+	checkSteps = 32 << 20 // for the checks of the run, including conditions
 )
 
 const (
 	maxRepeated  = 100_000 // see walk.repeated
-	maxInstances = 100     // that a dry run is made for
+	maxInstances = 100     // instances that a dry run runs
 )
 
-// What a dry run may hold, in bytes.
+// The most bytes that a dry run may hold.
 const (
-	maxBytes = 512 << 20 // of params, results and what else is put together, kept or not
+	maxBytes = 512 << 20 // of params, results and other values that are put together, kept or not
 	maxKept  = 64 << 20  // of params and results that are shown
-	maxShown = 256 << 10 // of one of them
+	maxShown = 256 << 10 // of one value that is shown
 )
 
 // maxCalls returns the maximum number of calls of the dry run.
@@ -325,7 +329,7 @@ func (w *walk) maxCalls() int {
 	return w.repeated + instances*len(w.of)
 }
 
-// ErrGivenUp is wrapped by the errors of dry runs of plans that are too large to be tried.
+// ErrGivenUp is wrapped by the errors for plans that are too large for a dry run.
 var ErrGivenUp = errors.New("the dry run was given up")
 
 var errTooLarge = fmt.Errorf("%w: it would put together more than %d MiB of params and results", ErrGivenUp, maxBytes>>20)
@@ -336,8 +340,8 @@ func (w *walk) run(ctx context.Context) (*DryRun, error) {
 	if w.meter == nil {
 		w.meter, w.checks = schemas.NewMeter(ctx, drySteps), schemas.NewMeter(ctx, checkSteps)
 	}
-	// One call at a time holds one large value at a time, and which values are kept does not depend
-	// on the clock.
+	// If one call runs at a time, only one large value is held at a time, and which values are kept
+	// does not depend on timing.
 	res, err := exec.Run(ctx, w.prog, &exec.Options{
 		ID: "dry", MaxSteps: w.maxCalls(), Schedule: exec.Sequential, MaxBytes: w.opts.MaxBytes, OnFailure: exec.Continue, Seed: w.opts.Seed,
 		Approve: w.opts.Approve, Approver: w.approve, Dry: w.try, Room: w.bytes, Meter: w.checks, OnEvent: w.note, ReuseEvents: true, Instances: w.opts.Instances,
@@ -358,8 +362,8 @@ func (w *walk) run(ctx context.Context) (*DryRun, error) {
 		return nil, fmt.Errorf("%w after %d calls: the plan's loops make more than can be shown", ErrGivenUp, w.maxCalls())
 	}
 	d := &DryRun{Status: res.Status, Reason: res.Reason, Calls: []Call{}}
-	r := &reporter{walk: w, dry: d, jobs: newJobs(), budget: maxLooks, told: map[*compile.Program]bool{}, terms: map[*compile.Call]*Terms{}}
-	if !w.prog.Template { // which runs for its instances only
+	r := &reporter{walk: w, dry: d, jobs: newJobs(), budget: maxLooks, listed: map[*compile.Program]bool{}, terms: map[*compile.Call]*Terms{}}
+	if !w.prog.Template { // a template runs only for its instances
 		r.program(frame{prog: w.prog, mark: Known}, res.Calls)
 	}
 	for i := range res.Instances {
@@ -381,7 +385,7 @@ func (w *walk) run(ctx context.Context) (*DryRun, error) {
 	return d, nil
 }
 
-// approve says yes.
+// approve approves every call. A call that asks another question is skipped.
 func (*walk) approve(_ context.Context, q *exec.Question) (exec.Answer, error) {
 	if q.Kind != exec.ApprovalQuestion && q.Kind != "" {
 		return exec.Answer{Skip: true}, nil
@@ -389,7 +393,7 @@ func (*walk) approve(_ context.Context, q *exec.Question) (exec.Answer, error) {
 	return exec.Answer{Approved: true}, nil
 }
 
-// note takes down the params of what is started, and what does not fit.
+// note keeps the params of calls that start, and the warnings about values.
 func (w *walk) note(e *exec.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -407,14 +411,14 @@ func (w *walk) note(e *exec.Event) {
 	}
 }
 
-// try stands for a tool.
+// try returns the result of a call in place of its tool.
 func (w *walk) try(_ context.Context, t *exec.Trial) (tool.Result, error) {
 	if t.Call.Rare != nil && t.Call.Choose != nil {
 		return w.choose(t)
 	}
 	at := &trial{mark: Sampled}
 	w.mu.Lock()
-	w.trials[site{t.Instance, t.Path}] = at // it is told of when the run has ended
+	w.trials[site{t.Instance, t.Path}] = at // it is reported when the run has ended
 	w.mu.Unlock()
 	outcome, fails := w.branch(t)
 	if fails {
@@ -438,7 +442,7 @@ func (w *walk) try(_ context.Context, t *exec.Trial) (tool.Result, error) {
 	return tool.Result{Value: m.value, Outcome: name}, nil
 }
 
-// choose takes the outcome that is assumed of a choose; else its conditions decide.
+// choose returns the assumed outcome of a choose, if there is one; otherwise its conditions decide.
 func (w *walk) choose(t *exec.Trial) (tool.Result, error) {
 	if !w.assumes(t.Path) {
 		return tool.Result{}, nil
@@ -462,7 +466,7 @@ func (w *walk) assumes(path string) bool {
 	return exact || ok
 }
 
-// branch returns the outcome that is assumed of a call.
+// branch returns the outcome that is assumed for a call.
 func (w *walk) branch(t *exec.Trial) (outcome int, fails bool) {
 	name, ok := w.opts.Branch[t.Path]
 	if !ok {
@@ -474,8 +478,8 @@ func (w *walk) branch(t *exec.Trial) (outcome int, fails bool) {
 	return outcomeNamed(t.Call, name)
 }
 
-// outcomeNamed returns the outcome of a call that a name means. The last of several stands for
-// failure, unless the tool lists its outcomes (plan-language §4); -1 is none.
+// outcomeNamed returns the outcome of a call with this name, or -1. The last of several stands for
+// failure, unless the tool lists its outcomes (plan-language §4).
 func outcomeNamed(c *compile.Call, name string) (outcome int, fails bool) {
 	if c.ErrorPath != nil && isPath(c.ErrorPath, name) {
 		return 0, true
@@ -495,7 +499,7 @@ func isPath(w *compile.Write, name string) bool {
 	return name == path || name == strings.TrimPrefix(path, "†") || name == w.Path[len(w.Path)-1].Name
 }
 
-// outcomesOf returns the outcomes that a call can have, when there are several.
+// outcomesOf returns the names of the outcomes that a call can have, if there are several.
 func outcomesOf(c *compile.Call) []string {
 	var names []string
 	for i := range c.Alternatives {
@@ -523,7 +527,7 @@ func withoutItems(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// checkBranches refuses branches that are not there.
+// checkBranches returns an error if a branch does not exist.
 func (w *walk) checkBranches() error {
 	if len(w.opts.Branch) == 0 {
 		return nil
@@ -566,13 +570,13 @@ func CallAt(prog *compile.Program, path string) (c *compile.Call, ok bool) {
 	return c, ok
 }
 
-// maxPathBytes bounds the bytes of the paths that Paths yields: documents that several calls
-// delegate to have a path for each way there, and these may be very many.
+// maxPathBytes bounds the bytes of the paths that Paths yields. A document that several calls
+// delegate to has a path for each way to it, and there may be very many.
 const maxPathBytes = 4 << 20
 
-// Paths yields the calls of a program and of those that it delegates to for which want returns
-// true, by their paths without the items of loops: the first ones in plan order, which have 4 MiB
-// of paths together. A program that delegates to itself is there once on each path.
+// Paths yields the calls for which want returns true, of a program and of the documents that it
+// delegates to, by their paths without the items of loops. It yields them in plan order until their
+// paths have 4 MiB together. If a program delegates to itself, each path stops there.
 func Paths(prog *compile.Program, want func(*compile.Call) bool) iter.Seq2[string, *compile.Call] {
 	return func(yield func(string, *compile.Call) bool) {
 		p := &pathWalk{want: want, yield: yield, holds: holding(prog, want), above: map[*compile.Program]bool{}}
@@ -595,12 +599,12 @@ func AllPaths(prog *compile.Program) iter.Seq[string] {
 type pathWalk struct {
 	want  func(*compile.Call) bool
 	yield func(string, *compile.Call) bool
-	holds map[*compile.Program]bool // a call that is wanted
+	holds map[*compile.Program]bool // the program holds a wanted call
 	above map[*compile.Program]bool
 	bytes int
 }
 
-// walk reports false when no more is wanted.
+// walk yields the calls of a program. It returns false if no more are wanted.
 func (p *pathWalk) walk(prog *compile.Program, prefix string) bool {
 	if p.above[prog] || !p.holds[prog] {
 		return true
@@ -625,7 +629,7 @@ func (p *pathWalk) walk(prog *compile.Program, prefix string) bool {
 	return true
 }
 
-// holding returns the programs that hold a call that is wanted, or delegate to one that does.
+// holding returns the programs that hold a wanted call, or delegate to a program that does.
 func holding(prog *compile.Program, want func(*compile.Call) bool) map[*compile.Program]bool {
 	holds := map[*compile.Program]bool{}
 	above := map[*compile.Program][]*compile.Program{}

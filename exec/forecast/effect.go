@@ -14,12 +14,12 @@ type EffectKind string
 const (
 	Pure        EffectKind = "pure"        // no contact with the world
 	Reads       EffectKind = "reads"       // it changes nothing
-	Undeclared  EffectKind = "undeclared"  // nobody says
+	Undeclared  EffectKind = "undeclared"  // its tool declares nothing
 	Changes     EffectKind = "changes"     // it changes the world
 	Destructive EffectKind = "destructive" // it may destroy
 )
 
-// Meaning returns the kind in the words that people are told.
+// Meaning returns what the kind means, in words for people.
 func (k EffectKind) Meaning() string {
 	switch k {
 	case Undeclared:
@@ -58,9 +58,9 @@ type Effect struct {
 	Tool   string     `json:"tool"`
 	Kind   EffectKind `json:"effect"`
 	Domain string     `json:"domain,omitempty"`
-	// Driver is the kind of activity, At where it acts in short, such as a method and a host, or a
-	// command; "" when that can't be told.
-	Words   string     `json:"target"` // what does it
+	// Driver is the kind of activity, and At where it acts, in short, such as a method and a host,
+	// or a command. Either is "" if unknown.
+	Words   string     `json:"target"` // the activity
 	Driver  string     `json:"driver,omitempty"`
 	At      string     `json:"at,omitempty"`
 	Place   tool.Place `json:"place,omitzero"`
@@ -69,19 +69,19 @@ type Effect struct {
 	Calls   []string   `json:"calls"`   // the first calls that may have it, without the items of loops, at most maxNamed
 	More    int        `json:"more"`    // calls that are not named
 
-	activity string // that does it; "" when it has no name
+	activity string // its name; "" if it has none
 }
 
 // maxNamed is the maximum number of calls that an effect names.
 const maxNamed = 20
 
-// effectKey tells effects apart.
+// effectKey identifies an effect.
 type effectKey struct {
 	tool, domain, words string
 	kind                EffectKind
 }
 
-// ofModel reports whether a model makes what has this target.
+// ofModel reports whether a model is called for this target.
 func ofModel(t *compile.Target) bool { return t != nil && t.Driver == "latent" }
 
 // place returns where an activity acts, in short: "POST api.example", "git push".

@@ -15,19 +15,19 @@ import (
 type Forecast struct {
 	Bound
 	Assumed Assumed `json:"assumed"`
-	// CriticalPath are the calls of the longest way through the assumed path: nothing
-	// makes the run shorter but making them shorter.
+	// CriticalPath lists the calls of the longest way through the assumed path: the run only
+	// becomes shorter if they do.
 	CriticalPath []string `json:"criticalPath"`
-	// Time is nil when of some tool it is not known how long it takes; those are in Unknown.
+	// Time is nil if it is not known how long some tool takes. Unknown lists such tools.
 	Time            *Time    `json:"time"`
 	Unknown         []string `json:"unknown"`
-	Estimated       []string `json:"estimated"` // the tools of which Time is what is declared, and was not measured
+	Estimated       []string `json:"estimated"` // the tools whose time is declared, not measured
 	PeakParallelism int      `json:"peakParallelism"`
 	// Failing says what stands when a call of the assumed path fails, if the run is then undone.
 	// MoreFailing counts the calls that are left out.
 	Failing     []Failing `json:"failing,omitempty"`
 	MoreFailing int       `json:"moreFailing,omitempty"`
-	// Flows shows where information goes, a report for each policy on that.
+	// Flows shows where information goes, with one report for each policy about that.
 	Flows []*flow.Report `json:"flows,omitempty"`
 }
 
@@ -46,8 +46,9 @@ type Time struct {
 	Rounds int     `json:"rounds"` // that were simulated
 }
 
-// Of returns the forecast of a program of which a dry run was made, with the same options. It
-// costs time linear in the calls, and a number of simulated runs that goes down as they go up.
+// Of returns the forecast of a program from a dry run of it with the same options. It takes time
+// linear in the calls, and simulates a number of runs that goes down as the number of calls goes
+// up.
 func Of(prog *compile.Program, dry *DryRun, opts *Options) *Forecast {
 	if opts == nil {
 		opts = &Options{}
@@ -89,9 +90,9 @@ func Of(prog *compile.Program, dry *DryRun, opts *Options) *Forecast {
 	return f
 }
 
-// durations finds how long each call may take, as it was measured or else as it is declared, and
-// returns the tools of which neither is known; then every call counts for one. Estimated are
-// the tools of which it is only declared.
+// durations finds how long each call may take, as it was measured, or else declared. It returns the
+// tools for which neither is known; if there are any, every call counts as one unit. Estimated are
+// the tools for which the time is only declared.
 func (t *timing) durations(dry *DryRun, known func(*compile.Call) []time.Duration) (unknown, estimated []string) {
 	perTool := map[string]*toolSlots{}
 	measured := map[*compile.Call][]float64{} // a call of a document may have many nodes
@@ -141,8 +142,8 @@ func inSeconds(durations []time.Duration) (seconds []float64) {
 	return seconds
 }
 
-// declared returns how long a call may take, as the plan, else the definition of its tool, else
-// its activity says; nil when none does.
+// declared returns how long a call may take, according to the plan, else to the definition of its
+// tool, else to its activity; nil if none of them says.
 func declared(c *compile.Call) []time.Duration {
 	switch {
 	case c.Source.Rest != nil && c.Source.Rest.EstTime > 0:
@@ -153,7 +154,7 @@ func declared(c *compile.Call) []time.Duration {
 	return c.Target.Takes
 }
 
-// mean returns how long a node takes on average, or 1.
+// mean returns the average duration of a node, or 1 if it is not known.
 func (t *timing) mean(n int32) float64 {
 	if t.calls[n] < 0 {
 		return 0

@@ -8,19 +8,19 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// jobs is the graph of all calls of a dry run, those of delegates among the others. A
-// node that is not virtual is a call that would run.
+// jobs is the graph of all calls of a dry run, including those in documents. Each node that is not
+// virtual is a call that would run.
 type jobs struct {
 	b    dag.Builder
-	call []int32 // of each node, its index in DryRun.Calls; -1 is a virtual one
+	call []int32 // for each node, its index in DryRun.Calls; -1 if the node is virtual
 }
 
-// span is where in the graph something begins and ends.
+// span holds the nodes of the graph at which something begins and ends.
 type span struct{ in, out int32 }
 
 func newJobs() *jobs { return &jobs{} }
 
-// add adds a call.
+// add adds a call, as a virtual node if it does not run.
 func (j *jobs) add(runs bool, call int) span {
 	if !runs {
 		n := j.virtual()
@@ -36,7 +36,7 @@ func (j *jobs) virtual() int32 {
 	return j.b.Virtual()
 }
 
-// join puts the calls of a program in their order.
+// join connects the calls of a program in their order.
 func (j *jobs) join(starts *dag.Graph, calls []span) span {
 	all := span{j.virtual(), j.virtual()}
 	nodes := calls
@@ -61,7 +61,7 @@ func (j *jobs) join(starts *dag.Graph, calls []span) span {
 	return all
 }
 
-// nest puts the runs of a delegate in their order, so many at once.
+// nest connects the runs of a document, of which width go on at once.
 func (j *jobs) nest(runs []span, width int) span {
 	all := span{j.virtual(), j.virtual()}
 	j.b.Edge(all.in, all.out)
@@ -76,7 +76,7 @@ func (j *jobs) nest(runs []span, width int) span {
 	return all
 }
 
-// width returns how many runs of a delegate go on at once (plan-language §9).
+// width returns how many runs of a document go on at once (plan-language §9).
 func width(c Call, d *compile.Delegate) int {
 	if d.Loop != compile.ForEach || c.call.Effects.ChangesWorld() && c.call.Effects.Independent != tool.Yes {
 		return 1

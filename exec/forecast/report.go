@@ -10,18 +10,18 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// maxLooks bounds how many writes are looked at for where values come from: n reads of n
-// writes are n². What is beyond counts as made up.
+// maxLooks bounds how many writes are looked at to find where values come from: n reads of n writes
+// are n². Beyond that, values count as made up.
 const maxLooks = 4 << 20
 
-// reporter puts what a dry run did in order.
+// reporter builds a DryRun from the result of a run.
 type reporter struct {
 	*walk
 	dry        *DryRun
 	jobs       *jobs
 	budget     int
 	outputMark Mark
-	told       map[*compile.Program]bool // whose calls are in the dry run
+	listed     map[*compile.Program]bool // programs whose calls are listed
 	terms      map[*compile.Call]*Terms
 }
 
@@ -31,16 +31,16 @@ type frame struct {
 	prog     *compile.Program
 	prefix   string // of paths
 	instance string
-	mark     Mark // of what it was given
+	mark     Mark // of its input
 }
 
-// program reports the calls of a frame. It returns the weakest mark of what they gave and
-// where in the graph of jobs the frame begins and ends.
+// program reports the calls of a frame. It returns the weakest mark of their results, and where in
+// the graph of jobs the frame begins and ends.
 func (r *reporter) program(f frame, calls []exec.CallResult) (weakest Mark, all span) {
-	marks := make([]Mark, len(calls)) // of what each wrote, and of whether it did
+	marks := make([]Mark, len(calls)) // of what each call wrote, and of whether it wrote
 	spans := make([]span, len(calls))
 	weakest = f.mark
-	r.told[f.prog] = true
+	r.listed[f.prog] = true
 	for i := range calls {
 		res, c := &calls[i], &f.prog.Calls[i]
 		at := len(r.dry.Calls)
@@ -87,13 +87,13 @@ func (r *reporter) call(f frame, c *compile.Call, res *exec.CallResult, marks []
 	}
 	for _, d := range r.doubts[key] {
 		if t != nil && t.why != "" && d.code == "result" {
-			continue // of a value that nobody takes for the result
+			continue // a doubt about a value that is not taken for the result
 		}
 		out.Doubts = append(out.Doubts, d.reason)
 	}
 	if params, ok := r.given[key]; ok {
 		out.Params, out.Marks = params.json, r.paramMarks(f, c, marks)
-		r.unknown(c, &out, r.doubts[key])
+		r.markUnfit(c, &out, r.doubts[key])
 		for _, m := range out.Marks {
 			out.given = out.given.weaker(m)
 		}
@@ -109,13 +109,13 @@ func (r *reporter) call(f frame, c *compile.Call, res *exec.CallResult, marks []
 		out.Mark = t.mark
 	case c.Rare != nil && c.Rare.Result != nil && res.Status == exec.Completed:
 		out.Mark = Known
-	case res.Result != nil: // of a built-in tool: it is made of what it was given
+	case res.Result != nil: // of a built-in tool: made from its params
 		out.Mark = f.mark.weaker(out.given)
 	}
 	return out
 }
 
-// result puts the result of a call into what is shown of it.
+// result sets the result of a call, as it is shown.
 func (r *reporter) result(c *Call, v json.RawMessage, mark Mark) {
 	c.Mark = mark
 	if mark == "" || v == nil {
@@ -127,13 +127,13 @@ func (r *reporter) result(c *Call, v json.RawMessage, mark Mark) {
 	}
 }
 
-// untaken reports the calls of a document that a call would delegate to on another path.
+// untaken lists the calls of a document that a call would delegate to on another path.
 func (r *reporter) untaken(f frame, c *compile.Call, path string) {
 	d := delegateOf(c)
-	if d == nil || d.Program == nil || r.told[d.Program] || d.Most == 0 {
+	if d == nil || d.Program == nil || r.listed[d.Program] || d.Most == 0 {
 		return
 	}
-	r.told[d.Program] = true
+	r.listed[d.Program] = true
 	for i := range d.Program.Calls {
 		inner := &d.Program.Calls[i]
 		call := Call{
@@ -152,7 +152,7 @@ func (r *reporter) approval(c *compile.Call) string {
 	return reason
 }
 
-// possible reports whether a call may run at all: not when the plan holds its result.
+// possible reports whether a call may run at all. It can't if the plan holds its result.
 func possible(c *compile.Call) bool { return c.Rare == nil || c.Result == nil }
 
 func (r *reporter) termsOf(c *compile.Call) *Terms {
@@ -184,7 +184,7 @@ func (r *reporter) decision(f frame, c *Call, marks []Mark) Mark {
 	return mark
 }
 
-// scopeMark returns the mark of what a call copies of the whiteboard.
+// scopeMark returns the mark of the parts of the whiteboard that a call may see.
 func (r *reporter) scopeMark(f frame, c *compile.Call, marks []Mark) Mark {
 	mark := Known
 	if c.Rare == nil {
@@ -202,7 +202,7 @@ func (r *reporter) scopeMark(f frame, c *compile.Call, marks []Mark) Mark {
 // runs of a loop that it reports.
 const maxRounds = 1000
 
-// delegate reports what a call delegates to.
+// delegate lists the calls of the document that a call delegates to.
 func (r *reporter) delegate(f frame, d *compile.Delegate, at int, res *exec.CallResult, marks []Mark) (Mark, span) {
 	given := f.mark.weaker(r.dry.Calls[at].given).weaker(r.scopeMark(f, r.dry.Calls[at].call, marks))
 	path, instance := r.dry.Calls[at].Path, r.dry.Calls[at].Instance
@@ -218,21 +218,21 @@ func (r *reporter) delegate(f frame, d *compile.Delegate, at int, res *exec.Call
 		}
 		mark, s := r.program(frame{prog: d.Program, prefix: prefix, instance: instance, mark: given}, run.Calls)
 		if run.Status != exec.Completed {
-			mark = mark.weaker(Sampled) // it is not known that it fails
+			mark = mark.weaker(Sampled) // it may not fail
 		}
 		if d.Loop == compile.Reduce || d.Loop == compile.Repeat {
-			given = given.weaker(mark) // the next run is given the result
+			given = given.weaker(mark) // the result is the input of the next run
 		}
 		weakest = weakest.weaker(mark)
 		runs = append(runs, s)
 	}
 	if d.Until != nil || len(res.Runs) >= maxRounds {
-		weakest = weakest.weaker(Sampled) // when the rounds end is assumed, or not all runs are here
+		weakest = weakest.weaker(Sampled) // the number of rounds is assumed, or not all runs are listed
 	}
 	return weakest, r.jobs.nest(runs, width(r.dry.Calls[at], d))
 }
 
-// paramMarks says of each param where it comes from.
+// paramMarks returns the mark of each param.
 func (r *reporter) paramMarks(f frame, c *compile.Call, marks []Mark) map[string]Mark {
 	if len(c.Source.Params) == 0 {
 		return nil
@@ -247,9 +247,9 @@ func (r *reporter) paramMarks(f frame, c *compile.Call, marks []Mark) map[string
 	return all
 }
 
-// unknown marks the params that were made up and do not fit, or of which what they read is not
-// there.
-func (r *reporter) unknown(c *compile.Call, out *Call, doubts []doubt) {
+// markUnfit marks the params as unknown that were made up and do not fit, or that read something
+// that is not there.
+func (r *reporter) markUnfit(c *compile.Call, out *Call, doubts []doubt) {
 	if len(doubts) == 0 {
 		return
 	}
@@ -287,7 +287,7 @@ func paramReads(c *compile.Call) iter.Seq2[*compile.Read, string] {
 	}
 }
 
-// readMark returns where what a read sees comes from.
+// readMark returns the mark of the value that a read sees.
 func (r *reporter) readMark(f frame, read *compile.Read, before state.Place, marks []Mark) Mark {
 	mark := Known
 	for layer := read; layer != nil; layer = layer.Under {

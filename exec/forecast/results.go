@@ -10,9 +10,9 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Results returns a function that returns the result that a call has in a dry run: a recorded one,
-// or one that is made up. The same call with the same tool has the same result each time, whatever
-// its params, also when ctx is done. The function may be called by several goroutines at once.
+// Results returns a function that returns the result of a call in a dry run: a recorded one, or one
+// that is made up. The same call with the same tool has the same result each time, whatever its
+// params are, even if ctx is done. The function may be called by several goroutines at once.
 func Results(ctx context.Context, prog *compile.Program, opts *Options) (func(*exec.Trial) tool.Result, error) {
 	w, err := newWalk(prog, opts)
 	if err != nil {
@@ -31,7 +31,7 @@ func Results(ctx context.Context, prog *compile.Program, opts *Options) (func(*e
 		at := call{site{t.Instance, t.Path}, t.Request.Tool}
 		res, ok := made[at]
 		if !ok {
-			res, _ = w.try(context.WithoutCancel(ctx), t) // which fails only where Options.Branch says so
+			res, _ = w.try(context.WithoutCancel(ctx), t) // it fails only if Options.Branch says so
 			made[at] = res
 		}
 		return res

@@ -13,33 +13,33 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// needs lists what the readers of each call's result look for in it, so that a made-up result has
-// it whether or not a schema says so.
+// needs holds, for each call, what other calls read in its result, so that a made-up result has it
+// even if no schema requires it.
 type needs map[*compile.Call][]need
 
 type need struct {
 	path   state.Path      // in the result
-	schema *schemas.Schema // of what stands there; nil is any
+	schema *schemas.Schema // of the value there; nil allows any
 }
 
-// What bounds the work of a dry run.
+// The bounds of the work of a dry run.
 const (
-	maxNeeds    = 1 << 20 // reads × writes that are looked at
-	maxNeedsOf  = 64      // of one call
-	maxSamples  = 8       // of one result
-	maxNewIndex = 15      // of a list that is made up
-	maxPaths    = 64      // that a need is made for
-	maxSteps    = 1000    // of a path (plan-language §4)
+	maxNeeds    = 1 << 20 // pairs of a read and a write that are looked at
+	maxNeedsOf  = 64      // needs of one call
+	maxSamples  = 8       // samples for one result
+	maxNewIndex = 15      // index in a list that is made up
+	maxPaths    = 64      // paths that one need stands for
+	maxSteps    = 1000    // steps of a path (plan-language §4)
 )
 
-// What reading and changing a value costs, in steps of a meter and in room.
+// The cost of reading and changing a value, in steps of a meter and in bytes.
 const (
 	stepsPerSegment = 4
 	bytesPerStep    = 8
 	bytesPerSegment = 8
 )
 
-// needsOf finds what is read of the results of calls.
+// needsOf finds what is read in the results of calls.
 func needsOf(of map[*compile.Call]*compile.Program) needs {
 	n := needs{}
 	budget := maxNeeds
@@ -64,8 +64,9 @@ func needsOf(of map[*compile.Call]*compile.Program) needs {
 	return n
 }
 
-// rank returns the order in which needs shape a value: the whole of it, if its schema is known,
-// then what is deep in it, then what has to be in every element of a list.
+// rank returns the place of a need in the order in which needs shape a value: first the whole
+// value, if its schema is known, then the deepest parts, and last the parts that every element of a
+// list must have.
 func (n need) rank() int {
 	switch {
 	case len(n.path) == 0 && n.schema != nil:
@@ -78,7 +79,7 @@ func (n need) rank() int {
 
 func (n needs) call(prog *compile.Program, c *compile.Call, budget *int) {
 	i, params := 0, c.Source.Params
-	at := -1 // the param that schema is of
+	at := -1 // index of the param that schema belongs to
 	var schema *schemas.Schema
 	for read := range c.Params.Reads() {
 		for i < len(params) && params[i].Value.Span().End < read.Span.End {
@@ -105,7 +106,7 @@ func isReference(v lang.Node) bool {
 	return t != nil && t.Whole && t.Parts[0].Expr.Op == lang.OpRef
 }
 
-// read notes what a read needs of the calls that may write there.
+// read notes what a read needs in the results of the calls that may write there.
 func (n needs) read(prog *compile.Program, read *compile.Read, before state.Place, schema *schemas.Schema, budget *int) {
 	for w := range prog.Writers(read.Path, read.Since, before) {
 		if *budget--; *budget < 0 {
@@ -122,13 +123,13 @@ func (n needs) read(prog *compile.Program, read *compile.Read, before state.Plac
 	}
 }
 
-// within returns where in a value that is written at a path a read looks.
+// within returns the path, inside a value that is written at a path, at which a read looks.
 func within(read, write state.Path, m state.Method) (state.Path, bool) {
 	if len(read) < len(write) || !write.Overlaps(read) {
 		return nil, false
 	}
 	rel := read[len(write):]
-	if m == state.Push { // it is one element of what is read
+	if m == state.Push { // the value is one element of the list
 		if len(rel) == 0 {
 			return nil, false
 		}
@@ -140,22 +141,22 @@ func within(read, write state.Path, m state.Method) (state.Path, bool) {
 // made is a result that was made up.
 type made struct {
 	value json.RawMessage
-	why   string // no value that fits could be made up, if so
-	same  bool   // nothing in it is drawn: every seed makes it
+	why   string // why no valid value could be made up; "" if one was
+	same  bool   // nothing in it is random: every seed makes it
 }
 
-// result names what a call gives. Its schema is that of the call or of its fallback.
+// result identifies the kind of a call's result. The schema is that of the call or of its fallback.
 type result struct {
 	call    *compile.Call
 	schema  *schemas.Schema
 	outcome int
 }
 
-// sample makes up a result, and keeps it in mind: one that every seed makes is made once, and when
-// nothing is left of the meter, the first one that fitted stands for all others.
+// sample makes up a result, and caches it. A result that is the same for every seed is made once.
+// When the meter is used up, the first valid result stands for all others.
 func (w *walk) sample(t *exec.Trial, outcome int) made {
 	s := sampler{meter: w.meter, call: t.Call, schema: t.Call.ResultSchema(outcome), needs: w.need[t.Call], outcome: outcome}
-	if t.Request.Tool != t.Call.Tool.Definition.Name && t.Request.Definition != nil { // its fallback
+	if t.Request.Tool != t.Call.Tool.Definition.Name && t.Request.Definition != nil { // the fallback is called
 		s.schema = t.Request.Definition.Output
 	}
 	if outcome > 0 {
@@ -190,8 +191,8 @@ type sampler struct {
 	drawn   bool // the seed decides what is made
 }
 
-// best returns the value among a few that fits best what is known of the result. When even that
-// does not meet the schema of the result, it says why.
+// best returns the best of a few samples. If even that does not meet the schema of the result, why
+// says so.
 func (s *sampler) best(seed uint64) made {
 	best, most := json.RawMessage("null"), -1
 	for k := range uint64(maxSamples) {
@@ -201,7 +202,7 @@ func (s *sampler) best(seed uint64) made {
 				best, most = v, score
 			}
 			if s.meter.Err() != nil {
-				break // the score may be that of a part
+				break // the score may be incomplete
 			}
 			if all {
 				return made{best, "", !s.drawn}
@@ -224,8 +225,8 @@ func (s *sampler) best(seed uint64) made {
 	return made{best, why, !s.drawn}
 }
 
-// candidates yields values that may fit: of the schema of the result, of what is expected, of
-// what may be written there, of what others read.
+// candidates yields values that may fit, made from the schema of the result, from what is expected,
+// from what may be written there, and from what others read.
 func (s *sampler) candidates(seed uint64) func(func(json.RawMessage) bool) {
 	return func(yield func(json.RawMessage) bool) {
 		sources := []*schemas.Schema{s.schema}
@@ -257,7 +258,7 @@ func (s *sampler) draw(schema *schemas.Schema, seed uint64) (json.RawMessage, er
 	return s.meter.Sample(schema, seed)
 }
 
-// writes returns where the result goes as it is.
+// writes returns the paths to which the result is written unchanged.
 func (s *sampler) writes() []compile.Write {
 	if s.call.Method != state.Set || s.outcome >= len(s.call.Alternatives) {
 		return nil
@@ -265,7 +266,7 @@ func (s *sampler) writes() []compile.Write {
 	return s.call.Alternatives[s.outcome].Writes
 }
 
-// shaped returns a value with what others read of it.
+// shaped returns a value to which the parts were added that others read.
 func (s *sampler) shaped(v json.RawMessage, seed uint64) json.RawMessage {
 	d := s.draft(v)
 	for _, n := range s.needs {
@@ -294,13 +295,13 @@ func (s *sampler) shaped(v json.RawMessage, seed uint64) json.RawMessage {
 type draft struct {
 	meter *schemas.Meter
 	board *state.Whiteboard // it is below draftPath
-	sets  state.Place       // that were made
+	sets  state.Place       // number of writes so far
 	room  int               // bytes that sets may still add
 }
 
 var draftPath = state.Path{{Name: "state"}, {Name: "v"}}
 
-// draft returns a draft of a value; nil is nothing.
+// draft returns a draft of a value; nil is no value.
 func (s *sampler) draft(v json.RawMessage) *draft {
 	initial := json.RawMessage(`{}`)
 	if v != nil {
@@ -309,7 +310,7 @@ func (s *sampler) draft(v json.RawMessage) *draft {
 	s.meter.Take(len(v) / bytesPerStep)
 	board, err := state.New(map[string]json.RawMessage{"state": initial})
 	if err != nil {
-		panic(err) // of a whiteboard with a state that is an object
+		panic(err) // can't happen: the state is an object
 	}
 	return &draft{meter: s.meter, board: board, room: maxShown}
 }
@@ -341,7 +342,7 @@ func (d *draft) length(path state.Path) int {
 	return len(list)
 }
 
-// stem is a path that others go on from; nil is the empty one.
+// stem is a path that other paths extend. Nil is the empty path.
 type stem struct {
 	above *stem
 	seg   state.Segment
@@ -359,8 +360,9 @@ func (s *stem) path() state.Path {
 	return p
 }
 
-// concrete returns the paths that have to be there for a path to find something: of [*] those
-// of all elements that there are, or of one, and of an index those before it as well.
+// concrete returns the paths that must exist for a path to find something: for [*], those of all
+// elements that exist, or of one if there are none; for an index, those of the elements before it
+// as well.
 func (d *draft) concrete(path state.Path) []state.Path {
 	all := []*stem{nil}
 	for i, seg := range path {
@@ -394,7 +396,7 @@ func (d *draft) concrete(path state.Path) []state.Path {
 	return paths
 }
 
-// score returns how well a value does, and whether nothing better can come.
+// score returns how well a value fits, and whether no value can fit better.
 func (s *sampler) score(v json.RawMessage) (score int, all bool) {
 	all = true
 	judge := func(ok bool, weight int) {

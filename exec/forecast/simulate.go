@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// How much is simulated: so many calls in all rounds together, within these bounds.
+// The number of simulated calls in all rounds together, and the bounds of the number of rounds.
 const (
 	maxSimulated = 2_000_000
 	mostRounds   = 1000
 	leastRounds  = 20
 )
 
-// simulate runs the graph again and again, each time with other durations of those that
-// are known, as the scheduler would: what has the longest way below it goes first. Without
-// durations one round tells how many calls run at once.
+// simulate runs the graph again and again, each time with other durations drawn from the known
+// ones, in the order of the scheduler: the node with the longest way below it goes first. Without
+// durations, one round is enough to find how many calls run at once.
 func (t *timing) simulate(slots int, seed uint64, timed bool) (*Time, int) {
 	rank := t.graph.Below(t.mean)
 	rounds := 1
@@ -64,7 +64,7 @@ func (r *round) run() (end float64, peak int) {
 			sources = append(sources, int32(n))
 		}
 	}
-	r.come(sources)
+	r.makeReady(sources)
 	for {
 		r.start()
 		peak = max(peak, len(r.running))
@@ -81,12 +81,12 @@ func (r *round) run() (end float64, peak int) {
 				t.waiting = t.waiting[1:]
 			}
 		}
-		r.come(r.settle(nil, job.node))
+		r.makeReady(r.settle(nil, job.node))
 	}
 }
 
-// come makes nodes ready that wait for nothing more; virtual ones are done at once.
-func (r *round) come(nodes []int32) {
+// makeReady makes nodes ready that wait for nothing more. Virtual nodes are done at once.
+func (r *round) makeReady(nodes []int32) {
 	for len(nodes) > 0 {
 		n := nodes[len(nodes)-1]
 		nodes = nodes[:len(nodes)-1]
@@ -98,7 +98,7 @@ func (r *round) come(nodes []int32) {
 	}
 }
 
-// settle appends what waits for nothing more now that n is done.
+// settle appends the nodes that wait for nothing more now that n is done.
 func (r *round) settle(nodes []int32, n int32) []int32 {
 	for _, next := range r.graph.Succ(n) {
 		if r.left[next]--; r.left[next] == 0 {
@@ -108,7 +108,7 @@ func (r *round) settle(nodes []int32, n int32) []int32 {
 	return nodes
 }
 
-// start starts what is ready while there are slots.
+// start starts ready nodes while there are slots.
 func (r *round) start() {
 	for r.free > 0 && r.ready.Len() > 0 {
 		n := heap.Pop(&r.ready).(int32)

@@ -7,8 +7,8 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// Terms describes how a call is made, as the plan and the definition of its tool say, whichever
-// path the run takes.
+// Terms describes how a call is made according to the plan and the definition of its tool,
+// whichever path the run takes.
 type Terms struct {
 	Written   json.RawMessage `json:"written"` // the params as the plan has them, with their references
 	When      string          `json:"when,omitempty"`
@@ -19,10 +19,10 @@ type Terms struct {
 	Timeout   string          `json:"timeout,omitempty"`  // of an attempt, as in "5s"; "" is the run's
 	Fallback  *FallbackTerms  `json:"fallback,omitempty"`
 	OnFailure string          `json:"onFailure,omitempty"`
-	Undo      *UndoTerms      `json:"undo,omitempty"`    // of what takes it back when the run is undone
-	Repeats   *Count          `json:"repeats,omitempty"` // runs of its document in one attempt, at most; nil delegates to none
+	Undo      *UndoTerms      `json:"undo,omitempty"`    // how it is undone when the run is undone
+	Repeats   *Count          `json:"repeats,omitempty"` // most runs of its document in one attempt; nil if it has none
 
-	Params []lang.Member `json:"-"` // as they are written
+	Params []lang.Member `json:"-"` // the params as they are written
 }
 
 // FallbackTerms describes how the fallback of a call is made.
@@ -33,12 +33,12 @@ type FallbackTerms struct {
 	// Approval is why a person is asked before it is called, or "" if nobody is.
 	Approval string          `json:"approval,omitempty"`
 	Written  json.RawMessage `json:"written"`        // nil: the params of the call
-	Undo     *UndoTerms      `json:"undo,omitempty"` // of what takes it back
+	Undo     *UndoTerms      `json:"undo,omitempty"` // how it is undone
 
-	Params []lang.Member `json:"-"` // its own as they are written
+	Params []lang.Member `json:"-"` // its own params as they are written
 }
 
-// UndoTerms describes how a call is taken back when the run is undone.
+// UndoTerms describes how a call is undone when the run is undone.
 type UndoTerms struct {
 	Tool     string          `json:"tool"`
 	Effect   EffectKind      `json:"effect"`
@@ -48,7 +48,7 @@ type UndoTerms struct {
 	Written  json.RawMessage `json:"written"`            // its params, with their references
 }
 
-// undoTerms returns the terms of what takes a call back; nil if nothing does.
+// undoTerms returns how a call is undone; nil if nothing undoes it.
 func undoTerms(u *compile.Undoing, opts *Options) *UndoTerms {
 	if u == nil {
 		return nil
@@ -113,7 +113,7 @@ func written(params []lang.Member) json.RawMessage {
 		}
 		name, err := json.Marshal(m.Name)
 		if err != nil {
-			panic(err) // of a string
+			panic(err) // a string can always be encoded
 		}
 		out = m.Value.AppendJSON(append(append(out, name...), ':'))
 	}

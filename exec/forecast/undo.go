@@ -11,10 +11,10 @@ import (
 
 // Failing says what happens to earlier effects when a call fails for good and the run is undone.
 type Failing struct {
-	Call     string `json:"call"` // that fails: its path
+	Call     string `json:"call"` // the path of the call that fails
 	Instance string `json:"instance,omitempty"`
-	// Undone are the effects that are taken back, in plan order, and Stands those that are not: the
-	// first ones, at most maxNamed. MoreUndone and MoreStands count the others.
+	// Undone holds the effects that are undone, in plan order, and Stands those that are not, each
+	// at most maxNamed. MoreUndone and MoreStands count the others.
 	Undone     []Done `json:"undone"`
 	MoreUndone int    `json:"moreUndone,omitempty"`
 	Stands     []Done `json:"stands"`
@@ -25,16 +25,16 @@ type Failing struct {
 type Done struct {
 	Call  string `json:"call"`
 	Tool  string `json:"tool"`
-	Undo  string `json:"undo,omitempty"`  // the tool that takes it back
-	Why   string `json:"why,omitempty"`   // it stands
-	Maybe bool   `json:"maybe,omitempty"` // nothing says which of the two comes first
+	Undo  string `json:"undo,omitempty"`  // the tool that undoes it
+	Why   string `json:"why,omitempty"`   // why it stands
+	Maybe bool   `json:"maybe,omitempty"` // nothing determines which of the two calls comes first
 }
 
-// maxFailing is the maximum number of rows of the table.
+// maxFailing is the maximum number of entries of Forecast.Failing.
 const maxFailing = 100
 
-// failing returns a row for each call of the assumed path whose failure undoes the run, and the
-// number of rows that are left out.
+// failing returns an entry for each call of the assumed path whose failure undoes the run, and the
+// number of entries that are left out.
 func failing(prog *compile.Program, dry *DryRun, graph *dag.Graph, runs exec.Strategy) (all []Failing, more int) {
 	var effects []int32 // nodes
 	for n, i := range dry.jobs.call {
@@ -61,7 +61,8 @@ func failing(prog *compile.Program, dry *DryRun, graph *dag.Graph, runs exec.Str
 	return all, 0
 }
 
-// fails returns the row for the call of a node. Only effects of the same instance count.
+// fails returns the entry for the call of a node. If apart is true, only effects of the same
+// instance count.
 func (d *DryRun) fails(graph *dag.Graph, n int32, effects []int32, apart bool) Failing {
 	c := &d.Calls[d.jobs.call[n]]
 	f := Failing{Call: c.Path, Instance: c.Instance, Undone: []Done{}, Stands: []Done{}}

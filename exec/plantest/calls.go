@@ -8,8 +8,8 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-// All returns the outcome of each call, by its path (see exec.Event): those of the plan, each
-// followed by those of the documents that it delegates to.
+// All yields the result of each call, by its path (see exec.Event). The calls of the plan are each
+// followed by those of the documents that they delegate to.
 func (o *Outcome) All() iter.Seq2[string, *exec.CallResult] {
 	return func(yield func(string, *exec.CallResult) bool) { each(o.prog, "", o.Calls, yield) }
 }
@@ -38,7 +38,7 @@ func each(prog *compile.Program, prefix string, calls []exec.CallResult, yield f
 	return true
 }
 
-// delegateOf returns the document that a call runs; nil when it runs none.
+// delegateOf returns the document that a call runs; nil if it runs none.
 func delegateOf(prog *compile.Program, id string) *compile.Delegate {
 	c, ok := prog.Call(id)
 	if !ok || c.Rare == nil || c.Delegate == nil || c.Delegate.Program == nil {

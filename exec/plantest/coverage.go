@@ -10,8 +10,8 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-// Coverage counts what runs of one program have reached of what may happen in it. It is not for
-// several goroutines at once.
+// Coverage counts what runs of one program have reached of all that may happen in it. It must not
+// be used by several goroutines at once.
 type Coverage struct {
 	Points []*Point
 	byKey  map[pointKey]*Point
@@ -149,7 +149,7 @@ func (c *Coverage) Add(out *Outcome) {
 	}
 }
 
-// rounds notes how many rounds a loop made: few or all of those allowed, none, or several.
+// rounds notes how many items or rounds a loop had: none or several, fewer than allowed or all.
 func (c *Coverage) rounds(prog *compile.Program, stem string, r *exec.CallResult, reach func(call, what string)) {
 	d := c.delegate(prog, stem)
 	if d == nil || d.Loop == compile.Once {
@@ -168,7 +168,7 @@ func (c *Coverage) rounds(prog *compile.Program, stem string, r *exec.CallResult
 	}
 }
 
-// delegate returns the document that the call of a path runs.
+// delegate returns the document that the call at a path runs.
 func (c *Coverage) delegate(prog *compile.Program, stem string) (d *compile.Delegate) {
 	for name := range strings.SplitSeq(stem, "/") {
 		if d = delegateOf(prog, exec.CallID(name)); d == nil {
@@ -179,7 +179,7 @@ func (c *Coverage) delegate(prog *compile.Program, stem string) (d *compile.Dele
 	return d
 }
 
-// Merge adds what another coverage of the same program has counted.
+// Merge adds the counts of another coverage of the same program.
 func (c *Coverage) Merge(other *Coverage) {
 	for _, p := range other.Points {
 		if own := c.byKey[pointKey{p.Call, p.What}]; own != nil {
@@ -188,12 +188,12 @@ func (c *Coverage) Merge(other *Coverage) {
 	}
 }
 
-// Missed returns what no run has reached.
+// Missed returns the points that no run has reached.
 func (c *Coverage) Missed() []*Point {
 	return slices.DeleteFunc(slices.Clone(c.Points), func(p *Point) bool { return p.Runs > 0 })
 }
 
-// String returns how much was reached.
+// String returns how many of the points were reached.
 func (c *Coverage) String() string {
 	return fmt.Sprintf("%d of %d", len(c.Points)-len(c.Missed()), len(c.Points))
 }

@@ -13,8 +13,9 @@ import (
 // Exploration says which faults Explore tries. The zero value is the default.
 type Exploration struct {
 	Kinds []FaultKind // nil is Kinds()
-	// Depth is the maximum number of faults in a run; 0 is 2. All single faults are tried; of the
-	// sequences of each further length at most Samples, drawn by the Seed when there are more.
+	// Depth is the maximum number of faults in a run; 0 is 2. All single faults are tried. Of the
+	// sequences of each further length at most Samples are tried, drawn with the Seed if there are
+	// more.
 	Depth      int
 	Samples    int // 0 is 1,000, below 0 none
 	Seed       uint64
@@ -25,14 +26,14 @@ type Exploration struct {
 type Exploring struct {
 	Runs    int                 `json:"runs"`
 	Untried int                 `json:"untried"` // sequences that were not drawn
-	Ends    map[exec.Status]int `json:"ends"`    // how many runs ended so
+	Ends    map[exec.Status]int `json:"ends"`    // number of runs by their status
 	Asked   int                 `json:"asked"`   // runs that wait for a person
-	// Single are the runs without a fault, which is first, and with one: the first ones, whose
+	// Single holds the run without a fault, which is first, and those with one fault, until their
 	// effects have 64 MiB together. Their outcomes have no attempts, calls and values.
 	Single     []*Faulty `json:"single"`
-	MoreSingle int       `json:"moreSingle"` // that are left out
-	// Violations are, for each property that does not hold, a run in which it does not, with as few
-	// faults as any that was tried.
+	MoreSingle int       `json:"moreSingle"` // number of such runs that are left out
+	// Violations holds, for each property that does not hold, a run in which it does not. No run
+	// with fewer faults that was tried violates it.
 	Violations []*Violation `json:"violations"`
 }
 
@@ -46,12 +47,13 @@ type Faulty struct {
 type Violation struct {
 	Property *Property
 	Faulty
-	Err error // the property could not be evaluated
+	Err error // why the property could not be evaluated; nil if it was
 }
 
-// Explore runs a program with the faults of the options and more: none, each fault of each attempt,
-// and several together, each in a run that has those before it. What a run with a fault brings
-// about, a retry or a refund, has faults as well. The error is that of Run.
+// Explore runs a program with no fault, with each fault of each attempt, and with several faults
+// together, in addition to the faults of the options. A fault is only added to an attempt that runs
+// with the faults before it make, so attempts that a fault causes, such as a retry or a refund,
+// have faults as well. It returns an error if Run does.
 func Explore(prog *compile.Program, o *Options, e *Exploration) (*Exploring, error) {
 	x := &explorer{prog: prog, opts: *o, Exploration: *e, found: &Exploring{Ends: map[exec.Status]int{}}, violated: map[*Property]bool{}, room: maxKept}
 	if x.Kinds == nil {
@@ -71,7 +73,7 @@ func Explore(prog *compile.Program, o *Options, e *Exploration) (*Exploring, err
 				return nil, err
 			}
 			if depth < x.Depth {
-				x.more(n, attempts, next)
+				x.addFaults(n, attempts, next)
 			}
 		}
 		x.found.Untried += next.seen - len(next.nodes)
@@ -83,8 +85,8 @@ func Explore(prog *compile.Program, o *Options, e *Exploration) (*Exploring, err
 // node is a sequence of faults, in the order in which their attempts begin.
 type node struct {
 	faults []Fault
-	from   int // the attempts from here on have none
-	number int // of all sequences of its length
+	from   int // attempts from this index on have no fault
+	number int // among the sequences of its length
 }
 
 // maxKept bounds the bytes of the runs of Exploring.Single.
@@ -114,7 +116,7 @@ func (x *explorer) run(n *node, depth int) ([]Attempt, error) {
 	}
 	f := Faulty{Faults: n.faults, Outcome: out}
 	if depth < 2 {
-		x.keep(f)
+		x.keepSingle(f)
 	}
 	for _, p := range x.Properties {
 		if x.violated[p] {
@@ -128,8 +130,8 @@ func (x *explorer) run(n *node, depth int) ([]Attempt, error) {
 	return out.Attempts, nil
 }
 
-// keep keeps what is told of a run, if there is room for it.
-func (x *explorer) keep(f Faulty) {
+// keepSingle keeps the parts of a run that are reported, if there is room.
+func (x *explorer) keepSingle(f Faulty) {
 	const each = 128 // bytes of an effect besides what is counted
 	for i := range f.Outcome.Effects {
 		e := &f.Outcome.Effects[i]
@@ -145,8 +147,8 @@ func (x *explorer) keep(f Faulty) {
 	x.found.Single = append(x.found.Single, &Faulty{f.Faults, &out})
 }
 
-// more draws from the sequences that have one fault more, of a later attempt.
-func (x *explorer) more(n *node, attempts []Attempt, into *draw) {
+// addFaults offers the sequences to a draw that have one more fault, of a later attempt.
+func (x *explorer) addFaults(n *node, attempts []Attempt, into *draw) {
 	for i := n.from; i < len(attempts); i++ {
 		a := &attempts[i]
 		if a.real || a.Fault != "" {
@@ -164,7 +166,7 @@ func (x *explorer) more(n *node, attempts []Attempt, into *draw) {
 	}
 }
 
-// draw takes so many sequences at most of those that it sees, each with the same chance, and holds
+// draw selects at most this many of the sequences that it sees, each with the same chance. It holds
 // no others.
 type draw struct {
 	most, seen int
@@ -172,7 +174,7 @@ type draw struct {
 	nodes      []*node
 }
 
-// place counts a sequence and returns where it goes; nil when it is not taken.
+// place counts a sequence, and returns where to store it; nil if it is not selected.
 func (d *draw) place() **node {
 	d.seen++
 	i := len(d.nodes)
@@ -184,7 +186,7 @@ func (d *draw) place() **node {
 	return &d.nodes[i]
 }
 
-// inOrder returns the sequences that were taken, in the order in which they were seen.
+// inOrder returns the selected sequences in the order in which they were seen.
 func (d *draw) inOrder() []*node {
 	slices.SortFunc(d.nodes, func(a, b *node) int { return a.number - b.number })
 	return d.nodes

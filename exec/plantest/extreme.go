@@ -11,10 +11,10 @@ import (
 	"github.com/plc-lang/plc/schemas"
 )
 
-// extreme returns the smallest or the largest value that can be made of a schema: with all members
-// or only those that have to be there, lists and strings as short or as long as they may be, and
-// numbers at their bounds. Where keywords depend on one another, and what is made does not meet the
-// schema, it is the shortest or the longest of a few samples; nil when there is none.
+// extreme returns the smallest or the largest value that can be made for a schema: with only the
+// required members or with all of them, with lists and strings as short or as long as they may be,
+// and with numbers at their bounds. If the value does not meet the schema, since keywords depend on
+// one another, extreme returns the shortest or the longest of a few samples; nil if there is none.
 func extreme(s *schemas.Schema, large bool, seed uint64) json.RawMessage {
 	if v, ok := (&maker{large: large, left: maxMade}).value(s.Text(), 0); ok && s.Validate(v) == nil {
 		return v
@@ -29,7 +29,7 @@ func extreme(s *schemas.Schema, large bool, seed uint64) json.RawMessage {
 	return best
 }
 
-// other returns a value of a schema that is not this one; nil when none was found.
+// other returns a value of a schema that differs from than; nil if none was found.
 func other(s *schemas.Schema, than json.RawMessage, seed uint64) json.RawMessage {
 	for k := range uint64(samples) {
 		v, err := schemas.Sample(s, seed+1+k)
@@ -43,18 +43,18 @@ func other(s *schemas.Schema, than json.RawMessage, seed uint64) json.RawMessage
 // The bounds of values that are made up.
 const (
 	samples  = 16
-	maxMade  = 10_000 // values in one
+	maxMade  = 10_000 // values in one value
 	maxItems = 16     // of a list that may be longer
 	maxChars = 1_000  // of a string that may be longer
 )
 
-// maker makes a value of a schema by its keywords.
+// maker makes a value from the keywords of a schema.
 type maker struct {
 	large bool
 	left  int
 }
 
-// keywords are those that a maker reads.
+// keywords holds the keywords that a maker reads.
 type keywords struct {
 	Type       json.RawMessage            `json:"type"`
 	Const      json.RawMessage            `json:"const"`
@@ -70,7 +70,7 @@ type keywords struct {
 	Maximum    json.Number                `json:"maximum"`
 }
 
-// value makes a value. ok is false when the keywords are more than it reads.
+// value makes a value. It returns false if the schema has keywords that it does not read.
 func (m *maker) value(schema json.RawMessage, depth int) (v json.RawMessage, ok bool) {
 	if m.left--; m.left < 0 || depth > 32 {
 		return nil, false
@@ -106,7 +106,8 @@ func (m *maker) value(schema json.RawMessage, depth int) (v json.RawMessage, ok 
 	return nil, false
 }
 
-// kind returns the type that is made: of several the first, and of them null when it is small.
+// kind returns the type to make. Of several types it is the first, or null if that is one of them
+// and the value should be small.
 func (m *maker) kind(k *keywords) string {
 	var one string
 	if json.Unmarshal(k.Type, &one) == nil {
@@ -187,7 +188,7 @@ func (m *maker) array(k *keywords, depth int) (json.RawMessage, bool) {
 	return append(out, ']'), true
 }
 
-// number returns a bound or, where there is none, a number that is far out.
+// number returns the bound of a number or, if there is none, a very large or very small number.
 func (m *maker) number(k *keywords) json.RawMessage {
 	switch {
 	case m.large && k.Maximum != "":
@@ -200,7 +201,7 @@ func (m *maker) number(k *keywords) json.RawMessage {
 	return json.RawMessage("-9007199254740991")
 }
 
-// atMost returns a bound that a schema has, or else ours.
+// atMost returns the bound that a schema has, but at most ours.
 func atMost(bound *int, ours int) int {
 	if bound == nil {
 		return ours

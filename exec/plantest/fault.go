@@ -15,23 +15,23 @@ import (
 // FaultKind is a way for an attempt to go wrong.
 type FaultKind string
 
-// The kinds of faults. Those of values are for tools that have a schema of their results.
+// The kinds of faults. Faults that change values are for tools whose results have a schema.
 const (
 	Fail     FaultKind = "fail"     // it fails, and has done nothing
 	Down     FaultKind = "down"     // it fails, as do all later attempts of the call
 	Timeout  FaultKind = "timeout"  // no answer comes in time; the work was done
 	Lost     FaultKind = "lost"     // the answer is lost; the work was done
 	Dropped  FaultKind = "dropped"  // the request is lost; nothing was done, and nobody knows
-	Late     FaultKind = "late"     // it answers when its time is nearly over
+	Late     FaultKind = "late"     // it answers just before its timeout
 	Twice    FaultKind = "twice"    // the tool gets the request twice
-	Smallest FaultKind = "smallest" // it gives the smallest value that its schema has
-	Largest  FaultKind = "largest"  // it gives the largest one that can be made
-	Other    FaultKind = "other"    // it gives another value of its schema
+	Smallest FaultKind = "smallest" // its result is the smallest value of its schema
+	Largest  FaultKind = "largest"  // its result is the largest value that can be made
+	Other    FaultKind = "other"    // its result is another value of its schema
 	Crash    FaultKind = "crash"    // the process dies when the work is done, and the run is resumed
 )
 
-// Kinds returns the kinds of faults that Explore tries unless it is told: all but Twice, which a
-// plan can do nothing about.
+// Kinds returns the kinds of faults that Explore tries by default: all but Twice, which a plan can
+// do nothing about.
 func Kinds() []FaultKind {
 	return []FaultKind{Fail, Down, Timeout, Lost, Dropped, Late, Smallest, Largest, Other, Crash}
 }
@@ -39,11 +39,12 @@ func Kinds() []FaultKind {
 // AllKinds returns all kinds of faults.
 func AllKinds() []FaultKind { return append(Kinds(), Twice) }
 
-// Fault is a fault of one attempt. Its text is "CALL@ATTEMPT=KIND", as in "charge@1=lost"; that of
-// the fallback of a call is "charge/fallback@1=fail". The attempt may be left out for the first.
+// Fault is a fault of one attempt. Its text is "CALL@ATTEMPT=KIND", as in "charge@1=lost"; for the
+// fallback of a call it is "charge/fallback@1=fail". The attempt may be left out if it is the
+// first.
 type Fault struct {
 	Call     string // its path: see exec.Event
-	Fallback bool   // it is of the fallback of the call
+	Fallback bool   // the fallback of the call has the fault
 	Attempt  int    // from 1
 	Kind     FaultKind
 }
@@ -108,8 +109,8 @@ func (k FaultKind) fits(a *Attempt) bool {
 	return true
 }
 
-// strike changes what comes of an attempt.
-func (k FaultKind) strike(w *pending, a *exec.Attempt, made *Attempt) {
+// apply changes the answer of an attempt.
+func (k FaultKind) apply(w *pending, a *exec.Attempt, made *Attempt) {
 	fails := func() { w.undone, w.Result, w.Lost = true, tool.Result{}, false }
 	works := func() { w.undone = !w.Worked() }
 	switch k {
@@ -138,7 +139,8 @@ func (k FaultKind) strike(w *pending, a *exec.Attempt, made *Attempt) {
 	}
 }
 
-// value returns the value of a schema that stands for a kind; nil when there is none.
+// value returns the value that a fault of this kind puts in place of the result; nil if there is
+// none.
 func (k FaultKind) value(made *Attempt, seed uint64, now json.RawMessage) json.RawMessage {
 	switch k {
 	case Smallest:

@@ -12,7 +12,7 @@ import (
 	"github.com/plc-lang/plc/schemas"
 )
 
-// A Property is a condition over the end of every run. Its variables are
+// A Property is a condition that is evaluated at the end of every run. Its variables are
 //
 //	effects  all effects, in the order in which they happened: {call, tool, params, result, known, stands}
 //	calls    how each call ended, by its path: {tool, status, handled, attempts, outcome}
@@ -25,7 +25,8 @@ type Property struct {
 	when compile.Predicate
 }
 
-// NewProperty checks a condition. The error is a *compile.PredicateError when it knows the place.
+// NewProperty compiles a condition. Its error is a *compile.PredicateError if the place of the
+// mistake is known.
 func NewProperty(source string, never bool, predicates compile.Predicates) (*Property, error) {
 	when, err := predicates.Check(source, variables(), nil)
 	if err != nil {
@@ -34,7 +35,7 @@ func NewProperty(source string, never bool, predicates compile.Predicates) (*Pro
 	return &Property{Source: source, Never: never, when: when}, nil
 }
 
-// String returns the property as a test file has it.
+// String returns the property as test files spell it.
 func (p *Property) String() string {
 	if p.Never {
 		return "never: " + p.Source
@@ -42,7 +43,7 @@ func (p *Property) String() string {
 	return "always: " + p.Source
 }
 
-// variables are the schemas of what properties are over.
+// variables returns the schemas of the variables of properties.
 var variables = sync.OnceValue(func() map[string]*schemas.Schema {
 	vars := map[string]*schemas.Schema{"state": nil, "data": nil, "output": nil, "calls": nil}
 	for name, text := range map[string]string{
@@ -60,7 +61,7 @@ var variables = sync.OnceValue(func() map[string]*schemas.Schema {
 	return vars
 })
 
-// Holds reports whether an outcome is as the property wants it. An error says that the condition
+// Holds reports whether an outcome satisfies the property. It returns an error if the condition
 // could not be evaluated.
 func (p *Property) Holds(out *Outcome) (bool, error) {
 	ok, err := p.when.Holds(context.Background(), out.variables())
@@ -70,7 +71,7 @@ func (p *Property) Holds(out *Outcome) (bool, error) {
 	return ok != p.Never, nil
 }
 
-// variables returns the values of what properties are over.
+// variables returns the values of the variables of properties.
 func (o *Outcome) variables() map[string]json.RawMessage {
 	type call struct {
 		Tool     string      `json:"tool"`

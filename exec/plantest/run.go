@@ -20,55 +20,57 @@ import (
 	"github.com/plc-lang/plc/tool/standin"
 )
 
-// A World stands in for tools, by their names. A tool that it does not have is stood in for by the
-// stand-in of its tool file, if it has one; a tool that is pure and runs in this process runs; and
-// what has a schema of its result gives a sample of it. Any other fails the call, with the code
-// "no-stand-in".
+// A World stands in for tools, by their names. For a tool that it does not have, the stand-in of
+// its tool file is used, if there is one. Otherwise a tool that is pure and runs in this process is
+// called, and a tool whose result has a schema returns a sample of that. A call of any other tool
+// fails with the code "no-stand-in".
 type World map[string]*standin.Script
 
-// Options say how a program is run. The zero value is the default.
+// Options controls how a program is run. The zero value is the default.
 type Options struct {
-	// Exec are the settings of the run. Those that a stepper does not take must not be set; the ID
-	// and the Seed are made up when they are zero, the same each time.
+	// Exec holds the options of the run. Those that a stepper does not take must not be set. If the
+	// ID and the Seed are zero, fixed ones are used.
 	Exec  exec.Options
 	World World
-	// Answers are those of a person to questions about calls, by the paths of the calls (see
-	// exec.Event); "*" is about all others. A question without an answer stays open, and the run
-	// ends paused. So does the eleventh question about one call.
+	// Answers holds a person's answers to questions about calls, by the paths of the calls (see
+	// exec.Event); "*" is for all other calls. A question without an answer stays open, and the run
+	// ends as paused. The same goes for the eleventh question about one call.
 	Answers map[string]exec.Answer
 	// Reply answers questions that are not in Answers, by the path of the call. If it is nil or
 	// returns false, they stay open.
 	Reply  func(path string, q *exec.Question) (exec.Answer, bool)
 	Faults []Fault
 	// Results makes up the result of an attempt that neither the World nor a tool file has one for,
-	// in place of a sample of its schema. Nil, or false, leaves it at that.
+	// in place of a sample of its schema. If it is nil or returns false, a sample is used.
 	Results func(*exec.Trial) (tool.Result, bool)
 	// Stand, if not nil, returns the answer to each attempt, once, when the attempt begins. answer
 	// returns the answer that the attempt would have without Stand.
 	Stand func(a *exec.Attempt, of *Attempt, answer func() standin.Answer) standin.Answer
-	// Undo are the options with which the program was compiled. With them a run that is to be
-	// undone when it has ended is undone in the same World. Nil leaves it Undoing.
+	// Undo holds the options with which the program was compiled. With them, a run that is to be
+	// undone is undone in the same World after it has ended. If Undo is nil, the run is left with
+	// the status Undoing.
 	Undo *compile.Options
 	// Stop, if not nil, is called before each attempt, and often while values are checked. If it
 	// returns an error, Run stops and returns that error.
 	Stop func() error
-	// MaxAttempts limits the attempts of a run; 0 is 100,000. A run that makes more has an error:
-	// it may never end.
+	// MaxAttempts limits the attempts of a run; 0 is 100,000. If a run makes more, Run returns an
+	// error, since the run may never end.
 	MaxAttempts int
 	// MaxBytes limits the bytes of params, results and other values that a run puts together, as
-	// exec.Options.Room counts them; 0 is 256 MiB. A run that puts together more has an error.
+	// exec.Options.Room counts them; 0 is 256 MiB. If a run puts together more, Run returns an
+	// error.
 	MaxBytes int64
 	// Brief leaves the Attempts out of the Outcome, and the params and results out of its Effects.
 	Brief bool
 }
 
-// Outcome is the result of a run, with all that happened in it.
+// Outcome is the result of a run, with everything that happened in it.
 type Outcome struct {
 	*exec.Result
-	Attempts []Attempt // as they began
-	Effects  []Effect  // as they happened
+	Attempts []Attempt // in the order in which they began
+	Effects  []Effect  // in the order in which they happened
 	Took     time.Duration
-	// Unknown are the tools that nothing stood in for, each once.
+	// Unknown lists the tools that nothing stood in for, each once.
 	Unknown []string
 
 	prog     *compile.Program
@@ -81,13 +83,13 @@ type undoings struct{ planned, completed int }
 
 // Attempt is an attempt that a run made of a call.
 type Attempt struct {
-	Call     string // its path: see exec.Event; that of what undoes it ends in "/undo"
+	Call     string // its path: see exec.Event; for a call that undoes another, the path of that call and "/undo"
 	Tool     string
-	Number   int  // of the attempts of the call or, apart from them, of its fallback; from 1
-	Fallback bool // it is of the fallback of the call
+	Number   int  // counts from 1, separately for the call and its fallback
+	Fallback bool // it calls the fallback
 	Params   json.RawMessage
 	At       time.Duration // when it began
-	Fault    FaultKind     // that it had; "" is none
+	Fault    FaultKind     // the fault that it had; "" is none
 
 	effect  bool // its tool may change the world
 	real    bool // nothing stood in for it
@@ -95,11 +97,11 @@ type Attempt struct {
 	schema  *schemas.Schema
 }
 
-// site returns what names the attempt in faults.
+// site returns the site that identifies the attempt in faults.
 func (a *Attempt) site() site { return site{a.Call, a.Fallback, a.Number} }
 
-// Effect is an action of a tool that may have changed the world: of any tool that is not declared
-// readOnly or pure. One that is declared idempotent does the same once for one key.
+// Effect is an action of a tool that may have changed the world, that is, of any tool that is not
+// declared readOnly or pure. A tool that is declared idempotent has one effect for each key.
 type Effect struct {
 	Call   string          `json:"call"` // its path
 	Tool   string          `json:"tool"`
@@ -110,10 +112,10 @@ type Effect struct {
 	// Stands reports whether it was not undone and is not itself an undo.
 	Stands bool `json:"stands"`
 
-	undoes string // the path of the call that it undoes; "" for none
+	undoes string // path of the call that it undoes; "" if it undoes none
 }
 
-// Undone reports whether something has undone it.
+// Undone reports whether the effect was undone.
 func (e *Effect) Undone() bool { return !e.Stands && e.undoes == "" }
 
 // String returns the effect on one line.
@@ -128,7 +130,7 @@ func (e Effect) String() string {
 	return s
 }
 
-// Run runs a program. The error is for programs that can't run, and runs that do not end.
+// Run runs a program. It returns an error if the program can't run, or if the run does not end.
 func Run(prog *compile.Program, o *Options) (out *Outcome, err error) {
 	if o == nil {
 		o = &Options{}
@@ -183,19 +185,19 @@ func Run(prog *compile.Program, o *Options) (out *Outcome, err error) {
 		}
 	}
 	p.out.Took = p.now.Sub(epoch)
-	p.out.stand()
+	p.out.markStanding()
 	return p.out, p.out.Err
 }
 
-// stand finds the effects that stand: those that nothing has undone.
-func (o *Outcome) stand() {
+// markStanding sets Stands of the effects that nothing has undone.
+func (o *Outcome) markStanding() {
 	undone := map[string]int{} // how often each call was undone
 	for i := range o.Effects {
 		if of := o.Effects[i].undoes; of != "" && undone[of] < o.undoing[of].planned {
 			undone[of]++
 		}
 	}
-	for of, n := range o.undoing { // an undo may have been done elsewhere
+	for of, n := range o.undoing { // an undo may have had no effect here
 		undone[of] = max(undone[of], n.completed)
 	}
 	for i := range o.Effects {
@@ -211,11 +213,11 @@ const (
 	maxAttempts = 100_000   // the default of Options.MaxAttempts
 	maxBytes    = 256 << 20 // the default of Options.MaxBytes
 	maxSteps    = 256 << 20 // of a meter, for checking values and conditions: some ten seconds
-	maxLost     = 100       // answers to a call that are lost one after the other: it is made again after each
+	maxLost     = 100       // consecutive lost answers of a call, which is made again after each
 	maxReplies  = 10        // answers of a person to questions about a call; later ones stay open
 )
 
-// epoch is when runs begin.
+// epoch is the time at which runs begin.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // player drives a stepper.
@@ -228,8 +230,8 @@ type player struct {
 
 	m       *exec.Stepper
 	now     time.Time
-	begun   map[*standin.Script]int // attempts of each
-	made    map[site]int            // attempts of each call; numbers are 0
+	begun   map[*standin.Script]int // number of attempts for each script
+	made    map[site]int            // number of attempts for each call; the number in the site is 0
 	replies map[string]int          // to questions, by the paths of their calls
 	lost    map[string]int          // answers that never came, by the paths of their calls
 	done    map[effectKey]int       // indexes of the effects of tools that are idempotent
@@ -238,8 +240,8 @@ type player struct {
 	open    []string // questions that nobody answers; nothing has begun since
 	out     *Outcome
 
-	did   *undo.Ledger      // nil when the run is not undone
-	names map[string]string // of calls that undo, by their paths; nil in the run itself
+	did   *undo.Ledger      // nil if the run is not undone
+	names map[string]string // names of calls that undo others, by path; nil in the run itself
 }
 
 // stopping is a context that is done when the run is to be stopped.
@@ -250,7 +252,7 @@ type stopping struct {
 
 func (s stopping) Err() error { return s.stop() }
 
-// effectKey names what a tool that is idempotent does once.
+// effectKey identifies the one effect of an idempotent tool for a key.
 type effectKey struct{ tool, key string }
 
 // pending is an attempt whose answer will come.
@@ -262,12 +264,12 @@ type pending struct {
 	tool   *tool.Definition
 	key    string
 	standin.Answer
-	undone bool // it fails, or is dropped, before the tool did anything
+	undone bool // it failed, or was dropped, before the tool did anything
 	twice  bool
 	crash  bool
 }
 
-// note keeps what only events say.
+// note keeps what only events say: which calls were skipped by _when, and what undoing needs.
 func (p *player) note(e *exec.Event) {
 	if p.names != nil {
 		return
@@ -289,8 +291,8 @@ func (p *player) run() error {
 			return err
 		}
 	}
-	for _, next := range p.inOrder() { // of what nobody waits for any more
-		p.happens(next, false)
+	for _, next := range p.inOrder() { // nobody waits for these any more
+		p.noteEffect(next, false)
 	}
 	clear(p.waiting)
 	return nil
@@ -327,7 +329,7 @@ func (p *player) undo(o *compile.Options) error {
 		p.out.Status = exec.Undone
 	}
 	for _, c := range res.Calls {
-		if of := strings.TrimSuffix(p.name(exec.PathOf(c.ID)), undoSuffix); c.Status == exec.Completed {
+		if of := strings.TrimSuffix(p.nameOf(exec.PathOf(c.ID)), undoSuffix); c.Status == exec.Completed {
 			n := p.out.undoing[of]
 			n.completed++
 			p.out.undoing[of] = n
@@ -335,7 +337,7 @@ func (p *player) undo(o *compile.Options) error {
 	}
 	p.out.Questions = res.Questions
 	for i := range p.out.Questions {
-		p.out.Questions[i].Path = p.name(p.out.Questions[i].Path)
+		p.out.Questions[i].Path = p.nameOf(p.out.Questions[i].Path)
 	}
 	return nil
 }
@@ -343,15 +345,16 @@ func (p *player) undo(o *compile.Options) error {
 // undoSuffix ends the paths of calls that undo others.
 const undoSuffix = "/undo"
 
-// name returns the path of a call; that of one that undoes another is made of the path of that.
-func (p *player) name(path string) string {
+// nameOf returns the path of a call. For a call that undoes another, it is the path of that call
+// and "/undo".
+func (p *player) nameOf(path string) string {
 	if name, ok := p.names[path]; ok {
 		return name
 	}
 	return path
 }
 
-// begin begins the run, or goes on with it after a crash.
+// begin begins the run, or continues it after a crash.
 func (p *player) begin(past *exec.History) error {
 	m, err := exec.NewStepper(p.prog, &p.opts, past, p.now)
 	p.m = m
@@ -374,7 +377,7 @@ func (p *player) step() error {
 	}
 	for _, id := range p.m.Canceled() {
 		if w := p.waiting[id]; w != nil {
-			p.happens(w, false)
+			p.noteEffect(w, false)
 			if err := p.take(w, tool.Result{}, context.Canceled); err != nil {
 				return err
 			}
@@ -389,13 +392,13 @@ func (p *player) step() error {
 	case next != nil && (!wakes || !wake.Before(next.at)):
 		p.now = next.at
 		p.m.Advance(p.now)
-		return p.arrive(next)
+		return p.deliver(next)
 	case wakes:
 		p.now = wake
 		p.m.Advance(p.now)
 		return nil
 	}
-	if asked := p.asked(); !slices.Equal(asked, p.open) { // what is uncertain fails, which may be asked about again
+	if asked := p.asked(); !slices.Equal(asked, p.open) { // uncertain calls fail, and there may be questions about that
 		p.open = asked
 		p.m.Pause()
 		return nil
@@ -403,7 +406,7 @@ func (p *player) step() error {
 	return errors.New("plantest: the run waits for nothing, and does not end")
 }
 
-// asked returns what names the open questions.
+// asked returns strings that identify the open questions.
 func (p *player) asked() (names []string) {
 	for _, q := range p.m.Questions() {
 		names = append(names, fmt.Sprintf("%s: %s", q.Path, q.Kind))
@@ -414,12 +417,12 @@ func (p *player) asked() (names []string) {
 // replied answers the questions that have an answer, and reports whether there was one.
 func (p *player) replied() bool {
 	for _, q := range p.m.Questions() {
-		a, ok := p.play.Answers[p.name(q.Path)]
+		a, ok := p.play.Answers[p.nameOf(q.Path)]
 		if !ok {
 			a, ok = p.play.Answers["*"]
 		}
 		if !ok && p.play.Reply != nil {
-			a, ok = p.play.Reply(p.name(q.Path), q)
+			a, ok = p.play.Reply(p.nameOf(q.Path), q)
 		}
 		if ok && p.replies[q.Path] < maxReplies && p.m.Reply(q.Path, q.Instance, a) == nil {
 			p.replies[q.Path]++
@@ -449,9 +452,9 @@ func (p *player) inOrder() []*pending {
 	return slices.SortedFunc(maps.Values(p.waiting), (*pending).before)
 }
 
-// start decides what comes of an attempt.
+// start decides what the answer of an attempt will be.
 func (p *player) start(a *exec.Attempt) {
-	path := p.name(a.Path)
+	path := p.nameOf(a.Path)
 	of := site{call: path, fallback: a.Fallback}
 	p.made[of]++
 	p.count++
@@ -466,12 +469,12 @@ func (p *player) start(a *exec.Attempt) {
 	w := &pending{id: a.ID, number: p.count, tool: a.Request.Definition, key: a.Request.Key}
 	w.Answer, made.real = p.answer(a, &made)
 	w.undone = !w.Worked()
-	if w.After > a.Timeout { // the tool goes on, and nobody hears of it
+	if w.After > a.Timeout { // the tool goes on, but its answer is not received
 		w.After, w.Err, w.Lost = a.Timeout, timedOut(a.Timeout), false
 	}
 	if kind := p.fault(made.site()); kind != "" && !made.real && kind.fits(&made) {
 		made.Fault = kind
-		kind.strike(w, a, &made)
+		kind.apply(w, a, &made)
 	}
 	w.at, w.made = p.now.Add(w.After), made
 	p.waiting[a.ID] = w
@@ -498,7 +501,8 @@ func mayChange(d *tool.Definition) bool {
 	return d.Effects.ReadOnly != tool.Yes && d.Effects.Pure != tool.Yes
 }
 
-// answer returns what comes of an attempt without faults, and whether nothing stood in for it.
+// answer returns the answer of an attempt without faults, and whether nothing stood in for its
+// tool.
 func (p *player) answer(a *exec.Attempt, made *Attempt) (ans standin.Answer, real bool) {
 	if p.play.Stand == nil {
 		return p.stand(a)
@@ -510,10 +514,11 @@ func (p *player) answer(a *exec.Attempt, made *Attempt) (ans standin.Answer, rea
 	return ans, real
 }
 
-// stand returns what the World and others say of an attempt, and whether nothing stood in for it.
+// stand returns the answer of the World or of another stand-in, and whether nothing stood in for
+// the tool.
 func (p *player) stand(a *exec.Attempt) (ans standin.Answer, real bool) {
 	if s := p.play.World[a.Request.Tool]; s != nil {
-		s = s.Of(withoutItems(p.name(a.Path)))
+		s = s.Of(withoutItems(p.nameOf(a.Path)))
 		n := p.begun[s]
 		p.begun[s]++
 		return s.Answer(a.Request, n), false
@@ -532,7 +537,7 @@ func (p *player) stand(a *exec.Attempt) (ans standin.Answer, real bool) {
 		return standin.Answer{Result: res, Err: err}, true
 	}
 	if p.play.Results != nil {
-		t := &exec.Trial{Instance: a.Instance, Path: p.name(a.Path), Call: a.Call, Request: a.Request}
+		t := &exec.Trial{Instance: a.Instance, Path: p.nameOf(a.Path), Call: a.Call, Request: a.Request}
 		if res, ok := p.play.Results(t); ok {
 			return standin.Answer{Result: res}, false
 		}
@@ -551,13 +556,12 @@ func (p *player) stand(a *exec.Attempt) (ans standin.Answer, real bool) {
 	}}, true
 }
 
-// Computes reports whether a target is really called in a run here: it is pure, and runs in this
-// process.
+// Computes reports whether a run here really calls a target: it is pure, and runs in this process.
 func Computes(t *compile.Target) bool {
 	return t.Activity != nil && t.Effects.Pure == tool.Yes && (t.Driver == "go" || t.Driver == tool.BuiltIn)
 }
 
-// resultSchema returns the schema of what an attempt gives; nil when nothing is said.
+// resultSchema returns the schema of the result of an attempt; nil if there is none.
 func resultSchema(a *exec.Attempt) *schemas.Schema {
 	if a.Fallback {
 		return a.Request.Definition.Output
@@ -569,14 +573,14 @@ func timedOut(after time.Duration) error {
 	return &tool.Error{Code: "timeout", Message: fmt.Sprintf("no answer within %s", after), Uncertain: true}
 }
 
-// arrive brings an answer.
-func (p *player) arrive(w *pending) error {
+// deliver passes an answer to the run.
+func (p *player) deliver(w *pending) error {
 	var te *tool.Error
 	uncertain := errors.As(w.Err, &te) && te.Uncertain
 	if w.crash {
 		return p.crash()
 	}
-	p.happens(w, !uncertain && !w.Lost)
+	p.noteEffect(w, !uncertain && !w.Lost)
 	if !w.Lost {
 		delete(p.lost, w.made.Call)
 	} else {
@@ -594,8 +598,8 @@ func (p *player) take(w *pending, res tool.Result, err error) error {
 	return p.m.Answer(w.id, res, err)
 }
 
-// happens notes the effect of an attempt.
-func (p *player) happens(w *pending, known bool) {
+// noteEffect notes the effect of an attempt.
+func (p *player) noteEffect(w *pending, known bool) {
 	made := &w.made
 	if w.undone || !made.effect {
 		return
@@ -624,10 +628,11 @@ func (p *player) happens(w *pending, known bool) {
 	}
 }
 
-// crash ends the process, with what its attempts did, and resumes the run from its record.
+// crash ends the process, though its attempts have done their work, and resumes the run from its
+// record.
 func (p *player) crash() error {
 	for _, w := range p.inOrder() {
-		p.happens(w, false)
+		p.noteEffect(w, false)
 	}
 	clear(p.waiting)
 	return p.begin(p.m.History())
@@ -646,8 +651,8 @@ func withoutItems(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// StandIn returns an activity that fails, for compile.Options.Models: with it, programs compile for
-// runs here whose calls nothing else could make.
+// StandIn returns an activity for compile.Options.Models that always fails. With it, programs
+// compile whose calls nothing but a stand-in could make.
 func StandIn(string) (tool.Activity, error) { return latent{}, nil }
 
 // latent is never called.

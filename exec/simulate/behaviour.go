@@ -26,7 +26,7 @@ type Failure struct {
 	After  time.Duration // how long it takes; 0 is as long as an attempt that does not fail
 }
 
-// Durations are the times that something may take: one of Of or, if there are none, any time from
+// Durations describes how long something may take: one of Of or, if that is empty, any time from
 // Least to Most. The zero value says nothing.
 type Durations struct {
 	Of          []time.Duration
@@ -68,8 +68,8 @@ func (b *Behaviour) check(of string) error {
 	return nil
 }
 
-// luck holds the numbers that are drawn for an attempt, from 0 to below 1 each. All are drawn for
-// each attempt, whether they are needed or not, so that one does not depend on another.
+// luck holds the numbers that are drawn for an attempt, from 0 to below 1 each. All of them are
+// drawn for each attempt, even if they are not needed, so that they do not depend on one another.
 type luck struct{ fails, how, takes float64 }
 
 // site is an attempt of a call in a run.

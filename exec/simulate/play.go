@@ -14,7 +14,7 @@ import (
 	"github.com/plc-lang/plc/tool/standin"
 )
 
-// simulator runs a program. It is immutable, so that its runs may go on at once.
+// simulator runs a program. It is immutable, so that several runs may go on at once.
 type simulator struct {
 	prog *compile.Program
 	opts Options
@@ -61,7 +61,7 @@ func (p *played) failed() bool {
 	return false
 }
 
-// attempts returns how many attempts there were.
+// attempts returns the number of attempts.
 func (p *played) attempts() (n int) {
 	for _, t := range p.calls {
 		n += t.attempts

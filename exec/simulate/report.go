@@ -11,7 +11,7 @@ import (
 // Report is the result of a simulation. Times are in seconds.
 type Report struct {
 	Runs    int    `json:"runs"`
-	Planned int    `json:"planned"` // runs that were asked for
+	Planned int    `json:"planned"` // runs that were requested
 	Stopped bool   `json:"stopped"` // it was stopped before its end
 	Seed    uint64 `json:"seed"`
 
@@ -19,14 +19,13 @@ type Report struct {
 	Ends      map[exec.Status]int `json:"ends"`
 	Approved  int                 `json:"approved"` // runs in which somebody was asked for approval
 	Waiting   int                 `json:"waiting"`  // runs that wait for a person at their end
-	// Unexplained counts runs that did not complete although no attempt failed, and nobody is asked
-	// or has refused a call.
-	// Made-up values or limits are the cause.
+	// Unexplained counts runs that did not complete although no attempt failed and no person is
+	// being asked or has refused a call. Made-up values or limits are the cause.
 	Unexplained Unexplained `json:"unexplained"`
 
 	Took      Took     `json:"took"`
 	Histogram []Bin    `json:"histogram"`
-	Tokens    *Spread  `json:"tokens"` // as the plan estimates them; nil when it does not
+	Tokens    *Spread  `json:"tokens"` // as the plan estimates them; nil if it does not
 	Cost      *Spread  `json:"cost"`
 	Effects   []Effect `json:"effects"` // by tool
 	Calls     []Call   `json:"calls"`   // that ran, most important first
@@ -49,9 +48,9 @@ type Effect struct {
 	Tool    string `json:"tool"`
 	Made    int    `json:"made"`
 	Undone  int    `json:"undone"`  // by the tool that undoes it
-	Stand   int    `json:"stand"`   // at the end of the run; what undoes others does not count
+	Stand   int    `json:"stand"`   // at the end of the run, without the effects of undoing
 	Left    int    `json:"left"`    // of Stand: in runs that did not complete
-	Unknown int    `json:"unknown"` // of those made: the run was not told
+	Unknown int    `json:"unknown"` // of Made: the run did not receive the answer
 }
 
 // succeeded reports whether the run completed.
@@ -110,7 +109,7 @@ func (p *played) addEffects(all map[string]*Effect) {
 	}
 }
 
-// addCalls counts the attempts of a run, which is one of so many, by their calls.
+// addCalls adds the attempts of one of runs runs to the calls.
 func (p *played) addCalls(all map[string]*Call, runs int) {
 	for path, t := range p.calls {
 		c := all[path]
@@ -132,7 +131,7 @@ func seconds(runs []*played) []float64 {
 	return all
 }
 
-// used describes what runs used; nil when they used nothing.
+// used describes how much runs used; nil if they used nothing.
 func used(runs []*played, of func(*played) float64) *Spread {
 	all, sum := make([]float64, len(runs)), 0.0
 	for i, r := range runs {

@@ -14,28 +14,28 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Options say what is simulated. The zero value simulates attempts that never fail and take no
+// Options controls what is simulated. The zero value simulates attempts that never fail and take no
 // time.
 type Options struct {
 	// Runs is the number of runs; 0 is as many as make about 20,000 attempts, from 500 to 5,000.
 	Runs int
 	Seed uint64
-	// Exec are the settings of the runs; their Seed is not used. Those that a stepper does not
+	// Exec holds the options of the runs; their Seed is not used. Those that a stepper does not
 	// take must not be set.
 	Exec exec.Options
 	// Tools describes the attempts of tools by their names, and Calls those of some calls by their
-	// paths (see exec.Event) without the items of loops. A fallback has "/fallback" behind the path
-	// of its call, and a call that undoes another has "/undo" behind the path of that one.
+	// paths (see exec.Event) without the items of loops. A fallback has the path of its call and
+	// "/fallback", and a call that undoes another has the path of that call and "/undo".
 	Tools, Calls map[string]*Behaviour
 	// World and Results make the results of attempts: see plantest. Results and the hooks of Exec
 	// may be called by several goroutines at once.
 	World   plantest.World
 	Results func(*exec.Trial) (tool.Result, bool)
-	// Answers are those of a person who is asked for approval, by the paths of calls without the
-	// items of loops. Other calls are approved at once. Nobody answers other questions: a call
-	// whose answer was lost fails, and a run that asks what to do about a failure waits.
+	// Answers holds the answers of a person who is asked for approval, by the paths of calls
+	// without the items of loops. Other calls are approved at once. Nobody answers other questions:
+	// a call whose answer was lost fails, and a run that asks what to do about a failure waits.
 	Answers map[string]exec.Answer
-	// Undo are the options with which the program was compiled: see plantest.Options.
+	// Undo holds the options with which the program was compiled: see plantest.Options.
 	Undo *compile.Options
 	// Progress, if not nil, is called after each run, never concurrently, with the number of runs
 	// done and the total. The total grows once, by the runs to repeat for Call.Sure and Instant.
@@ -45,13 +45,13 @@ type Options struct {
 // MaxRuns is the maximum number of runs, all of which are held in memory.
 const MaxRuns = 1_000_000
 
-// What is simulated by default is bounded by the number of attempts.
+// By default, the number of runs follows from the number of attempts.
 const (
-	mostAttempts = 20_000 // in all runs, and again in those that are repeated
+	mostAttempts = 20_000 // in all runs, and again in the repeated ones
 	mostRuns     = 5_000
 	leastRuns    = 500
-	fewestRuns   = 100 // that are compared for each call
-	mostTried    = 20  // calls that are tried without the time that they take
+	fewestRuns   = 100 // least number of runs that are compared for each call
+	mostTried    = 20  // most calls that are tried with no duration
 )
 
 // defaultRuns returns the number of runs that are simulated by default, when one makes this many
@@ -151,7 +151,7 @@ type progress struct {
 
 func (p *progress) one() { p.add(1, 0) }
 
-// add counts runs that were made, and some that are to be made.
+// add adds runs that were made, and runs that are still to be made.
 func (p *progress) add(done, all int) {
 	if p.tell == nil {
 		return

@@ -12,7 +12,7 @@ const z = 1.959964
 
 // Share is a proportion of runs with its 95 % confidence interval.
 type Share struct {
-	Runs  int     `json:"runs"` // in which it was so
+	Runs  int     `json:"runs"` // runs to which it applies
 	Of    int     `json:"of"`
 	Share float64 `json:"share"`
 	Low   float64 `json:"low"`
@@ -51,7 +51,7 @@ func shareOf(k, n int) Share {
 
 // Gain is the difference of two proportions of the same runs, with its 95 % confidence interval.
 type Gain struct {
-	More  int     `json:"more"` // runs in which it is so now, and was not
+	More  int     `json:"more"` // runs to which it applies now, and did not before
 	Fewer int     `json:"fewer"`
 	Gain  float64 `json:"gain"`
 	Low   float64 `json:"low"`
@@ -113,8 +113,8 @@ func spreadOf(values []float64) Spread {
 	return s
 }
 
-// percentileOf returns a percentile of sorted values. How many of them are below that of all
-// possible runs is binomial, which gives the ranks of the interval.
+// percentileOf returns a percentile of sorted values. The number of values below the percentile of
+// all possible runs is binomial, which gives the ranks of the interval.
 func percentileOf(sorted []float64, p float64) Percentile {
 	n := float64(len(sorted))
 	share := p / 100
@@ -134,7 +134,7 @@ func valueAt(sorted []float64, share float64) float64 {
 	return sorted[max(0, int(math.Ceil(share*float64(len(sorted))-1e-9))-1)]
 }
 
-// copied returns a copy of a number, which does not keep the values of all runs.
+// copied returns a pointer to a copy, which does not keep the values of all runs in memory.
 func copied(x *float64) *float64 {
 	if x == nil {
 		return nil
@@ -185,7 +185,7 @@ func histogramOf(runs []*played) []Bin {
 func binWidth(all time.Duration) time.Duration {
 	for unit := time.Microsecond; ; unit *= 10 {
 		for _, times := range []time.Duration{1, 2, 5} {
-			if w := times * unit; all/w < mostBins-1 { // which may begin and end within a bar
+			if w := times * unit; all/w < mostBins-1 { // the values may begin and end within a bar
 				return w
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The colours are those of drawings of graphs. They differ for color-blind readers and in
+// The colors are those of drawings of graphs. They can be told apart by color-blind readers and in
 // grayscale.
 const (
 	paper     = "#ffffff"
@@ -31,8 +31,8 @@ const (
 	tallest = height - top - bottom
 )
 
-// SVG writes the histogram of how long runs took as a picture that needs nothing else, with this
-// title. Bars tell the runs that completed from the others.
+// SVG writes the histogram of how long runs took as a self-contained picture with this title. Bars
+// show the runs that completed separately from the others.
 func (r *Report) SVG(w io.Writer, title string) error {
 	p := &picture{report: r}
 	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" role="img" width="%g" height="%g" viewBox="0 0 %g %g" font-family="%s" font-size="12" fill="%s">`+"\n", width, height, width, height, font, ink)
@@ -116,7 +116,7 @@ func (p *picture) mark(percentile, y float64) {
 		x, top, height-bottom, markColor, min(max(x, left+30), width-right-30), y, markColor, percentile, text(value))
 }
 
-// text returns a number of seconds as a duration.
+// text formats a number of seconds as a duration.
 func text(seconds float64) string {
 	return time.Duration(seconds * float64(time.Second)).Round(time.Microsecond).String()
 }

@@ -16,13 +16,14 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Check finds what is wrong with what undoes the calls of a program, and of the documents that it
-// delegates to: a tool that is not there or not permitted, params that do not fit its definition,
-// or a reference that leads nowhere. The options are those with which the program was compiled.
+// Check finds what is wrong with the undo of the calls of a program, and of the documents that it
+// delegates to: a tool that does not exist or is not permitted, params that do not fit its
+// definition, or a reference that leads nowhere. The options are those with which the program was
+// compiled.
 func Check(prog *compile.Program, o *compile.Options) diag.List {
 	c := &checker{options: apart(o), run: o.Run, seen: map[string]bool{}, known: map[string]diag.List{}}
 	c.options.Run = false          // the input has no value
-	c.options.Meter = prog.Meter() // one for the plan and all that undoes its calls
+	c.options.Meter = prog.Meter() // the plan and the undo of its calls share one
 	for p := range programs(prog) {
 		for i := range p.Calls {
 			if c.spent {
@@ -55,22 +56,22 @@ func programs(prog *compile.Program) func(yield func(*compile.Program) bool) {
 type checker struct {
 	options *compile.Options
 	run     bool
-	seen    map[string]bool      // findings
-	known   map[string]diag.List // the findings of undos that were compiled, by what decides them
-	spent   bool                 // the meter is used up, which a finding says
+	seen    map[string]bool      // findings so far
+	known   map[string]diag.List // the findings about undos that were compiled, by their keys
+	spent   bool                 // the meter is used up, which was reported
 	found   diag.List
 }
 
-// made is something that a call may call.
+// made is a call, or its fallback, that may need an undo.
 type made struct {
 	prog   *compile.Program
 	call   *compile.Call
 	target *compile.Target
 	params []lang.Member // as written
-	said   *lang.Undo    // nil when the plan says nothing
+	own    *lang.Undo    // the plan's _undo; nil if there is none
 }
 
-// call checks what undoes a call, and its fallback.
+// call checks the undo of a call, and of its fallback.
 func (c *checker) call(prog *compile.Program, p *compile.Call) {
 	rest := p.Source.Rest
 	if rest == nil {
@@ -80,7 +81,7 @@ func (c *checker) call(prog *compile.Program, p *compile.Call) {
 		return
 	}
 	if why := unused(p); why == "" {
-		c.made(&made{prog, p, p.Target, p.Source.Params, rest.Undo})
+		c.checkUndo(&made{prog, p, p.Target, p.Source.Params, rest.Undo})
 	} else if !rest.UndoNode.IsZero() {
 		f := diag.Finding{Code: diag.PassedOver, Severity: diag.Warning, Loc: rest.UndoNode.Loc(), Message: "the \"_undo\" is not used: " + why}
 		c.report(f, p, rest.UndoNode)
@@ -92,10 +93,10 @@ func (c *checker) call(prog *compile.Program, p *compile.Call) {
 	if rest.Fallback.Own {
 		m.params = rest.Fallback.Params
 	}
-	c.made(m)
+	c.checkUndo(m)
 }
 
-// unused returns why nothing that a call does is ever undone, apart from its fallback.
+// unused returns why the call itself, apart from its fallback, is never undone; "" if it may be.
 func unused(p *compile.Call) string {
 	switch e := p.Target.Effects; {
 	case p.Delegates():
@@ -108,10 +109,10 @@ func unused(p *compile.Call) string {
 	return ""
 }
 
-// made checks what undoes a call of a target.
-func (c *checker) made(m *made) {
-	if m.said != nil {
-		if m.said.Tool != "" {
+// checkUndo checks the undo of a call of a target.
+func (c *checker) checkUndo(m *made) {
+	if m.own != nil {
+		if m.own.Tool != "" {
 			c.own(m)
 		}
 		return
@@ -139,25 +140,25 @@ func (c *checker) defined(m *made, u *tool.Undo) diag.List {
 	return c.once(fmt.Sprintf("%p %q", u, m.written()), m, text, err, u.WhenUncertain)
 }
 
-// own checks what the plan says of undoing a call.
+// own checks the plan's _undo for a call.
 func (c *checker) own(m *made) {
-	text, err := textIn(m.said, given)
-	key := fmt.Sprintf("%p %q %t %s", m.target.Tool.Definition, m.written(), m.said.WhenUncertain, text.text)
-	found := c.once(key, m, text, err, m.said.WhenUncertain)
+	text, err := textIn(m.own, given)
+	key := fmt.Sprintf("%p %q %t %s", m.target.Tool.Definition, m.written(), m.own.WhenUncertain, text.text)
+	found := c.once(key, m, text, err, m.own.WhenUncertain)
 	if len(found) > 0 {
-		delete(c.known, key) // they have places in this call
+		delete(c.known, key) // the findings have places in this call
 	}
 	for _, f := range found {
 		if f.Loc.File == nil {
-			f.Loc = m.said.ToolNode.Loc()
+			f.Loc = m.own.ToolNode.Loc()
 		}
 		f.Message = "the \"_undo\": " + f.Message
-		c.report(f, m.call, m.said.ToolNode)
+		c.report(f, m.call, m.own.ToolNode)
 	}
 }
 
-// once returns what is wrong with a call that undoes another, and compiles it if no call with this
-// key was compiled before.
+// once returns what is wrong with a call that undoes another. It compiles the call only if it has
+// compiled none with this key.
 func (c *checker) once(key string, m *made, text *call, err error, whenUncertain bool) diag.List {
 	found, ok := c.known[key]
 	if !ok {
@@ -180,11 +181,11 @@ func (c *checker) add(f diag.Finding) {
 	}
 }
 
-// given is the member of the input that has what a call was and gave, while that is checked.
+// given is the name of the input's member that describes the undone call while its undo is checked.
 const given = "call"
 
-// compile compiles the call that undoes another, and returns what is wrong with it. What it is
-// given has the types that the definition of the tool says.
+// compile compiles the call that undoes another, and returns what is wrong with it. The values that
+// it reads have the types that the definition of the undone tool says.
 func (c *checker) compile(m *made, text *call, err error, whenUncertain bool) diag.List {
 	if err == nil && whenUncertain && slices.Contains(text.reads, resultKind) {
 		err = errors.New("it reads †result, which is not there when nobody knows whether the call did its work; leave whenUncertain out, or the reference")
@@ -224,7 +225,7 @@ func (c *checker) compile(m *made, text *call, err error, whenUncertain bool) di
 	return found
 }
 
-// unfit returns a finding for each member that plc sets in calls that undo others, and that the
+// unfit returns a finding for each member that plc sets in calls that undo others and that the
 // definition of t does not allow.
 func unfit(t *tool.Tool, whenUncertain bool) (found diag.List) {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
@@ -245,7 +246,7 @@ func unfit(t *tool.Tool, whenUncertain bool) (found diag.List) {
 	return found
 }
 
-// readable gives references back the names that people have written.
+// readable replaces references in messages by those that people have written.
 var readable = strings.NewReplacer("†input."+given+".", "†", "†input."+failureKind, "†"+failureKind)
 
 // written returns the names of the params that the plan gives.
@@ -277,7 +278,8 @@ func object(members map[string]any) map[string]any {
 	}
 }
 
-// schemaText returns a schema that stands by itself; that of any value when it refers to others.
+// schemaText returns the text of a schema that stands by itself. If the schema refers to others, it
+// returns the schema of any value.
 func schemaText(s *schemas.Schema) json.RawMessage {
 	if s == nil || strings.Contains(string(s.Text()), `"$`) {
 		return json.RawMessage("true")

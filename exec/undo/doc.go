@@ -1,6 +1,5 @@
-// Package undo takes back what a run did: it says, from the events of a run and from what its tools
-// and its plan say of undoing their calls (tool.Undo), which calls undo which, in what order, and
-// what stands.
+// Package undo undoes what a run did. From the events of a run, and from the undos that its tools
+// and its plan give (tool.Undo), it finds which calls undo which, in what order, and what stands.
 //
 //	ledger := undo.NewLedger(run)
 //	for e := range events {
@@ -10,13 +9,13 @@
 //	undoing, findings := u.Compile(options)
 //	res, err := exec.Run(ctx, undoing, &exec.Options{OnFailure: exec.Ask})
 //
-// Undoing is a plan like any other: one call for each thing that was done, which waits for the
-// undoing of all that was built on it. So retries, idempotency keys, questions and a record are
-// those of runs. A call that fails for good asks somebody; when it is skipped, what waited for it
-// goes on.
+// Undoing is a plan like any other: it has one call for each thing that was done, which waits until
+// everything that depended on it has been undone. So there are retries, idempotency keys, questions
+// and a record as in any run. If a call fails for good, a person is asked; if the person skips the
+// call, those that waited for it go on.
 //
-// Check finds what is wrong with what undoes the calls of a program, before it runs, and NoReturn
-// which of its effects nothing takes back although something may fail after them.
+// Before a program runs, Check finds what is wrong with the undo of its calls, and NoReturn finds
+// effects that can't be undone although something may fail after them.
 //
-// A Ledger and a Plan are not for several goroutines at once; everything else is.
+// Several goroutines must not use one Ledger or Plan at once. Everything else may be used by several.
 package undo

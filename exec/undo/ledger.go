@@ -9,43 +9,43 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// A Ledger adds up what a run did to the world, from its events.
+// A Ledger collects, from the events of a run, what the run did to the world.
 type Ledger struct {
 	run     string
-	entries []*entry               // as they began
-	open    map[place]*entry       // whose attempt has no answer yet
-	unsure  map[place]*entry       // whose answer was lost, and about which a person was asked
-	byKey   map[effectKey]*entry   // of tools that do their work once for a key
-	ended   map[string]exec.Status // instances of a template
-	end     exec.Failure           // how the run ended, when it is to be undone
+	entries []*entry               // in the order in which they began
+	open    map[place]*entry       // entries whose attempt has no answer yet
+	unsure  map[place]*entry       // entries whose answer was lost, and about which a person was asked
+	byKey   map[effectKey]*entry   // entries of tools that do their work once for a key
+	ended   map[string]exec.Status // how the instances of a template ended
+	end     exec.Failure           // how the run ended, if it is to be undone
 
 	revision int // how often its plan was replaced so far
 }
 
-// place names a call of a run.
+// place identifies a call of a run.
 type place struct{ instance, path string }
 
-// effectKey names what a tool does once.
+// effectKey identifies what a tool does once.
 type effectKey struct{ tool, key string }
 
 // entry is something that a run did to the world, or may have done: the attempts of a call of one
 // tool with the same params, as far as the tool does its work once for all of them.
 type entry struct {
 	place
-	tool   string // that was called: that of the call, or of its fallback
+	tool   string // the tool that was called: that of the call, or of its fallback
 	key    string
-	params json.RawMessage // nil when the record does not have them
+	params json.RawMessage // nil if the record does not have them
 	own    *tool.Undo      // the plan's _undo for the call; nil if there is none
-	result json.RawMessage // nil when there is none that was accepted
+	result json.RawMessage // nil if no result was accepted
 
-	revision int // in which it began
+	revision int // of the plan that made it
 	fallback bool
 	did      bool // its tool did its work
-	doubtful bool // an attempt may have done it
+	doubtful bool // an attempt may have done its work
 }
 
-// NewLedger returns an empty ledger of the run of this id. What a fork took over from another run
-// is no part of it: that run has done it, and may be undone.
+// NewLedger returns an empty ledger for the run with this id. It leaves out what a fork took over
+// from another run: that run did it, and may be undone itself.
 func NewLedger(run string) *Ledger {
 	return &Ledger{
 		run: run, open: map[place]*entry{}, unsure: map[place]*entry{}, byKey: map[effectKey]*entry{},
@@ -83,7 +83,8 @@ func (l *Ledger) Take(e *exec.Event) {
 	}
 }
 
-// start notes that an attempt begins. One before it that has no answer may have done its work.
+// start notes that an attempt begins. If the attempt before it has no answer, that may have done
+// its work.
 func (l *Ledger) start(at place, e *exec.Event) {
 	l.fail(at, exec.WorkUnknown)
 	delete(l.unsure, at)
@@ -102,7 +103,7 @@ func (l *Ledger) start(at place, e *exec.Event) {
 	l.open[at] = en
 }
 
-// fail notes that an attempt failed after it had done this.
+// fail notes that an attempt failed. w says whether it did its work.
 func (l *Ledger) fail(at place, w exec.Work) {
 	en := l.open[at]
 	if en == nil {
@@ -130,15 +131,15 @@ func (l *Ledger) returned(at place, e *exec.Event) {
 	case en != nil:
 		en.did, en.result = true, jsonscan.OrNull(e.Value)
 		delete(l.open, at)
-	case l.unsure[at] != nil: // a person says what it gave, so that it did it
+	case l.unsure[at] != nil: // a person gave its result, so it did its work
 		en := l.unsure[at]
 		en.did, en.result = true, jsonscan.OrNull(e.Value)
 	}
 	delete(l.unsure, at)
 }
 
-// done returns what the run did, or may have done, in the order in which it began. Without all, it
-// leaves out what instances did that completed.
+// done returns what the run did, or may have done, in the order in which it began. Unless all is
+// true, it leaves out what instances did that completed.
 func (l *Ledger) done(all bool) []*entry {
 	for _, en := range l.open { // what has no answer may have done its work
 		en.doubtful = true

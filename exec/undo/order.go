@@ -14,19 +14,19 @@ import (
 // rounds one after the other, the last one first. If the plan was replaced during the run, some
 // calls are in no graph, and everything is undone one after the other.
 
-// step is a step of the way to a call.
+// step is a step on the way to a call: a call, and in which run of its document the next step is.
 type step struct {
 	prog    *compile.Program
 	call    int32 // its index in prog
-	attempt int   // of the call of the step before; 0 is the first
+	attempt int   // attempt of the call before it on the way; 0 is the first
 	item    int
 }
 
-// A chain is a group of undo calls: first are those that wait for no other of the group, last those
-// that no other waits for.
+// A chain is a group of undo calls. first holds those that wait for no other call of the group, and
+// last those that no other call of the group waits for.
 type chain struct{ first, last []*undoing }
 
-// inOrder says for each call what it waits for, and returns them in reverse plan order.
+// inOrder sets what each call waits for, and returns the calls in reverse plan order.
 func inOrder(prog *compile.Program, all []*undoing) []*undoing {
 	o := &order{ways: map[*undoing][]step{}}
 	known := true
@@ -55,7 +55,7 @@ type order struct {
 	list []*undoing // in reverse plan order
 }
 
-// byKey returns values in groups, the largest key first; those of a group are in their order.
+// byKey groups calls by key, the largest key first. Each group keeps the order of its calls.
 func byKey[K cmp.Ordered](all []*undoing, key func(*undoing) K) (groups [][]*undoing) {
 	of := map[K][]*undoing{}
 	for _, u := range all {
@@ -67,7 +67,8 @@ func byKey[K cmp.Ordered](all []*undoing, key func(*undoing) K) (groups [][]*und
 	return groups
 }
 
-// level orders the calls of a program, and those below them; depth is that of the program.
+// level orders the calls of a program, which is at this depth, and those of the documents that it
+// runs.
 func (o *order) level(all []*undoing, depth int) (c chain) {
 	prog := o.ways[all[0]][depth].prog
 	done := map[int32]chain{}
@@ -97,7 +98,8 @@ func (o *order) level(all []*undoing, depth int) (c chain) {
 	return c
 }
 
-// call orders what a call did: by itself, and by the calls of the document that it runs.
+// call orders the undoing of what a call did, by itself and by the calls of the document that it
+// runs.
 func (o *order) call(p *compile.Call, all []*undoing, depth int) (c chain) {
 	var own []*undoing
 	below := slices.DeleteFunc(slices.Clone(all), func(u *undoing) bool {
@@ -107,7 +109,7 @@ func (o *order) call(p *compile.Call, all []*undoing, depth int) (c chain) {
 		}
 		return leaf
 	})
-	c = o.sequence(slices.Backward(own)) // a fallback comes behind the document
+	c = o.sequence(slices.Backward(own)) // a fallback ran after the document
 	for _, attempt := range byKey(below, func(u *undoing) int { return o.ways[u][depth].attempt }) {
 		var runs []chain
 		for _, item := range byKey(attempt, func(u *undoing) int { return o.ways[u][depth].item }) {
@@ -118,7 +120,7 @@ func (o *order) call(p *compile.Call, all []*undoing, depth int) (c chain) {
 	return c
 }
 
-// sequence orders calls one after the other.
+// sequence makes each call wait for the one before it.
 func (o *order) sequence(all iter.Seq2[int, *undoing]) (c chain) {
 	for _, u := range all {
 		u.number = len(o.list)
@@ -128,7 +130,7 @@ func (o *order) sequence(all iter.Seq2[int, *undoing]) (c chain) {
 	return c
 }
 
-// together joins runs of a document: side by side, or one after the other.
+// together joins the runs of a document, side by side or one after the other.
 func (o *order) together(runs []chain, parallel bool) (c chain) {
 	for _, r := range runs {
 		if !parallel {
@@ -140,7 +142,7 @@ func (o *order) together(runs []chain, parallel bool) (c chain) {
 	return c
 }
 
-// then makes one chain wait for another.
+// then makes the chain behind wait for the chain before.
 func (o *order) then(before, behind chain) chain {
 	switch {
 	case len(before.first) == 0:
@@ -152,17 +154,18 @@ func (o *order) then(before, behind chain) chain {
 	return chain{before.first, behind.last}
 }
 
-// maxLinks bounds the edges between two chains. Above it, calls of the first one wait for each
-// other, so that fewer are last.
+// maxLinks bounds the edges between two chains. If there would be more, calls of the first chain
+// wait for each other, so that fewer of them are last.
 const maxLinks = 10_000
 
-// link makes calls wait for others, and returns those that they wait for.
+// link makes the calls of behind wait for those of before, and returns the calls that they wait
+// for.
 func (o *order) link(before, behind []*undoing) []*undoing {
 	lanes := len(before)
 	if lanes > 1 && lanes*len(behind) > maxLinks {
 		lanes = max(1, maxLinks/len(behind))
 	}
-	slices.SortFunc(before, func(a, b *undoing) int { return cmp.Compare(a.number, b.number) }) // so that there is no circle
+	slices.SortFunc(before, func(a, b *undoing) int { return cmp.Compare(a.number, b.number) }) // this order prevents cycles
 	for i, u := range before[lanes:] {
 		u.after = append(u.after, before[i].ID)
 	}
@@ -175,8 +178,8 @@ func (o *order) link(before, behind []*undoing) []*undoing {
 	return before
 }
 
-// behind returns the calls that waited for a call and have something undone, up to the next of
-// each.
+// behind returns the calls that waited, directly or not, for call n and have something to undo. It
+// does not look beyond such calls.
 func behind(prog *compile.Program, n int32, done map[int32]chain) (found []int32) {
 	seen := map[int32]bool{n: true}
 	todo := []int32{n}

@@ -17,28 +17,29 @@ import (
 
 // A Plan says how a run is undone.
 type Plan struct {
-	Calls  []Call // that are undone, in reverse plan order
-	Stands []Call // that are not, in plan order
+	Calls  []Call // calls that are undone, in reverse plan order
+	Stands []Call // calls that are not undone, in plan order
 
-	// Text is a document with the calls that undo, and Input the input that it reads.
+	// Text is a document with the calls that undo the others, and Input is the input that they
+	// read.
 	Text  []byte
 	Input json.RawMessage
 }
 
-// A Call is something that a run did, or may have done, and what takes it back.
+// A Call is something that a run did, or may have done, with the call that undoes it.
 type Call struct {
 	Instance  string          `json:"instance,omitempty"`
 	Path      string          `json:"call"` // see exec.Event
 	Tool      string          `json:"tool"`
 	Params    json.RawMessage `json:"params,omitempty"`
 	Uncertain bool            `json:"uncertain,omitempty"` // nobody knows whether it did its work
-	Undo      string          `json:"undo,omitempty"`      // the tool that takes it back; "" when it stands
-	ID        string          `json:"id,omitempty"`        // of the call of the plan that does it
-	Asks      bool            `json:"asks,omitempty"`      // a person has to approve that
-	Why       string          `json:"why,omitempty"`       // it stands, or a person is asked
+	Undo      string          `json:"undo,omitempty"`      // the tool that undoes it; "" if it stands
+	ID        string          `json:"id,omitempty"`        // id of the call in the plan that undoes it
+	Asks      bool            `json:"asks,omitempty"`      // a person has to approve the undoing
+	Why       string          `json:"why,omitempty"`       // why it stands, or why a person is asked
 
-	// Replaced reports that another plan made the call, which was replaced since. The call of this
-	// path in the plan of the run may be another one.
+	// Replaced reports that the plan that made the call has been replaced since. The call at this
+	// path in the current plan may be another one.
 	Replaced bool `json:"-"`
 }
 
@@ -52,9 +53,9 @@ func nameOf(instance, path string) string {
 	return path + " of " + instance
 }
 
-// Options say what is undone. The zero value is the default.
+// Options controls what is undone. The zero value is the default.
 type Options struct {
-	// All undoes what instances did that completed as well.
+	// All includes what instances did that completed.
 	All bool
 	// End says how the run ended, if the ledger does not.
 	End exec.Failure
@@ -91,13 +92,13 @@ func Of(prog *compile.Program, tools *compile.Options, l *Ledger, o Options) *Pl
 	return &p.Plan
 }
 
-// meta is kept in the text of a plan besides its calls.
+// meta is kept in the text of a plan in addition to its calls.
 type meta struct {
 	Undoes []Call `json:"undoes"`
 	Stands []Call `json:"stands"`
 }
 
-// Read returns the calls that the plan of this text undoes, and those that it leaves, as they were
+// Read returns the calls that a plan with this text undoes, and those that it leaves, as they were
 // in Plan.
 func Read(text []byte) (calls, stands []Call, err error) {
 	var doc struct{ Meta meta }
@@ -112,7 +113,7 @@ type planner struct {
 	Plan
 	prog  *compile.Program
 	tools *compile.Options
-	taken map[string]bool // ids
+	taken map[string]bool // ids in use
 	input map[string]any
 }
 
@@ -120,22 +121,22 @@ type planner struct {
 type undoing struct {
 	Call
 	*entry
-	call   *call    // nil: it stands
-	number int      // in the order of the plan
+	call   *call    // the call that undoes it; nil if it stands
+	number int      // number in the order of the plan
 	after  []string // the ids of the calls that it waits for
 }
 
 // Reasons why a call stands, or a person is asked.
 const (
 	noUndo     = "its tool has no undo"
-	toldStands = "the plan says that nothing takes it back"
+	planForbids = "the plan says that nothing takes it back"
 	notKnown   = "nobody knows whether it did its work: approve if it did, skip if it did not"
 	noAnswer   = "nobody knows whether it did its work, and its undo reads the result"
 	noResult   = "it did its work, and its undo reads the result, which was not accepted"
 	noParams   = "the record does not have its params, which its undo reads: when it was called, nothing said how it is undone"
 )
 
-// undo decides what happens to something that was done.
+// undo decides how something that was done is undone, or why it stands.
 func (p *planner) undo(en *entry) *undoing {
 	u := &undoing{entry: en, Call: Call{
 		Instance: en.instance, Path: en.path, Tool: en.tool, Params: en.params, Uncertain: !en.did,
@@ -146,13 +147,13 @@ func (p *planner) undo(en *entry) *undoing {
 		u.Why = noUndo
 		return u
 	case how.Tool == "":
-		u.Why = toldStands
+		u.Why = planForbids
 		return u
 	}
 	name := "c" + strconv.Itoa(len(p.input))
 	text, err := textOf(how, name)
 	switch {
-	case err != nil: // which Check tells
+	case err != nil: // Check reports it
 		u.Why = err.Error()
 		return u
 	case en.params == nil && slices.Contains(text.reads, paramsKind):
@@ -183,8 +184,8 @@ func (p *planner) undo(en *entry) *undoing {
 	return u
 }
 
-// misfit returns what is wrong with the values that the call of an undo reads; "" if nothing is.
-// Faults of the definition itself are left to Compile, since somebody can mend them.
+// misfit returns what is wrong with the values that the call of an undo reads, or "". It leaves
+// faults of the definition itself to Compile, since they can be corrected.
 func (p *planner) misfit(text *call, name string, given map[string]any) string {
 	doc, found := lang.Parse(diag.NewFile("undo", slices.Concat([]byte("[{"), text.text, []byte("}]"))), nil)
 	o := apart(p.tools)
@@ -221,7 +222,8 @@ func (p *planner) undoOf(en *entry) *tool.Undo {
 	return defined(p.tools.Catalogue, names)
 }
 
-// doesWorkOf returns the names of the tools whose work a target does, if that is not its own.
+// doesWorkOf returns the names of the tools whose work a target does, if it does not do the work of
+// its own tool.
 func doesWorkOf(t *compile.Target) (names []string, does bool) {
 	if !t.Picked && t.Tool.Source != tool.Document {
 		return nil, false
@@ -232,7 +234,7 @@ func doesWorkOf(t *compile.Target) (names []string, does bool) {
 	return names, true
 }
 
-// defined returns the undo of the first of some tools that has one; nil if none has.
+// defined returns the undo of the first of these tools that has one; nil if none has.
 func defined(tools *tool.Catalogue, names []string) *tool.Undo {
 	for _, name := range names {
 		if t, ok := tools.Lookup(name); ok {
@@ -283,7 +285,7 @@ func allows(t *tool.Tool, name string) bool {
 	return f == nil || f.Schema == nil || f.Schema.Validate(json.RawMessage(members[name])) == nil
 }
 
-// json returns the call that undoes.
+// json returns the call that undoes another, as JSON.
 func (u *undoing) json(tools *tool.Catalogue) json.RawMessage {
 	head := map[string]any{"_id": u.ID, "_description": fmt.Sprintf("undoes %q, a call of %q", u.Name(), u.Call.Tool)}
 	if t, ok := tools.Lookup(u.Undo); !ok || allows(t, "_retry") {
@@ -299,8 +301,8 @@ func (u *undoing) json(tools *tool.Catalogue) json.RawMessage {
 	return slices.Concat(text[:len(text)-1], []byte(","), u.call.text, []byte("}"))
 }
 
-// Compile compiles the plan, with the tools and the policy of these options: their values, schemas,
-// documents and budgets are those of other plans.
+// Compile compiles the plan with the tools and the policy of these options. It does not use their
+// values, schemas, documents and budgets, which belong to other plans.
 func (p *Plan) Compile(o *compile.Options) (*compile.Program, diag.List) {
 	doc, findings := lang.Parse(diag.NewFile("undo", p.Text), nil)
 	Prepare(doc)
@@ -311,7 +313,7 @@ func (p *Plan) Compile(o *compile.Options) (*compile.Program, diag.List) {
 }
 
 // Prepare sets the one property of an undo plan that its text can't express: calls that wait for a
-// failed call continue once somebody has skipped it.
+// failed call go on after somebody has skipped that call.
 func Prepare(doc *lang.Document) { doc.Profile.SkippedSatisfies = true }
 
 // apart returns options for another plan with the same tools and policy.
@@ -322,8 +324,8 @@ func apart(o *compile.Options) *compile.Options {
 	return &own
 }
 
-// callAt returns the call of a path and its place in plan order, with the attempt and the item of
-// each call that leads to it. It returns nil when the program has none.
+// callAt returns the call at a path, and the steps that lead to it, with their attempts and items.
+// It returns nil if the program has no such call.
 func callAt(prog *compile.Program, path string) (c *compile.Call, steps []step) {
 	for name := range strings.SplitSeq(path, "/") {
 		if prog == nil {

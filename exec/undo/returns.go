@@ -14,24 +14,25 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// A Point is a point of no return: a call whose effect nothing takes back, with the calls that may
-// still fail when it has done its work.
+// A Point is a point of no return: a call whose effect can't be undone, with the calls that may
+// still fail after it has done its work.
 type Point struct {
 	Program *compile.Program // the plan, or a document that it delegates to
 	Call    *compile.Call
-	Inside  *compile.Call   // of the document that Call runs: whose effect it is; nil is Call itself
+	Inside  *compile.Call   // the call in the document of Call that has the effect; nil if it is Call itself
 	Fails   []*compile.Call // in plan order
-	// Cure are calls among Fails for which Call could wait, so that they can't fail after it. None
-	// of them waits for another. It is empty when Call can't come later, or only behind very many.
+	// Cure holds calls of Fails that Call could wait for, so that they can't fail after it. None of
+	// them waits for another. It is empty if Call can't come later, or would have to wait for very
+	// many calls.
 	Cure []*compile.Call
 }
 
 // Bounds of a search, which is linear in the size of a program for each call that it looks at.
 const (
 	maxPoints = 100     // points that are found
-	maxLooked = 1_000   // calls of a program whose effects nothing takes back
-	maxEdges  = 1 << 20 // of a program in which a cure is looked for
-	maxCure   = 100     // calls that one waits for
+	maxLooked = 1_000   // calls of a program, with effects that can't be undone, that are looked at
+	maxEdges  = 1 << 20 // edges of a program for which a cure is sought
+	maxCure   = 100     // calls that one call waits for
 )
 
 // Takes reports whether a call of a program, or of its documents, has an undo.
@@ -47,8 +48,7 @@ func Takes(prog *compile.Program) bool {
 	return false
 }
 
-// Asked reports whether a call of a program, or of its documents, says that the run is undone when
-// it fails.
+// Asked reports whether a call of a program, or of its documents, has the strategy Undo.
 func Asked(prog *compile.Program) bool {
 	for p := range programs(prog) {
 		for i := range p.Calls {
@@ -60,8 +60,8 @@ func Asked(prog *compile.Program) bool {
 	return false
 }
 
-// Undoes reports whether a run, under its strategy, is undone when a call fails in it; or may be,
-// when the call runs a document.
+// Undoes reports whether a run with this strategy is undone when the call fails. If the call runs a
+// document, that is only possible.
 func Undoes(c *compile.Call, runs exec.Strategy) bool {
 	if runs == exec.Undo || c.Delegates() && Asked(c.Delegate.Program) {
 		return true
@@ -69,14 +69,14 @@ func Undoes(c *compile.Call, runs exec.Strategy) bool {
 	return c.Rare != nil && c.OnFailure == exec.Undo.String()
 }
 
-// By returns the undo for calls of a target. own is the plan's _undo for them, nil if there is
-// none. If nothing undoes them, why says so.
+// By returns the undo for calls of a target. own is the plan's _undo for them; nil if there is
+// none. If nothing undoes them, why gives the reason.
 func By(t *compile.Target, own *tool.Undo) (u *tool.Undo, why string) {
 	switch {
 	case own != nil && own.Tool != "":
 		return own, ""
 	case own != nil:
-		return nil, toldStands
+		return nil, planForbids
 	case t.Undo == nil:
 		return nil, noUndo
 	}
@@ -89,8 +89,8 @@ func takes(t *compile.Target, own *tool.Undo) bool {
 }
 
 // NoReturn yields the points of no return of a program and of the documents that it delegates to,
-// under the strategy of a run. Only effects that are declared count. It looks at the first 1,000 of
-// them in each program, and finds at most 100 points.
+// in a run with this strategy. Only declared effects count. It looks at the first 1,000 of them in
+// each program, and yields at most 100 points.
 func NoReturn(prog *compile.Program, runs exec.Strategy) iter.Seq[*Point] {
 	return func(yield func(*Point) bool) {
 		found, known := 0, standing{}
@@ -109,7 +109,7 @@ func NoReturn(prog *compile.Program, runs exec.Strategy) iter.Seq[*Point] {
 	}
 }
 
-// newSearch returns a search in a program. Without calls that may fail nothing is to be found.
+// newSearch returns a search in a program. If no call may fail, there is nothing to find.
 func newSearch(p *compile.Program, runs exec.Strategy, known standing) *search {
 	s := &search{prog: p, known: known, stands: make([]bool, len(p.Calls)), fails: make([]bool, len(p.Calls))}
 	any := false
@@ -117,7 +117,7 @@ func newSearch(p *compile.Program, runs exec.Strategy, known standing) *search {
 		c := &p.Calls[i]
 		s.fails[i] = MayEnd(c, runs)
 		any = any || s.fails[i]
-		if known.in(c) != nil {
+		if known.find(c) != nil {
 			s.stands[i] = true
 			s.stand = append(s.stand, int32(i))
 		}
@@ -128,13 +128,13 @@ func newSearch(p *compile.Program, runs exec.Strategy, known standing) *search {
 	return s
 }
 
-// standing finds calls whose effects nothing takes back: for a document that was looked at, the
-// first one in it, or nil.
+// standing holds, for each document that was searched, the first call whose effect can't be undone,
+// or nil.
 type standing map[*compile.Program]*compile.Call
 
-// in returns the call, the given one or one of the documents that it runs, whose effect nothing
-// takes back; nil when there is none.
-func (s standing) in(c *compile.Call) *compile.Call {
+// find returns the call whose effect can't be undone: the given one, or one in the documents that
+// it runs. It returns nil if there is none.
+func (s standing) find(c *compile.Call) *compile.Call {
 	switch {
 	case c.Target == nil || c.Rare != nil && (c.Result != nil || c.Choose != nil):
 		return nil
@@ -145,7 +145,7 @@ func (s standing) in(c *compile.Call) *compile.Call {
 		}
 		s[inner] = nil // it may lead to itself
 		for i := range inner.Calls {
-			if found := s.in(&inner.Calls[i]); found != nil {
+			if found := s.find(&inner.Calls[i]); found != nil {
 				s[inner] = found
 				return found
 			}
@@ -159,7 +159,7 @@ func (s standing) in(c *compile.Call) *compile.Call {
 	return nil
 }
 
-// MayEnd reports whether a run may end badly by a failure of a call, under the strategy of the run.
+// MayEnd reports whether a failure of a call may end a run badly, if the run has this strategy.
 func MayEnd(c *compile.Call, runs exec.Strategy) bool {
 	if c.Rare != nil {
 		if c.Result != nil {
@@ -176,17 +176,17 @@ func MayEnd(c *compile.Call, runs exec.Strategy) bool {
 type search struct {
 	prog   *compile.Program
 	known  standing
-	stand  []int32   // calls whose effects nothing takes back
+	stand  []int32   // calls with effects that can't be undone
 	stands []bool    // the same, by call
 	fails  []bool    // calls whose failure ends a run
-	needs  [][]int32 // of each call, those that it waits for because of its data or of _dependsOn; nil until it is asked for
+	needs  [][]int32 // for each call, those that it waits for because of its data or _dependsOn; nil until it is needed
 }
 
-// point returns the point of no return that a call is; nil when nothing may fail after it.
+// point returns the point of no return for call n; nil if nothing may fail after it.
 func (s *search) point(n int32) *Point {
 	before := dag.Reachable(s.prog.Starts.Len(), n, s.prog.Starts.Pred)
 	point := &Point{Program: s.prog, Call: &s.prog.Calls[n]}
-	if in := s.known.in(point.Call); in != point.Call {
+	if in := s.known.find(point.Call); in != point.Call {
 		point.Inside = in
 	}
 	later := make([]bool, len(s.prog.Calls))
@@ -205,11 +205,11 @@ func (s *search) point(n int32) *Point {
 	return point
 }
 
-// cure returns the calls for which n could wait: those that need nothing of n, nor of another call
-// whose effect nothing takes back, unless n needs that as well. So all cures of a plan can be made
-// at once: they never close a circle. Of effects n then keeps the order that plan order has.
+// cure returns the calls that n could wait for. They need nothing of n, and nothing of another call
+// whose effect can't be undone, unless n needs that as well. So all cures of a plan can be applied
+// together without a cycle, and the effects that n has stay in plan order.
 func (s *search) cure(n int32, later []bool) (cure []int32) {
-	if !s.data() {
+	if !s.findNeeds() {
 		return nil
 	}
 	own := dag.Reachable(len(s.needs), n, func(i int32) []int32 { return s.needs[i] })
@@ -219,7 +219,7 @@ func (s *search) cure(n int32, later []bool) (cure []int32) {
 			behind[i] = behind[i] || behind[j] || s.stands[j] && !own[j]
 		}
 	}
-	inner := make([]bool, len(s.needs)) // what one that is in the cure needs
+	inner := make([]bool, len(s.needs)) // needed by a call in the cure
 	for i, needs := range slices.Backward(s.needs) {
 		fits := later[i] && !s.stands[i] && !behind[i]
 		if fits && !inner[i] {
@@ -236,8 +236,8 @@ func (s *search) cure(n int32, later []bool) (cure []int32) {
 	return cure
 }
 
-// data finds what calls need; false when the plan is too large.
-func (s *search) data() bool {
+// findNeeds finds which calls each call needs. It returns false if the plan is too large.
+func (s *search) findNeeds() bool {
 	if s.needs != nil {
 		return true
 	}
@@ -295,7 +295,7 @@ func (p *Point) Finding() diag.Finding {
 	return f
 }
 
-// names returns the ids of calls in words; last is the word before the last one.
+// names lists the ids of calls in words, with last before the last one.
 func names(calls []*compile.Call, last string) string {
 	var b strings.Builder
 	shown := len(calls)

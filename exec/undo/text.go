@@ -12,7 +12,8 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// The kinds that references of an undo have: what the call was and gave, and how the run ended.
+// The kinds that references in an undo have: what the undone call was given and returned, and how
+// the run ended.
 const (
 	paramsKind  = "params"
 	resultKind  = "result"
@@ -20,17 +21,16 @@ const (
 	failureKind = "failure"
 )
 
-// call is a call that undoes another, as a member list without _id: its text, and where that comes
-// from. Its references lead to the input of the plan that it is in, where each call that is undone
-// has a member.
+// call is a call that undoes another, written as members without _id, with the origin of the text.
+// Its references lead to the input of the plan, which has a member for each undone call.
 type call struct {
 	text   []byte
-	file   *diag.File   // where the text comes from; nil if that is nowhere
-	pieces []diag.Piece // of it
+	file   *diag.File   // where the text comes from; nil if it is not from a file
+	pieces []diag.Piece // of the text
 	reads  []string     // the kinds that it reads
 }
 
-// add adds text; from is where it comes from, the zero span when that is nowhere.
+// add adds text; from is its place in file, or the zero span if it has none.
 func (c *call) add(text []byte, from diag.Span) {
 	at := diag.Span{Start: int32(len(c.text)), End: int32(len(c.text) + len(text))}
 	if from != (diag.Span{}) {
@@ -39,7 +39,7 @@ func (c *call) add(text []byte, from diag.Span) {
 	c.text = append(c.text, text...)
 }
 
-// textOf returns the call of an undo as a definition says it.
+// textOf returns the call of an undo that a definition gives.
 func textOf(u *tool.Undo, name string) (*call, error) {
 	c := &call{}
 	c.add([]byte(`"_tool":`+jsonscan.Quote(u.Tool)), diag.Span{})
@@ -47,10 +47,10 @@ func textOf(u *tool.Undo, name string) (*call, error) {
 		c.add([]byte(","), diag.Span{})
 		c.add(params[1:len(params)-1], diag.Span{})
 	}
-	return c, c.lead(name)
+	return c, c.redirect(name)
 }
 
-// textIn returns the call of an undo that a plan says, or that a definition fixes, with its places
+// textIn returns the call of an undo that a plan gives, or that a definition fixes, with its places
 // in their file.
 func textIn(u *lang.Undo, name string) (*call, error) {
 	c := &call{file: u.ToolNode.Loc().File}
@@ -62,11 +62,12 @@ func textIn(u *lang.Undo, name string) (*call, error) {
 		c.add([]byte(","), diag.Span{})
 		c.add(raw(span), span)
 	}
-	return c, c.lead(name)
+	return c, c.redirect(name)
 }
 
-// lead makes the references lead to what the input has of the call that is undone, by its name.
-func (c *call) lead(name string) error {
+// redirect changes the references so that they lead to the input's member for the undone call,
+// which has this name.
+func (c *call) redirect(name string) error {
 	const head = "[{"
 	doc, findings := lang.Parse(diag.NewFile("undo", slices.Concat([]byte(head), c.text, []byte("}]"))), nil)
 	if err := findings.Err(); err != nil {
@@ -99,7 +100,7 @@ func (c *call) lead(name string) error {
 	return nil
 }
 
-// insert inserts text that comes from nowhere.
+// insert inserts text that has no place in the file.
 func (c *call) insert(at int32, text string) {
 	n := int32(len(text))
 	var pieces []diag.Piece
