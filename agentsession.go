@@ -12,27 +12,31 @@ import (
 )
 
 // An AgentSession describes the session of an agent that plans, such as a connection of an MCP
-// client. The record has it beside its runs, which have its id as their label SessionLabel.
+// client. The store keeps it next to its runs, which have its id as the value of their label
+// SessionLabel.
 type AgentSession struct {
 	ID     string    `json:"session"`
-	By     string    `json:"by,omitempty"`     // whose token the agent has
-	Role   string    `json:"role,omitempty"`   // that limits what it may use
-	Client string    `json:"client,omitempty"` // the program that it is, as it says
+	By     string    `json:"by,omitempty"`     // the owner of the agent's token
+	Role   string    `json:"role,omitempty"`   // the role that limits what it may use
+	Client string    `json:"client,omitempty"` // the name that the agent's program gives itself
 	Began  time.Time `json:"began"`
 }
 
 const (
-	// SessionLabel is the label of a run that has the id of the session in which it was begun.
+	// SessionLabel is the label of a run whose value is the id of the session in which it was
+	// begun.
 	SessionLabel = "session"
 
-	// sessionRecord begins the names of the records of sessions, which are kept where loops are.
+	// sessionRecord is the prefix of the names of records of sessions, which are kept among the
+	// loops.
 	sessionRecord = "session-"
 
-	// webhookRecord begins the names of the records of webhooks, which are kept where loops are.
+	// webhookRecord is the prefix of the names of records of webhooks, which are kept among the
+	// loops.
 	webhookRecord = "webhook-"
 )
 
-// WebhookRecord returns the name of the record of what a webhook was told: see
+// WebhookRecord returns the name of the record of what was sent to a webhook: see
 // journal.Store.CreateLoop.
 func WebhookRecord(hook string) string { return webhookRecord + hook }
 
@@ -83,8 +87,8 @@ func (e *Engine) Sessions(ctx context.Context) ([]string, error) {
 	return ids, err
 }
 
-// withSession holds the record of a session for as long as use takes. Others hold it for moments
-// only, so it waits for them.
+// withSession holds the record of a session while it calls use. It waits if another process holds
+// the record, which takes only moments.
 func (e *Engine) withSession(ctx context.Context, session string, use func(journal.Loop) error) error {
 	store, err := e.records()
 	if err != nil {

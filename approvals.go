@@ -20,8 +20,8 @@ import (
 const WantsSigned = "the policy wants an approval that is signed: plc plan FILE -o APPROVAL writes a request, plc approve APPROVAL --key KEY signs it, and plc run --approval APPROVAL uses it"
 
 // RequestApproval writes a request to run the plan into a file, for somebody to approve. It covers
-// all that would execute, and the calls that the preview shows exactly. A run uses the file as its
-// Approval: see OpenApproval.
+// everything that would execute, and the calls that the preview shows exactly. A run uses the file
+// as its Approval: see OpenApproval.
 func (p *Preview) RequestApproval(file string, expires time.Duration) error {
 	f := approval.Request(File(p.Plan.Name).shown(), p.Plan.Manifest(), time.Now())
 	f.Covers = p.covers()
@@ -39,9 +39,9 @@ func (p *Preview) RequestApproval(file string, expires time.Duration) error {
 	return durable.SyncFolder(file)
 }
 
-// OpenApproval reads an approval, or a request for one. To approve or reject it, see
-// approval.Kept.Change; to run a plan on it, Run.Approval. One that was edited is no error here: it
-// is refused where it is used.
+// OpenApproval reads an approval, or a request for one. approval.Kept.Change approves or rejects a
+// request; Run.Approval runs a plan with an approval. OpenApproval returns no error for a file that
+// was edited, but its use is refused.
 func (e *Engine) OpenApproval(file string) (*approval.Kept, error) {
 	const most = 64 << 20
 	text, err := e.readFile(file, most+1)
@@ -58,11 +58,12 @@ func (e *Engine) OpenApproval(file string) (*approval.Kept, error) {
 	return approval.Open(file, text, key)
 }
 
-// approvalKeyVariable is the variable with the key that seals approvals.
+// approvalKeyVariable is the environment variable that holds the key with which approvals are
+// sealed.
 const approvalKeyVariable = "PLC_APPROVAL_KEY"
 
-// approvalKey returns the key that seals approvals; nil is none. A variable that is set to nothing
-// is an error: where the key was to come from, such as a secret of a CI job, it is missing.
+// approvalKey returns the key that seals approvals, or nil. It returns an error if the variable is
+// set but empty: then the source of the key, such as a secret of a CI job, is missing.
 func (e *Engine) approvalKey() ([]byte, error) {
 	key, set := e.lookupEnv(approvalKeyVariable)
 	switch {
@@ -74,8 +75,8 @@ func (e *Engine) approvalKey() ([]byte, error) {
 	return []byte(key), nil
 }
 
-// noteApproved notes in the record that what has these names was approved for a run. With a key,
-// the names are sealed with it.
+// noteApproved notes in the record of a run that these names were approved. If there is a key, the
+// names are sealed with it.
 func (e *Engine) noteApproved(ctx context.Context, store journal.Store, run string, names ...string) error {
 	key, err := e.approvalKey()
 	if err != nil {
@@ -106,8 +107,8 @@ func sealedName(key []byte, run, name string) string {
 	return "hmac-sha256:" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// useApproval uses the approval of a file up. It returns nil when the plan may run, and else what
-// takes the place of the result.
+// useApproval uses up the approval in the file. It returns nil if the plan may run, and otherwise
+// the result to return in place of running it.
 func (r *Run) useApproval(ctx context.Context) (*exec.Result, error) {
 	err := r.Approval.Allows(r.plan.Manifest(), r.plan.checker.Policy.ApprovalKeys, time.Now())
 	if err == nil {
@@ -123,8 +124,8 @@ func (r *Run) useApproval(ctx context.Context) (*exec.Result, error) {
 	return r.NotRun(exec.Rejected, reason), nil
 }
 
-// useOnce uses the approval up in the store, which knows it by its id, so that a copy of the
-// file is refused as well.
+// useOnce uses up the approval in the store, which knows it by its id, so that a copy of the file
+// is refused as well.
 func (r *Run) useOnce(ctx context.Context) error {
 	if r.store == nil {
 		return nil

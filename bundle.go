@@ -14,22 +14,22 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// A Bundle has all that it takes to execute a run in another process, which has neither the files
-// of the plan nor a store: the texts that a record keeps. Secrets are in it by their names only.
-// Its JSON can be read by the same and by newer versions of plc.
+// A Bundle holds everything that another process needs to execute a run without the files of the
+// plan and without a store: the texts that a record keeps. Of secrets it only holds the names. Its
+// JSON can be read by the same and by newer versions of plc.
 type Bundle struct {
 	Version int            `json:"version"`
 	Run     string         `json:"run"` // the id of the run
 	Given   *journal.Given `json:"given"`
-	// Instances are those of a template, in their order: those of the plan, and then those of
+	// Instances holds the instances of a template, in order: those of the plan, and then those of
 	// Spec.Instances.
 	Instances []BundledInstance `json:"instances,omitempty"`
 }
 
-// BundledInstance is an instance, or a line that is none.
+// BundledInstance is an instance, or a line that is not a valid one.
 type BundledInstance struct {
 	Name  string            `json:"name"`
-	Own   map[string]string `json:"own,omitempty"`   // its values by kind, as JSON
+	Own   map[string]string `json:"own,omitempty"`   // its values, as JSON, by kind
 	Fault string            `json:"fault,omitempty"` // why it fails before it starts
 }
 
@@ -37,8 +37,8 @@ type BundledInstance struct {
 const bundleVersion = 2
 
 // Bundle returns what another process needs to execute a run of the plan, which gets a new id. The
-// plan is one that Prepare returned, or a Checker with the purpose ToPreview, which needs no
-// secrets. The error is a *PlanError if the plan must not run, and a *SpecError if its runs can't
+// plan must come from Prepare, or from a Checker with the purpose ToPreview, which needs no
+// secrets. Bundle returns a *PlanError if the plan must not run, and a *SpecError if its runs can't
 // be executed in steps (exec.Stepper).
 func (p *Plan) Bundle() (*Bundle, error) {
 	if err := p.Err(); err != nil {
@@ -98,7 +98,7 @@ func (p *Plan) bundledInstances() (all []BundledInstance, err error) {
 	return all, nil
 }
 
-// GivenInstances returns the instances as a Stepper takes them.
+// GivenInstances returns the instances in the form that exec.NewInstances takes.
 func GivenInstances(all []BundledInstance) []exec.GivenInstance {
 	given := make([]exec.GivenInstance, len(all))
 	for i, one := range all {
@@ -110,7 +110,7 @@ func GivenInstances(all []BundledInstance) []exec.GivenInstance {
 	return given
 }
 
-// inSteps returns an error that says why runs of the plan can't be executed in steps.
+// inSteps returns an error if runs of the plan can't be executed in steps.
 func (p *Plan) inSteps() error {
 	const inProcess = "only a run in one process can do this, so not one of another engine"
 	switch s := &p.checker.spec; {
@@ -128,8 +128,8 @@ func (p *Plan) inSteps() error {
 	return nil
 }
 
-// mayBeReplaced reports whether a run of the plan may pause for another plan, if only by the
-// failure of some of its calls.
+// mayBeReplaced reports whether a run of the plan may pause for another plan, even if only the
+// failure of certain calls leads to that.
 func (p *Plan) mayBeReplaced() bool {
 	opts := p.execOptions()
 	if opts.OnFailure == exec.Replan || opts.ReviseAt > 0 {
@@ -154,7 +154,7 @@ func (e *Engine) Unpack(ctx context.Context, b *Bundle, sealed bool) (*Plan, *ex
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := p.explained(b.Run); err != nil {
+	if err := p.explainErr(b.Run); err != nil {
 		return nil, nil, err
 	}
 	if !sealed {

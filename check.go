@@ -24,9 +24,9 @@ import (
 	"github.com/plc-lang/plc/lang/yaml"
 )
 
-// Check reads a plan and all that it is given, and reports what is wrong with it. It
-// calls no tool. The error is about files that can't be read, and settings and values that are
-// wrong; faults of the plan and of the lines of instances are in the findings of the Plan: see
+// Check reads a plan and everything that it is given, and reports what is wrong with it. It calls
+// no tool. It returns an error for files that can't be read, and for invalid settings and values.
+// What is wrong with the plan and with the lines of instances is in the findings of the Plan: see
 // Plan.Err.
 func (e *Engine) Check(ctx context.Context, spec Spec) (*Plan, error) {
 	return e.prepare(ctx, spec, ToCheck)
@@ -55,16 +55,16 @@ type Checker struct {
 	options *compile.Options // of the compiler
 	exec    *exec.Options
 	purpose Purpose
-	lines   *diag.File // of Instances, to be checked; nil for none
+	lines   *diag.File // of Instances, to be checked; nil if there are none
 	untold  atomic.Bool
-	drawn   bool         // the seed is that of a record, and nobody chose it
-	earlier flow.Earlier // what earlier plans of a loop wrote
+	drawn   bool         // the seed comes from a record, and nobody chose it
+	earlier flow.Earlier // what earlier plans of the loop wrote
 
 	ignoring *ignoring
 }
 
-// Checker reads what plans are checked against: all that the Spec names but its Plan, of
-// which it uses the notation.
+// Checker reads what plans are checked against: everything that the Spec names except its Plan, of
+// which it only uses the notation.
 func (e *Engine) Checker(ctx context.Context, spec Spec, purpose Purpose) (*Checker, error) {
 	if _, err := readerOf(spec.Plan.Notation); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (e *Engine) Checker(ctx context.Context, spec Spec, purpose Purpose) (*Chec
 
 // checker does what Engine.Checker does, also for the engine's own plans.
 func (s *session) checker(ctx context.Context, spec Spec, purpose Purpose) (*Checker, error) {
-	s.forget = spec.NoCache
+	s.noMemory = spec.NoCache
 	c := &Checker{spec: spec, session: s, purpose: purpose, options: &compile.Options{
 		Context: ctx, Values: map[string]compile.Given{}, Schemas: map[string]compile.Given{},
 		Run: purpose != ToCheck, Lazy: spec.Lazy, Strict: spec.Strict, Predicates: cel.New(), Instances: !spec.Instances.isZero(),
@@ -136,8 +136,8 @@ func (s *session) checker(ctx context.Context, spec Spec, purpose Purpose) (*Che
 	return c, s.given(&spec.Values, o)
 }
 
-// Fields returns the names under which data sets have plans in the notation of the
-// Checker; none for notations that are JSON.
+// Fields returns the names of the fields that hold plans in data sets in the notation of the
+// Checker; none if the notation is JSON.
 func (c *Checker) Fields() []string { return c.reader.fields() }
 
 // Options returns the options of the compiler, without the context of the Checker. They must not be
@@ -148,11 +148,11 @@ func (c *Checker) Options() *compile.Options {
 	return &o
 }
 
-// Given returns the texts that were read, for a record.
+// Given returns the texts that were read, in the form that a record keeps.
 func (c *Checker) Given() []journal.Text { return c.session.texts.all() }
 
-// Documents returns the documents of a folder, for plans that delegate to them; what is read is
-// kept for a record.
+// Documents returns the documents of a folder, for plans that delegate to them. It keeps what is
+// read from it for a record.
 func (c *Checker) Documents(folder string) fs.FS {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -161,23 +161,23 @@ func (c *Checker) Documents(folder string) fs.FS {
 	return &documents{folder: root.FS(), texts: &c.session.texts}
 }
 
-// Store returns the store of the engine; nil when it has none.
+// Store returns the store of the engine; nil if it has none.
 func (c *Checker) Store() (journal.Store, error) { return c.session.engine.store() }
 
 // Spec returns the Spec that plans are checked against.
 func (c *Checker) Spec() Spec { return c.spec }
 
-// Untold reports whether a plan was checked whose tools are unknown, since no tool file
-// was given and its notation can't define any.
+// Untold reports whether a plan was checked although its tools are unknown: no tool file was given,
+// and its notation can't define any.
 func (c *Checker) Untold() bool { return c.untold.Load() }
 
-// NoTools reports whether no tools were given, and the notation brings none along.
+// NoTools reports whether no tools were given and the notation has none of its own.
 func (c *Checker) NoTools() bool {
 	named := c.session.engine.config.Toolset.join(c.spec.Toolset)
 	return named.IsEmpty() && len(c.session.engine.config.Tools) == 0 && (c.reader.foreign == nil || !c.reader.foreign.Tools)
 }
 
-// Check reads and compiles a plan. The error is about its file.
+// Check reads and compiles a plan. It returns an error if the file of the plan can't be read.
 func (c *Checker) Check(src Source) (*Plan, error) {
 	f, err := c.session.readPlan(src)
 	if err != nil {
@@ -189,8 +189,9 @@ func (c *Checker) Check(src Source) (*Plan, error) {
 // Parse reads the text of a plan in the notation of the Checker, without compiling it.
 func (c *Checker) Parse(f *diag.File) (*lang.Document, diag.List) { return c.reader.parse(f) }
 
-// CheckFile compiles a plan that was read. Documents that it delegates to are read from
-// the folder of the file of this name; a text has none. A panic is a finding about the plan.
+// CheckFile compiles a plan that was read. Documents that it delegates to are read from the folder
+// of the file with this name; a plan that is a text has no folder. A panic becomes a finding about
+// the plan.
 func (c *Checker) CheckFile(f *diag.File, name string) (plan *Plan) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -217,10 +218,10 @@ func (c *Checker) CheckFile(f *diag.File, name string) (plan *Plan) {
 	if untold {
 		c.untold.Store(true)
 	}
-	if untold || c.unstarted || slices.ContainsFunc(c.Findings, losesTools) {
+	if untold || c.unstarted || slices.ContainsFunc(c.Findings, mayLoseTools) {
 		more = slices.DeleteFunc(more, func(f diag.Finding) bool { return f.Code == diag.UnknownTool })
 	}
-	if c.Findings.HasErrors() { // what a tool file fails to implement is a fault of its own
+	if c.Findings.HasErrors() { // a tool that its file does not implement is reported there
 		more = slices.DeleteFunc(more, func(f diag.Finding) bool { return f.Code == diag.NobodyMakesIt })
 	}
 	findings = append(findings, more...)
@@ -230,14 +231,14 @@ func (c *Checker) CheckFile(f *diag.File, name string) (plan *Plan) {
 		findings = append(findings, checkInstances(opts.Context, c.lines, prog)...)
 	}
 	var sources []*diag.File
-	if c.reader.foreign == nil && !c.reader.answer { // a model can't ignore what is found in its plan
+	if c.reader.foreign == nil && !c.reader.answer { // a comment of a model can't ignore findings about its plan
 		sources = append(sources, f)
 	}
 	return &Plan{Program: prog, Findings: c.ignoring.filter(findings, sources...), Name: name, Documents: docs.read, checker: c, values: opts.Values}
 }
 
-// checkBeside returns what is wrong with the plans that stand beside one and are not run: what the
-// run is given is not for them.
+// checkBeside returns what is wrong with the plans next to a plan that do not run. The values of
+// the run do not apply to them.
 func checkBeside(doc *lang.Document, of *compile.Options) (found diag.List) {
 	opts := *of
 	opts.Values, opts.Schemas, opts.Run, opts.Instances, opts.Budget, opts.Check = nil, nil, false, false, compile.Budget{}, nil
@@ -248,12 +249,12 @@ func checkBeside(doc *lang.Document, of *compile.Options) (found diag.List) {
 	return found
 }
 
-// CheckLine compiles a plan that stands in a file with many, as CheckFile does. The name is of the
-// plan alone, as in plans.jsonl:3: a run of it has a record of its own.
+// CheckLine compiles a plan that is in a file with many plans, as CheckFile does. The name is that
+// of the plan alone, as in plans.jsonl:3. A run of the plan has a record of its own.
 func (c *Checker) CheckLine(f *diag.File, name string) *Plan {
-	s := &session{engine: c.session.engine, sets: c.session.sets, sealed: c.session.sealed, looks: c.session.looks, forget: c.session.forget}
+	s := &session{engine: c.session.engine, sets: c.session.sets, sealed: c.session.sealed, looksUp: c.session.looksUp, noMemory: c.session.noMemory}
 	for _, t := range c.session.texts.all() {
-		if t.Role != journal.Document { // those are of other plans
+		if t.Role != journal.Document { // documents belong to other plans
 			s.texts.kept = append(s.texts.kept, t)
 		}
 	}
@@ -268,9 +269,9 @@ func (c *Checker) CheckLine(f *diag.File, name string) *Plan {
 	return line.CheckFile(f, name)
 }
 
-// toolless reports whether nothing is known of tools: none were given, and the plan is in
-// a notation that can't define any. To call each of them unknown would say nothing; a plan
-// that runs needs them.
+// toolless reports whether nothing is known about tools: none were given, and the notation of the
+// plan can't define any. Reporting each tool as unknown would not help then. A plan that runs needs
+// tools.
 func (c *Checker) toolless() bool {
 	return c.purpose == ToCheck && c.reader.foreign != nil && c.NoTools()
 }
@@ -280,8 +281,8 @@ func definesTools(doc *lang.Document) bool {
 	return slices.ContainsFunc(doc.Messages, func(m lang.Message) bool { return m.Type == "tool" })
 }
 
-// folderOf returns the folder of a plan's delegates: its own; for standard input the
-// current one.
+// folderOf returns the folder of the documents of a plan: that of its file, or the current one if
+// the plan comes from standard input.
 func folderOf(name string) string {
 	if name == stdin {
 		return "."
@@ -289,11 +290,12 @@ func folderOf(name string) string {
 	return filepath.Dir(name)
 }
 
-// losesTools reports whether tools may be unknown because of a fault of a tool file, or of
-// a server. What stands in these members makes no tool, or makes one less useful.
-func losesTools(f diag.Finding) bool {
+// mayLoseTools reports whether a finding about a tool file or a server may mean that tools are
+// unknown. Faults in some members do not: these members make no tools, or only make tools less
+// useful.
+func mayLoseTools(f diag.Finding) bool {
 	member, _, inside := strings.Cut(strings.TrimPrefix(f.Pointer, "/"), "/")
-	if f.Code == diag.UnknownMember && !inside && f.Fix != nil { // what was meant
+	if f.Code == diag.UnknownMember && !inside && f.Fix != nil { // the member that was meant
 		member = strings.Trim(f.Fix.Edits[0].Text, `"'`)
 	}
 	return f.Severity == diag.Error && !slices.Contains([]string{"activities", "limits", "policy", "models"}, member)
@@ -302,27 +304,27 @@ func losesTools(f diag.Finding) bool {
 // A Plan is a plan that was checked, with all that it is given.
 type Plan struct {
 	Program   *compile.Program
-	Findings  diag.List     // about the plan; those about its tools are in Checker.Tools
+	Findings  diag.List     // about the plan; findings about its tools are in Checker.Tools
 	Name      string        // of its file
-	Documents []fs.FileInfo // the files of documents that it delegates to
+	Documents []fs.FileInfo // the files of the documents that it delegates to
 
 	checker *Checker
-	values  map[string]compile.Given // that it was compiled with, by kind
-	lines   []byte                   // of Instances, when they had to be known before the run
-	// moreLines counts the lines that are not blank behind lines.
+	values  map[string]compile.Given // values that it was compiled with, by kind
+	lines   []byte                   // of Instances, if they had to be known before the run
+	// moreLines is the number of lines after lines that are not blank.
 	moreLines int
 }
 
 // A PlanError says that a plan must not run.
 type PlanError struct {
 	Plan     *Plan
-	Findings diag.List // why: those about its tools, then those about the plan
+	Findings diag.List // the reasons: findings about its tools, then those about the plan
 }
 
 func (e *PlanError) Error() string {
 	if err := e.Findings.Err(); err != nil {
 		said := err.Error()
-		if e.Plan != nil && e.Plan.checker != nil { // its tools may be those that are not known
+		if e.Plan != nil && e.Plan.checker != nil { // the unknown tools may be among these
 			for i := range e.Plan.checker.LeftOut {
 				said += "; left out: " + e.Plan.checker.LeftOut[i].String()
 			}
@@ -332,7 +334,7 @@ func (e *PlanError) Error() string {
 	return "the plan has warnings, which count as errors"
 }
 
-// Err returns nil when the plan may run, and else a *PlanError with all findings.
+// Err returns nil if the plan may run, and otherwise a *PlanError with all findings.
 func (p *Plan) Err() error {
 	all := p.AllFindings()
 	if all.HasErrors() || p.checker.spec.Strict && all.Count(diag.Warning) > 0 {
@@ -341,10 +343,10 @@ func (p *Plan) Err() error {
 	return nil
 }
 
-// Fixes returns the findings about the plan whose fixes can be made without asking anybody, as
-// findings of the file that the user has. What has two readings is left to a person. While there
-// are faults of syntax, only their fixes are sure: what else was found is of a text that may say
-// something else without them.
+// Fixes returns the findings about the plan whose fixes can be applied without asking anybody, with
+// their places in the user's file. A finding with two possible fixes is left to a person. As long
+// as there are syntax errors, only their fixes are returned, since the other findings may change
+// once these are applied.
 func (p *Plan) Fixes() (sure diag.List) {
 	syntax := slices.ContainsFunc(p.Findings, func(f diag.Finding) bool { return f.Code == diag.NotJSON })
 	for i := range p.Findings {
@@ -359,13 +361,13 @@ func (p *Plan) Fixes() (sure diag.List) {
 // AllFindings returns the findings about the tools, then those about the plan.
 func (p *Plan) AllFindings() diag.List { return slices.Concat(p.checker.Findings, p.Findings) }
 
-// Spec returns what the plan was checked for.
+// Spec returns the Spec that the plan was checked with.
 func (p *Plan) Spec() Spec { return p.checker.spec }
 
-// Checker returns what the plan was checked against.
+// Checker returns the Checker that checked the plan.
 func (p *Plan) Checker() *Checker { return p.checker }
 
-// Manifest returns all that running the plan would execute: see report.Manifest.
+// Manifest returns everything that running the plan would execute: see report.Manifest.
 func (p *Plan) Manifest() report.Manifest {
 	models, servers := map[string]json.RawMessage{}, map[string]json.RawMessage{}
 	for _, f := range p.checker.Files {
@@ -399,8 +401,8 @@ func (c *Checker) boundFlow(prog *compile.Program) json.RawMessage {
 	return encoded(all)
 }
 
-// Flow returns where information goes in the plan, a report for each policy on that. The plan must
-// have no errors other than those of the policies.
+// Flow returns where information goes in the plan, as one report for each policy about that. The
+// plan must have no errors other than those of the policies.
 func (p *Plan) Flow() []*flow.Report {
 	reports, _ := p.checker.flows(p.Program, nil)
 	return reports
@@ -414,8 +416,9 @@ func (p *Plan) FlowOfValues() []*flow.Report {
 	return reports
 }
 
-// FlowOfRun returns where information went in a run of the plan, or of an instance: what Flow
-// returns, with the labels that hold for the outcome of these calls, and with what they wrote.
+// FlowOfRun returns where information went in a run of the plan, or of an instance. It differs from
+// Flow in that the labels are those that apply to the outcomes of these calls, and in that it
+// includes what they wrote.
 func (p *Plan) FlowOfRun(calls []exec.CallResult) []*flow.Report {
 	o := p.checker.flowOptions(p.Program)
 	o.Writes, o.Ran = true, ranOf(calls)
@@ -423,8 +426,8 @@ func (p *Plan) FlowOfRun(calls []exec.CallResult) []*flow.Report {
 	return reports
 }
 
-// ranOf returns the outcome of calls. Of a document that ran several times it is not known which
-// run a value is of.
+// ranOf returns a function that returns the outcome of a call. If a document ran several times, it
+// is not known from which run a value comes.
 func ranOf(calls []exec.CallResult) flow.Ran {
 	byID := map[string]*exec.CallResult{}
 	for i := range calls {
@@ -432,7 +435,7 @@ func ranOf(calls []exec.CallResult) flow.Ran {
 	}
 	return func(c *compile.Call) *flow.Outcome {
 		r := byID[c.ID]
-		if r == nil { // the run has not come to it
+		if r == nil { // the run has not reached the call
 			return flow.OutcomeOf(c, false, false, "")
 		}
 		o := flow.OutcomeOf(c, r.Status == exec.Completed, r.Handled, r.Outcome)
@@ -455,7 +458,7 @@ func (c *Checker) flows(p *compile.Program, o *flow.Options) (reports []*flow.Re
 	return reports, found
 }
 
-// flowOptions returns how a program would run, as far as others can learn something from it.
+// flowOptions returns how a program would run, as far as that lets others learn something.
 func (c *Checker) flowOptions(p *compile.Program) *flow.Options {
 	onFailure := (&Plan{Program: p, checker: c}).execOptions().OnFailure
 	return &flow.Options{
@@ -466,11 +469,11 @@ func (c *Checker) flowOptions(p *compile.Program) *flow.Options {
 	}
 }
 
-// ran notes what the run of a plan of a loop wrote, for the check of the next one.
-func (c *Checker) ran(prog *compile.Program, calls []exec.CallResult) {
+// noteWrites notes what the run of a plan of a loop wrote, for the check of the next plan.
+func (c *Checker) noteWrites(prog *compile.Program, calls []exec.CallResult) {
 	o := c.flowOptions(prog)
 	o.Writes = true
-	ran := !prog.Template // else the calls are those of all instances
+	ran := !prog.Template // otherwise the calls are those of all instances
 	if ran {
 		o.Ran = ranOf(calls)
 	}
@@ -480,7 +483,7 @@ func (c *Checker) ran(prog *compile.Program, calls []exec.CallResult) {
 	}
 }
 
-// A Preview is what running a plan would do, as far as that is known before it runs.
+// A Preview shows what running a plan would do, as far as that is known before it runs.
 type Preview struct {
 	Plan     *Plan
 	DryRun   *forecast.DryRun
@@ -490,8 +493,8 @@ type Preview struct {
 	Changed []report.Difference
 }
 
-// Digest returns the digest of what a person approves who is shown the preview: all that would
-// execute, and the calls that are approved with the plan.
+// Digest returns the digest of what a person approves who is shown the preview: everything that
+// would execute, and the calls that are approved together with the plan.
 func (p *Preview) Digest() string {
 	parts := []any{p.Plan.Manifest().Digest()}
 	for _, c := range p.covers() {
@@ -500,8 +503,8 @@ func (p *Preview) Digest() string {
 	return digestOf(encoded(parts))
 }
 
-// covers returns the calls that are approved with the plan, since the preview shows them exactly.
-// Nil are none.
+// covers returns the calls that are approved together with the plan, since the preview shows them
+// exactly; nil if there are none.
 func (p *Preview) covers() (all []approval.Covered) {
 	for i := range p.DryRun.Calls {
 		c := &p.DryRun.Calls[i]

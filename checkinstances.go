@@ -14,8 +14,8 @@ import (
 // maxFaultyLines is the maximum number of invalid lines that are reported one by one.
 const maxFaultyLines = 100
 
-// checkInstances checks the lines of --instances: that each is an instance, of a name of its
-// own, whose values meet the schemas of the plan.
+// checkInstances checks the lines of --instances: each must be an instance with a name of its own,
+// whose values meet the schemas of the plan.
 func checkInstances(ctx context.Context, src *diag.File, prog *compile.Program) diag.List {
 	c := lineCheck{src: src, checker: exec.NewInstanceChecker(ctx, prog, len(src.Text)), file: &instanceFile{name: src.Name, names: map[string]int{}}}
 	for i := range prog.Instances {
@@ -51,8 +51,8 @@ func (c *lineCheck) errorf(at diag.Span, format string, args ...any) {
 	})
 }
 
-// line checks a line, whose text begins at a byte of the file. The error is that there is no work
-// left for that.
+// line checks a line, which begins at byte at of the file. It returns an error if checking takes
+// too much work.
 func (c *lineCheck) line(number, at int, raw []byte) error {
 	text := bytes.TrimLeft(raw, "\xef\xbb\xbf \t")
 	at += len(raw) - len(text)

@@ -48,14 +48,14 @@
 //
 // # People
 //
-// Calls of destructive tools, and whole plans that are lazy, are put to a person: to the
-// functions in [Config], or else the run pauses with the status exec.Paused. [Engine.Questions]
-// then lists what is asked, and [Engine.Answer] answers. One that is refused fails with the code
-// "rejected". A yes to a lazy plan covers those of its calls whose params are known before it
-// runs (forecast.Call.Covered); the others are asked about when they are reached. A lazy plan is
-// shown by [Engine.PendingPlan], and answered for by [Engine.ApprovePlan] or [Engine.RejectPlan].
-// [Engine.Resume] continues with the answers; a run that is still executed, by whatever process,
-// takes them at once.
+// A person must approve calls of destructive tools, and lazy plans as a whole. The engine asks
+// through the functions in [Config]; without them, the run pauses with the status exec.Paused.
+// [Engine.Questions] then lists the open questions about calls, and [Engine.Answer] answers one. A
+// call that is rejected fails with the code "rejected". [Engine.PendingPlan] shows a lazy plan that
+// waits, and [Engine.ApprovePlan] or [Engine.RejectPlan] answers for it. Approving it also approves
+// the calls whose params are known before it runs (forecast.Call.Covered); a person is asked about
+// the others when they are reached. [Engine.Resume] continues with the answers; a run that is still
+// executed, by whatever process, takes them at once.
 //
 // # Loops
 //
@@ -66,17 +66,17 @@
 // # Front ends
 //
 // A server, or another protocol, needs this package and a store: it begins runs with
-// [Engine.Prepare] and [Plan.Begin], lists them with [Engine.Runs], tells a client what happened
-// since the event that it saw last with [Engine.Events], and ends a run with [Engine.Cancel],
-// whichever process executes it. The example "server" does each of these.
+// [Engine.Prepare] and [Plan.Begin], lists them with [Engine.Runs], sends a client the events after
+// the last one that it saw with [Engine.Events], and ends a run with [Engine.Cancel], whichever
+// process executes it. The example "server" does each of these.
 //
 // # Errors
 //
 // Faults of a plan are findings: a [*PlanError]. A setting that is wrong is a [*SpecError]. A run
-// that [Engine.RunAs] can't begin, since its id is that of another one, is an [*OtherRunError].
-// All other errors are about the world: a file ([*FileError]), the store
-// ([*github.com/plc-lang/plc/journal.Error]), a server. That a call failed is none of these: it is
-// in the result.
+// that [Engine.RunAs] can't begin, since its id is that of another one, is an [*OtherRunError]. All
+// other errors are about the world: a file ([*FileError]), the store
+// ([*github.com/plc-lang/plc/journal.Error]), a server. The failure of a call is not an error: it
+// is in the result.
 //
 // # The packages below
 //

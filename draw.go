@@ -12,19 +12,19 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// maxDrawn is the maximum number of calls in delegated documents that are drawn. A document that
-// many calls delegate to is drawn with each of them.
+// maxDrawn is the maximum number of calls in documents that are drawn. A document is drawn once for
+// each call that delegates to it.
 const maxDrawn = 500
 
-// Draw returns the graph of a program as it is drawn, with the documents of delegates down
-// to a depth.
+// Draw returns the graph of a program for drawing, with the documents that its calls delegate to,
+// down to this depth.
 func Draw(p *compile.Program, depth int) *draw.Graph {
 	room := maxDrawn
 	return drawingOf(p, depth, &room)
 }
 
-// DrawCoverage returns the graph of a program with what no test has reached, with the documents of
-// delegates as Draw has them. A call of which nothing was reached has one mark.
+// DrawCoverage returns the graph that Draw returns, marked with what no test has reached. A call of
+// which nothing was reached has one mark.
 func DrawCoverage(p *compile.Program, depth int, c *plantest.Coverage) *draw.Graph {
 	missed, points := map[string][]string{}, map[string]int{}
 	for _, point := range c.Points {
@@ -55,13 +55,12 @@ func markMissed(g *draw.Graph, prefix string, missed map[string][]string) {
 	}
 }
 
-// DrawFlow returns the graph of a program with where information goes in it, by reports that have
-// values (Plan.FlowOfValues): the label of what each call gives, and whether its params are
-// allowed. The documents of delegates are as Draw has them, without the labels of what their calls
-// give.
+// DrawFlow returns the graph that Draw returns, marked with where information goes, according to
+// reports that have values (Plan.FlowOfValues): the label of the result of each call, and whether
+// its params are allowed. The results of calls in documents have no labels.
 func DrawFlow(p *compile.Program, depth int, reports []*flow.Report) *draw.Graph {
 	g := Draw(p, depth)
-	for i := range g.Edges { // whose colour is for something else
+	for i := range g.Edges { // their color has another meaning here
 		g.Edges[i].Critical = false
 	}
 	for _, r := range reports {
@@ -87,7 +86,7 @@ func DrawFlow(p *compile.Program, depth int, reports []*flow.Report) *draw.Graph
 	return g
 }
 
-// labelMarks returns what is said of the label of a value.
+// labelMarks returns the marks that describe the label of a value.
 func labelMarks(policy *flow.Policy, v *flow.Value) []draw.Mark {
 	p, l := policy.Said(), v.Label
 	trust, secrecy := draw.Mark{Text: "gives what is " + p.Trust.Name(l.Trust), Grade: draw.Middle}, draw.Mark{Text: "and " + p.Secrecy.Name(l.Secrecy), Grade: draw.Middle}
@@ -109,7 +108,7 @@ func labelMarks(policy *flow.Policy, v *flow.Value) []draw.Mark {
 	return []draw.Mark{trust, secrecy}
 }
 
-// verdictMark returns what is said of a param or a rule.
+// verdictMark returns the mark that describes the verdict on a param or a rule.
 func verdictMark(what string, v flow.Verdict) draw.Mark {
 	m := draw.Mark{Text: what + ": " + string(v), Grade: draw.Middle}
 	switch v {
@@ -155,7 +154,7 @@ func drawingOf(p *compile.Program, depth int, room *int) *draw.Graph {
 	return g
 }
 
-// inside returns the graph of what a delegate runs, or nil if it is not to be drawn.
+// inside returns the graph of the document that a call runs, or nil if it is not to be drawn.
 func inside(d *compile.Delegate, depth int, room *int) *draw.Graph {
 	if d == nil || d.Program == nil || depth == 0 || len(d.Program.Calls) > *room {
 		return nil
@@ -171,7 +170,7 @@ func inside(d *compile.Delegate, depth int, room *int) *draw.Graph {
 	return g
 }
 
-// detail returns the call's tool, if its id does not tell it, and the document that it runs.
+// detail returns the call's tool, unless it is also the id, and the document that the call runs.
 func detail(c *compile.Call) string {
 	var words []string
 	if c.ID != c.Source.Tool {

@@ -13,18 +13,18 @@ import (
 	"github.com/plc-lang/plc/tool/http"
 )
 
-// fetchTimeout limits the time that it takes to fetch the document of a delegate.
+// fetchTimeout limits how long it may take to fetch a document that a plan delegates to.
 const fetchTimeout = 30 * time.Second
 
-// fetcher reads the documents that plans delegate to at URLs of these hosts, with the
-// guards of tool/http: redirects lead to these hosts only, private addresses are refused
-// unless they are among them. Nil when there are no hosts.
+// fetcher returns a function that fetches documents that plans delegate to, from URLs on these
+// hosts; nil if there are no hosts. It applies the guards of tool/http: redirects may only lead to
+// these hosts, and private addresses are refused unless they are among them.
 func fetcher(ctx context.Context, hosts []string) func(url string) ([]byte, error) {
 	if len(hosts) == 0 {
 		return nil
 	}
 	return func(url string) ([]byte, error) {
-		escaped := strings.NewReplacer("{", "{{", "}", "}}").Replace(url) // it is no template
+		escaped := strings.NewReplacer("{", "{{", "}", "}}").Replace(url) // the URL is not a template
 		a, err := http.New(http.Config{URL: escaped, AllowHosts: hosts, Result: "text", Timeout: fetchTimeout})
 		if err != nil {
 			return nil, refusal(err)
@@ -42,8 +42,8 @@ func fetcher(ctx context.Context, hosts []string) func(url string) ([]byte, erro
 	}
 }
 
-// refusal returns the error of fetching. If the host is not allowed, it is an fs.ErrPermission
-// whose message names the flag.
+// refusal returns the error of a fetch. If the host is not allowed, it is an fs.ErrPermission whose
+// message names the flag to set.
 func refusal(err error) error {
 	var e *tool.Error
 	if !errors.As(err, &e) {
@@ -59,7 +59,7 @@ func refusal(err error) error {
 	return err
 }
 
-// forbidden says why a host is not asked.
+// forbidden is the error of a host that may not be contacted.
 type forbidden string
 
 func (f forbidden) Error() string        { return string(f) }

@@ -11,19 +11,19 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// history reads what the store knows of earlier runs, for dry runs and forecasts. The nil history
-// knows nothing.
+// history reads from the store, for dry runs and forecasts, what happened in earlier runs. The nil
+// history is empty.
 type history struct {
 	store journal.Store
 
 	mu      sync.Mutex
-	lengths map[string][]time.Duration // of tools
-	results map[askedAt]*exec.Event    // of a run that was given the same
+	lengths map[string][]time.Duration // by tool
+	results map[askedAt]*exec.Event    // of an earlier run with the same input
 }
 
-// historyOf returns what a store knows. The store stays open as long as the history is used.
-// Results are those of the newest completed run with the same input that recalls accepts; nil
-// accepts all.
+// historyOf returns the history of a store, which must stay open as long as the history is used.
+// Results come from the newest completed run with the same input that recalls accepts; a nil
+// recalls accepts all.
 func historyOf(ctx context.Context, store journal.Store, given string, recalls func(*journal.Summary) bool) (*history, error) {
 	if store == nil {
 		return nil, nil
@@ -34,7 +34,7 @@ func historyOf(ctx context.Context, store journal.Store, given string, recalls f
 		return nil, err
 	}
 	for _, r := range all {
-		if r.Parent != "" || recalls != nil && !recalls(r) { // a fork began with values of its own
+		if r.Parent != "" || recalls != nil && !recalls(r) { // a fork began with other values
 			continue
 		}
 		for entry, err := range store.Events(ctx, r.Run, 0, false) {
@@ -54,8 +54,8 @@ func historyOf(ctx context.Context, store journal.Store, given string, recalls f
 	return h, nil
 }
 
-// givenDigest returns the digest of what plans are given: their texts, those of their documents
-// and tools, and values.
+// givenDigest returns the digest of what plans are given: the texts of the plan, its documents and
+// its tools, and the values.
 func (c *Checker) givenDigest() string {
 	parts := []string{c.reader.name}
 	for _, in := range c.spec.Values.Input {
@@ -74,7 +74,7 @@ func (h *history) durations(c *compile.Call) []time.Duration {
 	defer h.mu.Unlock()
 	all, ok := h.lengths[name]
 	if !ok {
-		all, _ = h.store.Durations(context.Background(), name) // a store that can't be read knows none
+		all, _ = h.store.Durations(context.Background(), name) // if the store can't be read, there are none
 		h.lengths[name] = all
 	}
 	return all

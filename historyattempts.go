@@ -11,17 +11,18 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// mostRunsRead is the maximum number of recorded runs, the newest, whose attempts are counted.
+// mostRunsRead is the maximum number of recorded runs whose attempts are counted. The newest are
+// counted.
 const mostRunsRead = 1000
 
 // attemptCount counts the latest attempts of a tool in recorded runs.
 type attemptCount struct {
 	all      int // journal.MaxDurations at most
 	failures []simulate.Failure
-	run      []*simulate.Failure // the attempts of one run, in order; nil is one that did not fail
+	run      []*simulate.Failure // the attempts of one run, in order; nil if the attempt did not fail
 }
 
-// add counts the last attempts of the run, as many as are still wanted.
+// add counts the last attempts of the run, as many as are still needed.
 func (c *attemptCount) add() {
 	for _, f := range c.run[max(0, len(c.run)-(journal.MaxDurations-c.all)):] {
 		if c.all++; f != nil {
@@ -45,7 +46,7 @@ func attemptsOf(ctx context.Context, store journal.Store, tools []string) (map[s
 		if enough(counts) {
 			break
 		}
-		open := map[askedAt]*exec.Event{} // the start of the attempt of each call that goes on
+		open := map[askedAt]*exec.Event{} // the start of each attempt under way
 		for entry, err := range store.Events(ctx, run.Run, 0, false) {
 			if err != nil {
 				return nil, err
@@ -54,7 +55,7 @@ func attemptsOf(ctx context.Context, store journal.Store, tools []string) (map[s
 			if err != nil {
 				return nil, err
 			}
-			if e.Run == run.Run || e.Run == "" { // a fork has events of another run as well
+			if e.Run == run.Run || e.Run == "" { // a fork also has events of the run that it was forked from
 				countAttempt(counts, open, e)
 			}
 		}
@@ -65,7 +66,7 @@ func attemptsOf(ctx context.Context, store journal.Store, tools []string) (map[s
 	return counts, nil
 }
 
-// enough reports whether no more attempts are counted.
+// enough reports whether no more attempts are needed.
 func enough(counts map[string]*attemptCount) bool {
 	for _, c := range counts {
 		if c.all < journal.MaxDurations {
@@ -75,7 +76,7 @@ func enough(counts map[string]*attemptCount) bool {
 	return true
 }
 
-// countAttempt takes an event of a run into the counts.
+// countAttempt adds an event of a run to the counts.
 func countAttempt(counts map[string]*attemptCount, open map[askedAt]*exec.Event, e *exec.Event) {
 	at := askedAt{e.Instance, e.Call}
 	switch e.Type {
@@ -88,7 +89,7 @@ func countAttempt(counts map[string]*attemptCount, open map[askedAt]*exec.Event,
 	}
 	start := open[at]
 	delete(open, at)
-	if start == nil { // nothing was called: a person has answered, or the fallback is all that is left
+	if start == nil { // nothing was called: a person has answered, or only the fallback is left
 		return
 	}
 	c := counts[start.Tool]
@@ -103,7 +104,7 @@ func countAttempt(counts map[string]*attemptCount, open map[askedAt]*exec.Event,
 	c.run = append(c.run, failed)
 }
 
-// failureOf returns the failure of an attempt that an event tells.
+// failureOf returns the failure of an attempt that an event reports.
 func failureOf(e *exec.Event, after time.Duration) simulate.Failure {
 	code := e.Error.Code
 	if code == "uncertain" { // the message begins with the code of the attempt

@@ -13,10 +13,10 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// ignoring sets the severity of findings as the Spec says, and drops those that are not wanted:
-// those with codes that the Spec ignores, those that a comment at their place ignores and,
-// unless the Spec is Verbose, those that need no attention. It drops no error. Its methods may
-// be called by several goroutines at once.
+// ignoring sets the severity of findings as the Spec says, and drops unwanted ones: those with
+// codes that the Spec ignores, those that a comment at their place ignores and, unless the Spec is
+// Verbose, those that need no attention. It drops no errors. Its methods may be called by several
+// goroutines at once.
 type ignoring struct {
 	codes    []diag.Code // of the Spec
 	severity map[diag.Code]diag.Severity
@@ -24,7 +24,7 @@ type ignoring struct {
 
 	mu     sync.Mutex
 	used   map[diag.Code]bool
-	unused []string // comments, with their places
+	unused []string // comments that ignored nothing, with their places
 }
 
 // newIgnoring reads the codes of a Spec.
@@ -44,14 +44,14 @@ func newIgnoring(s *Spec) (*ignoring, error) {
 		if !ok || !known {
 			return nil, &SpecError{"severity", fmt.Sprintf("%q: it is a code and error, warning or info, as in PLC309=error", said)}
 		}
-		if _, twice := ig.severity[code]; !twice { // the project's come after those of flags
+		if _, twice := ig.severity[code]; !twice { // flags come first, and win over the project
 			ig.severity[code] = severity
 		}
 	}
 	return ig, nil
 }
 
-// filter returns the findings that are not dropped. The comments of the files count.
+// filter returns the findings that are not dropped. It looks at the comments in the files.
 func (ig *ignoring) filter(l diag.List, files ...*diag.File) (kept diag.List) {
 	ig.mu.Lock()
 	defer ig.mu.Unlock()
@@ -95,8 +95,8 @@ func (ig *ignoring) drops(f *diag.Finding, said map[*diag.File][]comment) (drop 
 	return drop || !ig.verbose && f.Severity == diag.Info && (f.Code == diag.EffectOrder || f.Code == diag.PassedOver)
 }
 
-// UnusedIgnores returns what Spec.Ignore, and comments in plans and tool files, ignore
-// and what was not found in what was checked. Errors are never ignored.
+// UnusedIgnores returns the codes that Spec.Ignore, and comments in plans and tool files, ignore
+// although there was no such finding. Errors are never ignored.
 func (c *Checker) UnusedIgnores() []string {
 	ig := c.ignoring
 	ig.mu.Lock()
@@ -110,8 +110,8 @@ func (c *Checker) UnusedIgnores() []string {
 	return all
 }
 
-// comment is a code that a comment ignores on its line, or when it is alone there on the
-// next line.
+// comment is a code that a comment ignores: on its line or, if the comment is alone on its line, on
+// the next one.
 type comment struct {
 	code  diag.Code
 	line  int
@@ -125,7 +125,7 @@ var (
 	yamlMark   = regexp.MustCompile(`(?m)(?:^|[ \t])#`)
 )
 
-// comments returns what the comments of a file ignore.
+// comments returns the codes that comments in a file ignore.
 func comments(f *diag.File) (all []comment) {
 	if !bytes.Contains(f.Text, []byte("plc:ignore")) {
 		return nil
@@ -146,7 +146,7 @@ func comments(f *diag.File) (all []comment) {
 	return all
 }
 
-// commentStarts returns where the texts of comments begin.
+// commentStarts returns the offsets at which the texts of comments begin.
 func commentStarts(f *diag.File) (starts []int) {
 	if ext := strings.ToLower(path.Ext(f.Name)); ext == ".yaml" || ext == ".yml" {
 		for _, m := range yamlMark.FindAllIndex(f.Text, -1) {

@@ -24,12 +24,12 @@ import (
 // once.
 const maxInstance = 16 << 20
 
-// instanceFile is a file of instances, one JSON object a line (plan-language §8). It is
-// read while the run goes on, a line when there is room for it.
+// instanceFile is a file of instances, with one JSON object in each line (plan-language §8). It is
+// read while the run goes on: a line is read when there is room for its instance.
 type instanceFile struct {
 	name  string
 	in    io.ReadCloser
-	names map[string]int // that were given, and in which line; 0 is the plan
+	names map[string]int // names so far, with their line numbers; 0 is the plan
 }
 
 // instances opens the instances of the plan.
@@ -63,8 +63,8 @@ func (p *Plan) readLines() error {
 	return err
 }
 
-// withLines returns the plan with its instances as they are now. Those of an eager plan are not
-// kept for a run: it reads them as it takes them.
+// withLines returns the plan with its instances as they are now. They are not kept for the run of
+// an eager plan, which reads them itself as it needs them.
 func (p *Plan) withLines() (*Plan, error) {
 	src := p.checker.spec.Instances
 	if src.isZero() || p.lines != nil {
@@ -83,8 +83,8 @@ func (p *Plan) withLines() (*Plan, error) {
 	return &with, err
 }
 
-// firstLines reads lines of at most so many bytes in all, and counts those behind them that are not
-// blank.
+// firstLines reads lines of at most this many bytes in all, and counts the lines after them that
+// are not blank.
 func firstLines(in io.Reader, most int64) (lines []byte, more int, err error) {
 	lines, err = io.ReadAll(io.LimitReader(in, most))
 	if err != nil {
@@ -95,7 +95,7 @@ func firstLines(in io.Reader, most int64) (lines []byte, more int, err error) {
 		return lines, 0, nil
 	}
 	end := bytes.LastIndexByte(lines, '\n') + 1
-	lines, part := lines[:end], lines[end:] // of a line that goes on
+	lines, part := lines[:end], lines[end:] // part is the beginning of the next line
 	for blank := true; err == nil; {
 		blank = blank && len(bytes.TrimSpace(part)) == 0
 		part, err = rest.ReadSlice('\n')
@@ -114,7 +114,7 @@ func firstLines(in io.Reader, most int64) (lines []byte, more int, err error) {
 	return lines, more, nil
 }
 
-// CheckLines has the lines of Instances checked against each plan that is sound.
+// CheckLines makes the Checker check the lines of Instances against each plan without errors.
 func (c *Checker) CheckLines() error {
 	src := c.spec.Instances
 	text := []byte(src.Text)
@@ -150,7 +150,7 @@ func (p *Plan) firstInstances(yield func(*compile.Instance, error) bool) {
 		}
 		in, err := f.instance(line{number: i + 1, text: text})
 		if err != nil {
-			continue // the run reports it
+			continue // the run reports the fault
 		}
 		if n++; !yield(in, nil) {
 			return
@@ -158,8 +158,8 @@ func (p *Plan) firstInstances(yield func(*compile.Instance, error) bool) {
 	}
 }
 
-// countLines returns the number of lines that are not empty, or 1 if there are none: a dry run
-// takes 0 for unknown.
+// countLines returns the number of lines that are not blank, or 1 if there are none, since a dry
+// run takes 0 as unknown.
 func (p *Plan) countLines() int {
 	n := 0
 	for text := range bytes.Lines(p.lines) {
@@ -170,7 +170,7 @@ func (p *Plan) countLines() int {
 	return max(n+p.moreLines, 1)
 }
 
-// boundLines returns the instances by their lines, which may be their names.
+// boundLines returns the instances by the numbers of their lines, which may be their names.
 func boundLines(lines []byte) json.RawMessage {
 	all := map[string]any{}
 	for i, text := range bytes.Split(lines, []byte{'\n'}) {
@@ -186,7 +186,7 @@ func boundLines(lines []byte) json.RawMessage {
 	return encoded(all)
 }
 
-// sameInstances refuses instances that are not those that the run was given.
+// sameInstances returns an error if the instances are not those that the run was given.
 func sameInstances(g *journal.Given, src Source) error {
 	for _, t := range g.Texts {
 		if t.Role != journal.Instances {
@@ -224,8 +224,8 @@ func (f *instanceFile) instances(ctx context.Context) iter.Seq2[*compile.Instanc
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		lines := make(chan line)
-		// Reading may wait for long, for the program that writes, and can't be told to
-		// stop: it is left behind then.
+		// Reading may wait long for the program that writes, and can't be stopped. It is abandoned
+		// then.
 		go f.read(ctx, lines)
 		for {
 			select {
@@ -264,8 +264,8 @@ func (f *instanceFile) read(ctx context.Context, lines chan<- line) {
 	}
 }
 
-// nextLine reads to the end of a line, and keeps some bytes more than an instance may
-// have. The error is io.EOF for the last one.
+// nextLine reads a whole line, but keeps only a few bytes more than an instance may have. It
+// returns io.EOF with the last line.
 func nextLine(r *bufio.Reader) ([]byte, error) {
 	var text []byte
 	for {
@@ -277,7 +277,7 @@ func nextLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// take passes a line on; it reports whether there may be more.
+// take yields the instance of a line. It reports whether the caller wants more.
 func (f *instanceFile) take(l line, yield func(*compile.Instance, error) bool) bool {
 	if l.err != nil {
 		yield(nil, fmt.Errorf("can't read %s: %w", f.name, l.err))
@@ -286,8 +286,8 @@ func (f *instanceFile) take(l line, yield func(*compile.Instance, error) bool) b
 	return yield(f.instance(l))
 }
 
-// instance returns the instance of a line. It is never nil, and has its name as far as it is
-// known; the error has the place.
+// instance returns the instance of a line. The instance is never nil, and has its name if that is
+// known; the error has the place of the fault.
 func (f *instanceFile) instance(l line) (*compile.Instance, error) {
 	in := &compile.Instance{Name: strconv.Itoa(l.number)}
 	fault := func(offset int, format string, args ...any) (*compile.Instance, error) {
@@ -301,7 +301,7 @@ func (f *instanceFile) instance(l line) (*compile.Instance, error) {
 	if errors.As(jsonscan.Check(l.text, jsonscan.Limits{}), &se) {
 		return fault(se.Offset, "%s", se.Message)
 	}
-	// Read as a context of one message, for a line that is a message to be taken for it.
+	// The line is read as a context of one message, so that a line that is a message is recognized.
 	doc, _ := lang.Parse(diag.NewFile(f.name, bytes.Join([][]byte{{'['}, l.text, {']'}}, nil)), nil)
 	root, _ := doc.Root.At("/0")
 	if root.Kind() != lang.Object {
@@ -338,7 +338,7 @@ func (e *lineError) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.file, e.line, e.column, e.message)
 }
 
-// where returns the place of a name: a line, or the plan.
+// where says where a name was used first: in a line, or in the plan.
 func (f *instanceFile) where(number int) string {
 	if number == 0 {
 		return "the plan"
@@ -347,7 +347,7 @@ func (f *instanceFile) where(number int) string {
 }
 
 // ownValues returns the values of an instance by kind: those of an envelope, the payload of a
-// message, or the object itself as the input. The int is the place of the error.
+// message, or the object itself as the input. at is the offset of an error.
 func ownValues(root lang.Node, doc *lang.Document) (own map[string]json.RawMessage, at int, err error) {
 	if len(doc.Messages) == 1 && doc.Messages[0].Instance != "" {
 		switch m := &doc.Messages[0]; {

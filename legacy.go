@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// flagSettings set what the flags of the command said, in the records of versions that kept
-// these.
+// flagSettings holds, by name, functions that set a Spec from the flags of the command, which the
+// records of older versions hold.
 var flagSettings = map[string]func(s *Spec, value string) error{
 	"folder":          func(*Spec, string) error { return nil },
 	"tools":           toolsFlag,
@@ -94,8 +94,8 @@ func duration(at func(*Spec) *time.Duration) func(*Spec, string) error {
 	}
 }
 
-// taskFlagSettings set what the flags of plc solve said that are not those of a run, in the records
-// of versions that kept these.
+// taskFlagSettings holds functions for the flags of plc solve that are not those of a run, which
+// the records of older versions hold.
 var taskFlagSettings = map[string]func(t *Task, value string) error{
 	"model":          text(func(t *Task) *string { return &t.Model }),
 	"style":          text(func(t *Task) *string { return &t.Style }),
@@ -114,7 +114,7 @@ var taskFlagSettings = map[string]func(t *Task, value string) error{
 	"list-functions": func(*Task, string) error { return nil },
 }
 
-// taskOfFlags returns the task of a loop that was begun by a version that kept the flags of the
+// taskOfFlags returns the task of a loop that was begun by a version that recorded the flags of the
 // command: see settingsOfFlags.
 func taskOfFlags(flags map[string]string) (t Task, err error) {
 	err = readFlags(&t, flags, func(name string) (func(*Task, string) error, bool) {
@@ -127,7 +127,7 @@ func taskOfFlags(flags map[string]string) (t Task, err error) {
 	return t, err
 }
 
-// valueFlag reads JSON, or the name of a file that has it.
+// valueFlag reads JSON, or the name of a file that contains it.
 func valueFlag(at func(*Task) *Source) func(*Task, string) error {
 	return func(t *Task, v string) error {
 		if *at(t) = File(v); strings.ContainsAny(v, "{[\"") {
@@ -137,7 +137,7 @@ func valueFlag(at func(*Task) *Source) func(*Task, string) error {
 	}
 }
 
-// repairsFlag keeps a bound of 0 apart from the default.
+// repairsFlag distinguishes a limit of 0 from the default.
 func repairsFlag(t *Task, v string) (err error) {
 	if t.MaxRepairs, err = strconv.Atoi(v); t.MaxRepairs == 0 {
 		t.MaxRepairs = -1
@@ -158,7 +158,7 @@ func sizeFlag(s *Spec, v string) (err error) {
 	return err
 }
 
-// stepsFlag keeps a bound of 0 apart from none, which counts for plans of models.
+// stepsFlag distinguishes a limit of 0 from none, which is a difference for plans of models.
 func stepsFlag(s *Spec, v string) (err error) {
 	if s.Limits.Steps, err = strconv.Atoi(v); s.Limits.Steps == 0 {
 		s.Limits.Steps = -1
@@ -166,7 +166,7 @@ func stepsFlag(s *Spec, v string) (err error) {
 	return err
 }
 
-// toolsFlag reads a list of notations and names of tool files, by turns.
+// toolsFlag reads a list in which notations and names of tool files alternate.
 func toolsFlag(s *Spec, v string) error {
 	var all []string
 	if err := json.Unmarshal([]byte(v), &all); err != nil {

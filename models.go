@@ -18,8 +18,9 @@ import (
 	"github.com/plc-lang/plc/tool/model/openai"
 )
 
-// Models are the models that tool files declare. They are made when something needs them, so that a
-// plan which needs none wants no key. Its methods may be called by several goroutines at once.
+// Models holds the models that tool files declare. A model is made when something needs it, so that
+// a plan which needs none can do without its key. Its methods may be called by several goroutines
+// at once.
 type Models struct {
 	declared map[string]*file.Model
 	tapesOf  ModelTapes
@@ -29,7 +30,7 @@ type Models struct {
 	tapes map[string]*model.Tape // by their files
 }
 
-// Models returns the models that the tool files declare, with recorded answers if tapes names
+// Models returns the models that the tool files declare. They use recorded answers if tapes names
 // some.
 func (t *Tools) Models(tapes ModelTapes) (*Models, error) { return newModels(t.Files, tapes) }
 
@@ -42,7 +43,7 @@ func newModels(files []*file.File, f ModelTapes) (*Models, error) {
 	}, nil
 }
 
-// Named returns the model of this name; "" is the default. It returns nil when there is none.
+// Named returns the model with this name; "" is the default. It returns nil if there is none.
 func (m *Models) Named(name string) (tool.Activity, error) {
 	if name == "" {
 		name = file.DefaultModel
@@ -78,7 +79,7 @@ type provider interface {
 	model.Converser
 }
 
-// client returns a client of a model, or of its recorded answers, which need no key.
+// client returns a client of a model, or of its recorded answers, for which no key is needed.
 func (m *Models) client(d *file.Model, c model.Config) (model.Client, error) {
 	next, tape, err := m.open(d, c)
 	switch {
@@ -94,8 +95,8 @@ func (m *Models) client(d *file.Model, c model.Config) (model.Client, error) {
 	return tape.Client(c, several), nil
 }
 
-// Planner returns the model of this name as a planner, which asks again after failures that may
-// pass; "" is the default. Recorded replies need no key.
+// Planner returns the model with this name as a planner, which repeats requests after failures that
+// may be temporary; "" is the default. Recorded replies need no key.
 func (m *Models) Planner(name string) (loop.Planner, error) {
 	if name == "" {
 		name = file.DefaultModel
@@ -104,7 +105,7 @@ func (m *Models) Planner(name string) (loop.Planner, error) {
 	defer m.mu.Unlock()
 	d, ok := m.declared[name]
 	if !ok {
-		return nil, fmt.Errorf("no tool file has the model %q; %s", name, near(name, maps.Keys(m.declared), "declare it under \"models\", with its provider and its name there"))
+		return nil, fmt.Errorf("no tool file has the model %q; %s", name, nearOr(name, maps.Keys(m.declared), "declare it under \"models\", with its provider and its name there"))
 	}
 	c := config(d)
 	next, tape, err := m.open(d, c)
@@ -119,7 +120,7 @@ func (m *Models) Planner(name string) (loop.Planner, error) {
 	return tape.Converser(c, model.Retry(next, 0)), nil
 }
 
-// Prices returns the prices of the model of this name; "" is the default.
+// Prices returns the prices of the model with this name; "" is the default.
 func (m *Models) Prices(name string) model.Prices {
 	if name == "" {
 		name = file.DefaultModel
@@ -130,7 +131,7 @@ func (m *Models) Prices(name string) model.Prices {
 	return model.Prices{}
 }
 
-// nameAt returns what the provider calls the model of this name; "" is the default.
+// nameAt returns the provider's name for the model with this name; "" is the default.
 func (m *Models) nameAt(name string) string {
 	if d, ok := m.declared[cmp.Or(name, file.DefaultModel)]; ok {
 		return d.Model
@@ -142,13 +143,13 @@ func pricesOf(d *file.Model) model.Prices {
 	return model.Prices{Input: d.InputPrice, Output: d.OutputPrice}
 }
 
-// config says which model it is, without its key.
+// config returns the configuration of a model without its key.
 func config(d *file.Model) model.Config {
 	return model.Config{Model: d.Model, BaseURL: d.BaseURL, Temperature: d.Temperature, MaxTokens: d.MaxTokens}
 }
 
-// open returns a client of a model, nil if only its recorded answers are used, and their tape,
-// nil if there is none.
+// open returns a client of a model and its tape. The client is nil if only recorded answers are
+// used, and the tape is nil if there are none.
 func (m *Models) open(d *file.Model, c model.Config) (next provider, tape *model.Tape, err error) {
 	record, replay := d.Record, d.Replay
 	if m.tapesOf != (ModelTapes{}) {
@@ -172,7 +173,8 @@ func (m *Models) open(d *file.Model, c model.Config) (next provider, tape *model
 	return next, tape, err
 }
 
-// tape reads recorded answers, once for a file; with more, new ones are added to the file.
+// tape returns the recorded answers in a file, which it reads once. If more is true, new answers
+// are added to the file.
 func (m *Models) tape(name string, more bool) (*model.Tape, error) {
 	if t, ok := m.tapes[name]; ok {
 		return t, nil
@@ -187,7 +189,7 @@ func (m *Models) tape(name string, more bool) (*model.Tape, error) {
 	}
 	var out io.Writer
 	if more {
-		out = f // open until the process ends: it holds nothing back
+		out = f // it stays open until the process ends: writes are not buffered
 	} else {
 		defer f.Close()
 	}
@@ -200,8 +202,8 @@ func (m *Models) tape(name string, more bool) (*model.Tape, error) {
 	return t, nil
 }
 
-// near returns what somebody may have meant, or else what to do.
-func near(word string, names iter.Seq[string], otherwise string) string {
+// nearOr returns a suggestion of the name that was probably meant, or otherwise if there is none.
+func nearOr(word string, names iter.Seq[string], otherwise string) string {
 	if near, ok := spell.Nearest(word, names); ok {
 		return fmt.Sprintf("did you mean %s?", near)
 	}

@@ -15,15 +15,15 @@ import (
 	"github.com/plc-lang/plc/tool/math"
 )
 
-// answerNotation is the notation of a model's raw answer.
+// answerNotation is the name of the notation of a model's raw answer.
 const answerNotation = "llm"
 
-// Notations returns the notations in which plans are read: plc's own, "plan", the raw answer of
+// Notations returns the notations in which plans can be read: plc's own, "plan", the raw answer of
 // a model, "llm", and those of other systems.
 func Notations() []string { return append([]string{"plan", answerNotation}, notations.Names()...) }
 
 // NotationWords describes a plan in a notation, such as "a ReWOO plan". It returns "" for a name
-// that is none of Notations.
+// that is not one of Notations.
 func NotationWords(name string) string {
 	switch n, ok := notations.Lookup(name); {
 	case ok:
@@ -45,7 +45,7 @@ type planReader struct {
 	tools   *tool.Catalogue   // for notations whose params have no names
 }
 
-// readerOf returns the reader of the notation that --from names.
+// readerOf returns the reader for the notation that --from names.
 func readerOf(from string) (*planReader, error) {
 	if n, ok := notations.Lookup(from); ok {
 		return &planReader{name: from, foreign: n}, nil
@@ -59,8 +59,8 @@ func readerOf(from string) (*planReader, error) {
 	return nil, &SpecError{"from", fmt.Sprintf("%q: it is one of %s", from, strings.Join(Notations(), ", "))}
 }
 
-// recordedReader returns the reader of a notation that a record names: one of Notations, or that of
-// the plans by which the engine undoes runs.
+// recordedReader returns the reader for a notation that a record names: one of Notations, or the
+// one of the plans with which the engine undoes runs.
 func recordedReader(notation string) (*planReader, error) {
 	if notation == undoNotation {
 		return &planReader{name: notation, undo: true}, nil
@@ -68,9 +68,9 @@ func recordedReader(notation string) (*planReader, error) {
 	return readerOf(notation)
 }
 
-// Format writes a plan in canonical form: see lang.Format. One in YAML stays in YAML: see
-// yaml.Format, and of its expressions those that can be written canonically in their places. The
-// error is lang.ErrNotFormattable.
+// Format writes a plan in canonical form: see lang.Format. A plan in YAML stays in YAML: see
+// yaml.Format. Those of its expressions that can be written canonically in place are. Format
+// returns lang.ErrNotFormattable for a plan that can't be formatted.
 func Format(doc *lang.Document) ([]byte, error) {
 	if !doc.YAML() {
 		return lang.Format(doc)
@@ -79,15 +79,15 @@ func Format(doc *lang.Document) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, _ := diag.ApplyFixes(doc.File.Origin().Text, fixes) // each is of another string
+	text, _ := diag.ApplyFixes(doc.File.Origin().Text, fixes) // no two fixes change the same string
 	if text, err = yaml.Format(text); err != nil {
 		return nil, lang.ErrNotFormattable
 	}
 	return text, nil
 }
 
-// Parse reads the text of a plan in one of Notations, without its tools. The error says that there
-// is no such notation.
+// Parse reads the text of a plan in one of Notations, without its tools. It returns an error if
+// there is no such notation.
 func Parse(f *diag.File, notation string) (*lang.Document, diag.List, error) {
 	r, err := readerOf(notation)
 	if err != nil {
@@ -108,8 +108,8 @@ func (r *planReader) parse(src *diag.File) (*lang.Document, diag.List) {
 	return doc, findings
 }
 
-// fields returns the names that data sets have for a plan in this notation; none for notations
-// in JSON.
+// fields returns the names of the fields that hold plans in data sets in this notation; none if the
+// notation is JSON.
 func (r *planReader) fields() []string {
 	if r.foreign == nil {
 		return nil
@@ -117,8 +117,8 @@ func (r *planReader) fields() []string {
 	return r.foreign.Fields
 }
 
-// use returns the catalogue of a plan in this notation: the given tools, and those that the
-// notation has itself.
+// use returns the catalogue for plans in this notation: the given tools, and those that the
+// notation itself has.
 func (r *planReader) use(cat *tool.Catalogue) *tool.Catalogue {
 	if r.foreign != nil && r.foreign.Tools {
 		cat = cat.WithMissing(math.Tools()...)

@@ -13,13 +13,13 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// pins has the SHA-256, in hexadecimal, of each file of the programs that a plan runs, where the
-// policy pins programs. A name is the activity or MCP server that the file belongs to, and its
-// number in the command: "activity fetch #0".
+// pins holds the SHA-256, in hexadecimal, of each file of the programs that a plan runs, if the
+// policy pins programs. The key is the activity or MCP server that the file belongs to, with the
+// index of the file in the command: "activity fetch #0".
 type pins map[string]string
 
-// pinsOf returns the pins of a program and of those that it delegates to, also of what undoes
-// their calls; nil if there are none.
+// pinsOf returns the pins of a program and of those that it delegates to, including those of the
+// undo of their calls; nil if there are none.
 func pinsOf(p *compile.Program) pins {
 	var all pins
 	for _, t := range p.Targets() {
@@ -37,9 +37,9 @@ func pinsOf(p *compile.Program) pins {
 	return all
 }
 
-// pinned returns a *ChangedProgramError if the files of an activity or server of a plan have
+// checkPins returns a *ChangedProgramError if the files of an activity or server of a plan have
 // changed since a run was begun.
-func pinned(ctx context.Context, store journal.Store, run string, p *Plan) error {
+func checkPins(ctx context.Context, store journal.Store, run string, p *Plan) error {
 	given, err := store.Given(ctx, run)
 	if err != nil {
 		return err
@@ -51,11 +51,11 @@ func pinned(ctx context.Context, store journal.Store, run string, p *Plan) error
 	return kept.unchanged(run, pinsOf(p.Program))
 }
 
-// pinsText is the name under which a record has the pins of a plan that replaced another.
+// pinsText is the name under which a record keeps the pins of a plan that replaced another.
 const pinsText = "(pins of programs)"
 
 // keptPins returns the pins in what a run was given: those of the plan with which it was begun and,
-// for activities and servers that this plan did not use, those of the plans that replaced it.
+// for activities and servers that that plan did not use, those of the plans that replaced it.
 func keptPins(g *journal.Given) (pins, error) {
 	kept, err := readSettings(g.Settings)
 	if err != nil {
@@ -93,8 +93,8 @@ func (e *ChangedProgramError) Error() string {
 }
 
 // unchanged returns a *ChangedProgramError if the files of an activity or server have changed since
-// p: one has another content, was added or is gone. What has pins in only one of p and now is not
-// compared, since a revised plan may use other tools.
+// p: a file was changed, added or removed. An activity or server that has pins in only one of p and
+// now is not compared, since a revised plan may use other tools.
 func (p pins) unchanged(run string, now pins) error {
 	before, after := p.owners(), now.owners()
 	all := pins{}

@@ -10,29 +10,31 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// An approval of a lazy plan as a whole holds for one manifest. The record of a run keeps that with
-// which the run was begun. Who resumes it computes it again; if it is another now, the approval
-// does not hold, and the pause that follows has the new one (exec.Event.Value). Who approves
-// computes it again as well, and is shown nothing if it is not the one that waits.
+// An approval of a lazy plan as a whole holds for one manifest. The record of a run keeps the
+// manifest with which the run was begun. A process that resumes the run computes it again. If it
+// has changed, the approval does not hold, and the event of the pause that follows has the new
+// manifest (exec.Event.Value). A process in which somebody approves the plan computes the manifest
+// as well, and shows nothing if it is not the one that waits.
 
-// planAsked is a question about a lazy plan as a whole: may all of this be executed?
+// planAsked is a question about a lazy plan as a whole: may everything in this manifest be
+// executed?
 type planAsked struct {
-	manifest report.Manifest // nil: the record does not have it
+	manifest report.Manifest // nil if the record does not have it
 	digest   string
 }
 
-// manifestText is the name under which a record has the manifest of a lazy plan.
+// manifestText is the name under which a record keeps the manifest of a lazy plan.
 const manifestText = "(what the plan would run)"
 
-// askedNow returns what running a plan would execute here and now.
-func askedNow(p *Plan) *planAsked {
+// manifestNow returns the question about what running a plan would execute here and now.
+func manifestNow(p *Plan) *planAsked {
 	m := p.Manifest()
 	return &planAsked{m, m.Digest()}
 }
 
-// asked returns what a run was to execute when it began to wait, or else when it was begun. Without
-// what the run was given, it may be the digest only.
-func asked(ctx context.Context, store journal.Store, sum *journal.Summary, given *journal.Given) (*planAsked, error) {
+// manifestAsked returns the question about what a run was to execute when it began to wait or, if
+// it did not wait, when it was begun. Without what the run was given, it may only have the digest.
+func manifestAsked(ctx context.Context, store journal.Store, sum *journal.Summary, given *journal.Given) (*planAsked, error) {
 	if WaitsForPlan(sum) {
 		for entry, err := range store.Events(ctx, sum.Run, sum.Events, false) { // the last one
 			if err != nil {
@@ -58,8 +60,8 @@ func asked(ctx context.Context, store journal.Store, sum *journal.Summary, given
 	return a, nil
 }
 
-// changed returns how what would execute now differs; nil if it does not, or nobody knows how. The
-// nil planAsked differs from nothing.
+// changed returns the differences between what was asked about and what would execute now; nil if
+// there are none, or if they are not known.
 func (a *planAsked) changed(now *planAsked) []report.Difference {
 	if a == nil || a.manifest == nil || a.digest == now.digest {
 		return nil
@@ -76,11 +78,11 @@ func (p *Preview) Changes() string {
 	return said
 }
 
-// A ChangedPlanError says that nobody can approve the plan of a run here, since here it would do
-// something else than what waits for approval.
+// A ChangedPlanError says that the plan of a run can't be approved here, since it would do
+// something else here than what waits for approval.
 type ChangedPlanError struct {
 	Run         string
-	Differences []report.Difference // nil: the record does not say what waits
+	Differences []report.Difference // nil if the record does not say what waits
 }
 
 func (e *ChangedPlanError) Error() string {

@@ -59,7 +59,7 @@ func because(reason string) string {
 	return ": " + reason
 }
 
-// value compares a value with one that is expected.
+// value compares a value with the expected one.
 func (r *PlanTestResult) value(want *file.Wanted, name string, got json.RawMessage, whole bool) {
 	if want == nil {
 		return
@@ -167,7 +167,7 @@ func (r *PlanTestResult) checkFindings(run diag.List) {
 	r.names(*x.Findings, x.FindingsLoc, got, "the findings are")
 }
 
-// names compares names in any order.
+// names compares two sets of names.
 func (r *PlanTestResult) names(want []file.Wanted, at diag.Loc, got []string, are string) {
 	var names []string
 	for _, w := range want {
@@ -199,8 +199,8 @@ func (r *PlanTestResult) checkProperties() {
 	}
 }
 
-// difference says where a value is not the one that is expected; "" when it is. Of an object the
-// members that are expected have to be there and others may be, unless it is to be the whole.
+// difference says where a value differs from the expected one; "" if it does not. An object may
+// have more members than are expected, unless whole is true.
 func difference(at string, got, want json.RawMessage, whole bool) string {
 	var wantObject, gotObject map[string]json.RawMessage
 	var wantList, gotList []json.RawMessage
@@ -242,7 +242,7 @@ func difference(at string, got, want json.RawMessage, whole bool) string {
 	return fmt.Sprintf("%s is %s, and %s is expected", at, brief(got), brief(want))
 }
 
-// brief returns a value as a message has it.
+// brief returns a value, shortened for a message.
 func brief(v json.RawMessage) string {
 	if r := []rune(string(v)); len(r) > maxBrief {
 		return string(r[:maxBrief]) + "…"

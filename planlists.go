@@ -16,8 +16,8 @@ import (
 
 // A ListedPlan is one of many plans that are checked.
 type ListedPlan struct {
-	ID       json.RawMessage `json:"id,omitempty"`   // as its line has it
-	Line     int             `json:"line,omitempty"` // of the file that it stands in, when there are others
+	ID       json.RawMessage `json:"id,omitempty"`   // as in its line
+	Line     int             `json:"line,omitempty"` // line in its file, if the file has several plans
 	Errors   int             `json:"errors"`
 	Warnings int             `json:"warnings"`
 	Findings diag.List       `json:"findings"`
@@ -25,17 +25,17 @@ type ListedPlan struct {
 	Unimplemented  []string `json:"-"` // of a plan without errors, see Plan.Unimplemented
 	UncheckedInput []string `json:"-"` // of a plan without errors, see Plan.UncheckedInput
 
-	File *diag.File `json:"-"` // its text; nil when its line can't be read, and after it was checked
-	Name string     `json:"-"` // of the file that it stands in
-	Err  error      `json:"-"` // why it can't be read, nor the rest of the file
+	File *diag.File `json:"-"` // its text; nil if its line can't be read, and after it was checked
+	Name string     `json:"-"` // of the file that it is in
+	Err  error      `json:"-"` // why it, and the rest of the file, can't be read
 }
 
-// ListFiles yields the plans of files with one each.
+// ListFiles yields the plans of files that have one plan each.
 func (c *Checker) ListFiles(names []string) iter.Seq[*ListedPlan] {
 	return func(yield func(*ListedPlan) bool) {
 		for _, name := range names {
 			p := &ListedPlan{Name: name}
-			text, err := c.session.engine.readFile(name, jsonscan.DefaultMaxBytes+1) // the reader of plans reports what is too large
+			text, err := c.session.engine.readFile(name, jsonscan.DefaultMaxBytes+1) // the reader of plans reports a file that is too large
 			if p.Err = err; err == nil {
 				p.File = diag.NewFile(File(name).shown(), text)
 			}
@@ -49,9 +49,10 @@ func (c *Checker) ListFiles(names []string) iter.Seq[*ListedPlan] {
 // maxPlanList is the maximum size of a file with many plans.
 const maxPlanList = 1 << 30
 
-// ListPlans yields the plans of a file with many: one a line, which is the plan itself, a string
-// that holds it, or {"id": …, "plan": either}; a list over several lines; or a table, when its name
-// ends in .csv. The error is about the file.
+// ListPlans yields the plans of a file that has many. Each line has one, which is the plan itself,
+// a string that holds it, or {"id": …, "plan": either}. The file may also be one list over several
+// lines or, if its name ends in .csv, a table. ListPlans returns an error if the file can't be
+// read.
 func (c *Checker) ListPlans(name string) (iter.Seq[*ListedPlan], error) {
 	text, err := c.session.engine.readFile(name, maxPlanList+1)
 	if err == nil && len(text) > maxPlanList {
@@ -67,8 +68,8 @@ func (c *Checker) ListPlans(name string) (iter.Seq[*ListedPlan], error) {
 	return planLines(src, name, c.Fields()), nil
 }
 
-// CheckAll checks plans in parallel, and yields them in their order. Plans are read one
-// after the other, some ahead of what was yielded.
+// CheckAll checks plans in parallel, and yields them in their order. It reads them one after the
+// other, and some ahead of those that it yields.
 func (c *Checker) CheckAll(plans iter.Seq[*ListedPlan]) iter.Seq[*ListedPlan] {
 	return func(yield func(*ListedPlan) bool) {
 		workers := runtime.GOMAXPROCS(0)
@@ -113,8 +114,8 @@ func (c *Checker) checkListed(p *ListedPlan) {
 	p.File = nil
 }
 
-// planLines yields the plans of a file with one a line. A file that is a list over several lines
-// has one an element, and so has any list of records in a notation that is no JSON.
+// planLines yields the plans of a file with one plan in each line. If the file is a list over
+// several lines, or a list of records in a notation that is not JSON, each element is a plan.
 func planLines(src *diag.File, name string, fields []string) iter.Seq[*ListedPlan] {
 	text := bytes.TrimPrefix(src.Text, []byte("\xef\xbb\xbf"))
 	start := len(src.Text) - len(text)
@@ -142,15 +143,15 @@ func planLines(src *diag.File, name string, fields []string) iter.Seq[*ListedPla
 // listOfRecords matches the beginning of a list of records.
 var listOfRecords = regexp.MustCompile(`^\s*\[\s*\{`)
 
-// isList reports whether a text begins with a line that only a list over several lines can
-// begin with.
+// isList reports whether the first line of a text can only be the beginning of a list over several
+// lines.
 func isList(text []byte) bool {
 	first, _, more := bytes.Cut(bytes.TrimSpace(text), []byte{'\n'})
 	opens := strings.Join(strings.Fields(string(first)), "")
 	return more && (opens == "[" || opens == "[{")
 }
 
-// planElements yields the plans of a file that is a list of them, from a byte on.
+// planElements yields the plans of a file that is a list of plans, beginning at this byte.
 func planElements(src *diag.File, start int, name string) iter.Seq[*ListedPlan] {
 	return func(yield func(*ListedPlan) bool) {
 		root, findings := lang.ReadValueIn(src, diag.Span{Start: int32(start), End: int32(len(src.Text))}, &lang.Options{MaxBytes: len(src.Text)})
@@ -181,7 +182,7 @@ func planLine(src *diag.File, span diag.Span) (plan *ListedPlan) {
 	return planOf(src, value)
 }
 
-// planOf returns the plan that a value is, or has.
+// planOf returns the plan that a value is, or contains.
 func planOf(src *diag.File, value lang.Node) *ListedPlan {
 	p := &ListedPlan{}
 	if plan, ok := value.Member("plan"); ok && isWrapper(value) {
@@ -209,7 +210,7 @@ func recordID(record lang.Node) json.RawMessage {
 	return nil
 }
 
-// ShownID returns the id of the plan as people write it.
+// ShownID returns the id of the plan as people write it, without quotes.
 func (p *ListedPlan) ShownID() string {
 	var text string
 	if json.Unmarshal(p.ID, &text) == nil {
@@ -218,7 +219,7 @@ func (p *ListedPlan) ShownID() string {
 	return string(p.ID)
 }
 
-// recordIDs returns what data sets call the id of a record.
+// recordIDs returns the names that data sets have for the id of a record.
 func recordIDs() []string { return []string{"id", "sample_id", "question_id"} }
 
 // isWrapper reports whether an object has nothing but a plan and its id.

@@ -71,8 +71,8 @@ func (e *Engine) CompareSnapshots(t *PlanTests, results []*PlanTestResult) error
 	return nil
 }
 
-// UpdateSnapshots writes the snapshots of the tests that have one. Those of tests that were not run
-// stay if the tests are still there.
+// UpdateSnapshots writes the snapshots of the tests that have one. It keeps those of tests that
+// were not run but still exist.
 func (e *Engine) UpdateSnapshots(t *PlanTests, results []*PlanTestResult) error {
 	kept, err := e.readSnapshots(t)
 	if err != nil {

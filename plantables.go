@@ -16,11 +16,11 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// isCSV reports whether the name of a file says that it is a table, as data sets have them.
+// isCSV reports whether the name of a file is that of a table, as some data sets are.
 func isCSV(name string) bool { return strings.EqualFold(filepath.Ext(name), ".csv") }
 
-// planRows yields the plans of a table with a plan a row, in the first of the fields that is a
-// column. Findings point into the table.
+// planRows yields the plans of a table with one plan in each row, in the first of the fields that
+// is a column. The places of findings are in the table.
 func planRows(src *diag.File, name string, fields []string) (iter.Seq[*ListedPlan], error) {
 	text := bytes.TrimPrefix(src.Text, []byte("\ufeff"))
 	rows := &table{src: src, Reader: csv.NewReader(bytes.NewReader(text)), at: 1, start: len(src.Text) - len(text)}
@@ -51,7 +51,7 @@ func planRows(src *diag.File, name string, fields []string) (iter.Seq[*ListedPla
 				p.Line, _ = rows.FieldPos(0)
 			}
 			if err == nil && id >= 0 {
-				p.ID, _ = json.Marshal(row[id]) // it is a string
+				p.ID, _ = json.Marshal(row[id]) // a string can always be encoded
 			}
 			if !yield(p) || err != nil && !errors.Is(err, csv.ErrFieldCount) {
 				return
@@ -68,15 +68,14 @@ func columnsOf(fields []string) string {
 	return "one is called " + strings.Join(fields, " or ")
 }
 
-// table reads a table, and knows where its cells stand.
+// table reads a table, and knows the offsets of its cells.
 type table struct {
 	*csv.Reader
 	src       *diag.File
 	at, start int // a line, counted from 1, and where it starts
 }
 
-// offset returns where a cell of the row that was read last starts. Rows are asked for in their
-// order.
+// offset returns the offset of a cell of the row that was read last. Rows must be read in order.
 func (t *table) offset(field int) int {
 	line, column := t.FieldPos(field)
 	for t.at < line {
@@ -86,7 +85,7 @@ func (t *table) offset(field int) int {
 	return t.start + column - 1
 }
 
-// cell returns the text of a cell as a file of its own, whose places lead back to the table.
+// cell returns the text of a cell as a file of its own, whose places are mapped to the table.
 func (t *table) cell(field int, text string) *diag.File {
 	from := t.offset(field)
 	raw := t.src.Text
@@ -98,7 +97,7 @@ func (t *table) cell(field int, text string) *diag.File {
 	var pieces []diag.Piece
 	for i := 0; i < len(text); {
 		_, size := utf8.DecodeRuneInString(text[i:])
-		wide := size // in the table
+		wide := size // its length in the table
 		switch {
 		case quoted && text[i] == '"':
 			wide = 2

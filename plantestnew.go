@@ -19,7 +19,7 @@ import (
 )
 
 // NewPlanTest returns a file of tests with one test: what a recorded run was given, what its tools
-// answered, and what came of it. Names of files are written relative to a folder.
+// answered, and how it ended. Names of files are written relative to folder.
 func (e *Engine) NewPlanTest(ctx context.Context, run, folder string) ([]byte, error) {
 	store, err := e.records()
 	if err != nil {
@@ -40,7 +40,7 @@ func (e *Engine) NewPlanTest(ctx context.Context, run, folder string) ([]byte, e
 	if of := Undoes(w.Summary); of != "" {
 		return nil, &UndoesError{w.Summary.Run, of, "be made into a test; name the other one"}
 	}
-	rec := &told{status: w.Summary.Status, tools: answered{}, people: map[string]*exec.Answer{}}
+	rec := &testParts{status: w.Summary.Status, tools: answered{}, people: map[string]*exec.Answer{}}
 	if err := rec.read(ctx, store, w.Summary.Run, nil); err != nil {
 		return nil, err
 	}
@@ -99,17 +99,17 @@ func (e *Engine) NewPlanTest(ctx context.Context, run, folder string) ([]byte, e
 	return []byte(b.String()), nil
 }
 
-// told holds what a recorded run contributes to a test.
-type told struct {
-	status exec.Status // that the test expects
-	before exec.Status // of a run that plc undo undid, before that; "" for others
+// testParts holds what a recorded run contributes to a test.
+type testParts struct {
+	status exec.Status // the status that the test expects
+	before exec.Status // the status before plc undo undid the run; "" if it did not
 	tools  answered
 	people map[string]*exec.Answer // the last answer about each call, by path
 }
 
 // read reads the record of a run. names maps the paths of calls to their paths in the test; nil
-// changes none.
-func (t *told) read(ctx context.Context, store journal.Store, run string, names map[string]string) error {
+// changes no path.
+func (t *testParts) read(ctx context.Context, store journal.Store, run string, names map[string]string) error {
 	for entry, err := range store.Events(ctx, run, 0, false) {
 		if err != nil {
 			return err
@@ -133,7 +133,7 @@ func (t *told) read(ctx context.Context, store journal.Store, run string, names 
 }
 
 // readUndoing reads the record of the run that undoes a run, if there is one.
-func (t *told) readUndoing(ctx context.Context, store journal.Store, run string) error {
+func (t *testParts) readUndoing(ctx context.Context, store journal.Store, run string) error {
 	given, err := store.Given(ctx, undoID(run))
 	var missing *journal.MissingError
 	if errors.As(err, &missing) {
@@ -152,8 +152,8 @@ func (t *told) readUndoing(ctx context.Context, store journal.Store, run string)
 	return t.read(ctx, store, undoID(run), names)
 }
 
-// writePeople writes what people answered.
-func (t *told) writePeople(b *strings.Builder) {
+// writePeople writes the answers of people.
+func (t *testParts) writePeople(b *strings.Builder) {
 	if len(t.people) == 0 {
 		return
 	}
@@ -236,15 +236,16 @@ func writeNames(b *strings.Builder, member string, names []string, beside func(s
 	b.WriteString("]\n")
 }
 
-// answered holds the answers of tools, by their names and the paths of the calls without items.
+// answered holds the answers of tools, by the name of the tool and the path of the call without
+// items.
 type answered map[string]map[string]*answers
 
 type answers struct {
-	open map[string]int // the attempt that goes on, by the path of its call
+	open map[string]int // index of the attempt under way, by the path of its call
 	all  []*exec.Event
 }
 
-// take notes an event.
+// take adds an event.
 func (a answered) take(e *exec.Event) {
 	if e.Call == "" || e.Replayed {
 		return
@@ -309,7 +310,7 @@ func (a answered) write(b *strings.Builder) {
 	}
 }
 
-// standInOf returns a stand-in that answers as an attempt was answered.
+// standInOf returns a stand-in that answers as the attempt was answered.
 func standInOf(e *exec.Event) string {
 	switch {
 	case e == nil || e.Lost && e.Error == nil: // it has no answer

@@ -24,7 +24,7 @@ import (
 	"github.com/plc-lang/plc/tool/standin"
 )
 
-// PlanTests are the tests of a file that is beside a plan (docs/testing.md).
+// PlanTests holds the tests in a file next to a plan (docs/testing.md).
 type PlanTests struct {
 	Name     string // of the file
 	Findings diag.List
@@ -35,15 +35,15 @@ type PlanTests struct {
 type PlanTest struct {
 	Name string
 	Loc  diag.Loc // in the file of the tests
-	Plan *Plan    // with what the test gives it
+	Plan *Plan    // with the values of the test
 
 	file       *file.TestCase
 	options    plantest.Options
 	properties []*plantest.Property
-	faulty     []TestFailure // why it can't be run
+	faulty     []TestFailure // why it can't be run; nil if it can
 }
 
-// TestFailure is something that a test expects and that is not so.
+// TestFailure is an expectation of a test that was not met.
 type TestFailure struct {
 	Loc     diag.Loc // in the file of the tests
 	Message string
@@ -53,15 +53,15 @@ type TestFailure struct {
 type PlanTestResult struct {
 	Test     *PlanTest
 	Failures []TestFailure
-	Outcome  *plantest.Outcome // nil when nothing ran
+	Outcome  *plantest.Outcome // nil if nothing ran
 }
 
 // PlanTests reads a file of tests, and compiles its plan for each of them. No tool is called, and
-// no secret looked up. The spec has what the tests run with unless the file says otherwise; its
-// Plan is not used. The error is about files that can't be read; what is wrong with the test file
-// is in Findings, and then there are no tests. Tests end when ctx is done. chosen reports whether a
-// person has named the file: one that was only found in a folder must not start MCP servers, and it
-// is an error if it names any.
+// no secret is looked up. The spec holds what the tests run with unless the file says otherwise;
+// its Plan is not used. PlanTests returns an error if a file can't be read. What is wrong with the
+// test file is in Findings, and there are no tests then. Tests stop when ctx is done. chosen
+// reports whether a person has named the file: a file that was only found in a folder must not
+// start MCP servers, so PlanTests returns an error if it names any.
 func (e *Engine) PlanTests(ctx context.Context, name string, spec Spec, chosen bool) (*PlanTests, error) {
 	text, err := e.readFile(name, maxTests)
 	if err != nil {
@@ -84,7 +84,7 @@ func (e *Engine) PlanTests(ctx context.Context, name string, spec Spec, chosen b
 		own.MCP = append(own.MCP, beside(f))
 	}
 	if !chosen {
-		if err := e.startsNothing(name, own, "plc test "); err != nil {
+		if err := e.checkStartsNothing(name, own, "plc test "); err != nil {
 			return nil, err
 		}
 	}
@@ -100,7 +100,7 @@ func (e *Engine) PlanTests(ctx context.Context, name string, spec Spec, chosen b
 	return t, nil
 }
 
-// besideTests returns the name of a file that a file of tests in a folder names.
+// besideTests returns the name of a file that a file of tests in this folder names.
 func besideTests(folder, name string) string {
 	if filepath.IsAbs(name) || name == math.Name {
 		return name
@@ -108,8 +108,8 @@ func besideTests(folder, name string) string {
 	return filepath.Join(folder, filepath.FromSlash(name))
 }
 
-// startsNothing returns an error if the toolset of a file of tests has MCP servers.
-func (e *Engine) startsNothing(name string, own Toolset, command string) error {
+// checkStartsNothing returns an error if the toolset of a file of tests has MCP servers.
+func (e *Engine) checkStartsNothing(name string, own Toolset, command string) error {
 	starts := func(config string) error {
 		return fmt.Errorf("it names %s, which starts MCP servers: name the file to run its tests, as in %s%s", config, command, name)
 	}
@@ -128,7 +128,7 @@ func (e *Engine) startsNothing(name string, own Toolset, command string) error {
 	return nil
 }
 
-// maxTests is the number of bytes of a file of tests that are read: one more than it may have.
+// maxTests is the number of bytes that are read of a file of tests: one more than it may have.
 const maxTests = 16<<20 + 1
 
 // TestSuffixes returns the suffixes of the names of files with tests.
@@ -152,7 +152,7 @@ func (e *Engine) planBeside(name string) string {
 	return stem + ".json"
 }
 
-// merged returns a test with what all tests of its file have.
+// merged returns a test to which the common settings of its file were added.
 func merged(common, c *file.TestCase) *file.TestCase {
 	m := *c
 	m.StandIns, m.StandInLocs = maps.Clone(common.StandIns), maps.Clone(common.StandInLocs)
@@ -245,12 +245,13 @@ func newPlanTest(ctx context.Context, plan *Plan, c *file.TestCase) *PlanTest {
 	return t
 }
 
-// answerOf returns an answer of a file as a run takes it.
+// answerOf returns an answer in a file as an exec.Answer.
 func answerOf(a file.TestAnswer) exec.Answer {
 	return exec.Answer{Approved: a.Approved, Skip: a.Skip, Reason: a.Reason, Result: a.Result, Params: a.Params, By: "test"}
 }
 
-// standIns returns activities for the tools that nothing but a test runs: they are not latent.
+// standIns returns activities for tools that only a test implements, so that they do not count as
+// latent.
 func standIns(cat *tool.Catalogue, scripts map[string]*standin.Script) map[string]tool.Implementation {
 	made := map[string]tool.Implementation{}
 	for name := range scripts {
@@ -266,7 +267,7 @@ func (t *PlanTest) fault(loc diag.Loc, format string, args ...any) {
 	t.faulty = append(t.faulty, TestFailure{loc, fmt.Sprintf(format, args...)})
 }
 
-// checkNames finds stand-ins for tools that nothing calls and that no catalogue has.
+// checkNames reports stand-ins for tools that nothing calls and that are in no catalogue.
 func (t *PlanTest) checkNames() {
 	if t.Plan.Err() != nil {
 		return
@@ -292,7 +293,7 @@ func didYouMean(name string, known iter.Seq[string]) string {
 	return ""
 }
 
-// Run runs the test. A plan that can't run or does not end counts as a failure.
+// Run runs the test. If the plan can't run, or its run does not end, the test has failed.
 func (t *PlanTest) Run() *PlanTestResult {
 	r := &PlanTestResult{Test: t, Failures: slices.Clone(t.faulty)}
 	if len(t.faulty) > 0 {
@@ -308,7 +309,7 @@ func (t *PlanTest) Run() *PlanTestResult {
 	return r
 }
 
-// run runs the plan with faults; it reports false if the run does not end.
+// run runs the plan with faults. It returns false if the run does not end.
 func (r *PlanTestResult) run(faults []plantest.Fault) bool {
 	o := r.Test.options
 	o.Faults = slices.Concat(o.Faults, faults)
@@ -321,7 +322,7 @@ func (r *PlanTestResult) run(faults []plantest.Fault) bool {
 	return true
 }
 
-// RunWith runs the test with faults, and looks only at what always and never hold.
+// RunWith runs the test with faults, and checks only its conditions always and never.
 func (t *PlanTest) RunWith(faults []plantest.Fault) *PlanTestResult {
 	r := &PlanTestResult{Test: t, Failures: slices.Clone(t.faulty)}
 	if len(t.faulty) > 0 {
@@ -345,9 +346,9 @@ func (t *PlanTest) RunWith(faults []plantest.Fault) *PlanTestResult {
 	return r
 }
 
-// Explore runs the test with the faults of an exploration: see plantest.Explore. Its properties are
-// those of the test. It returns nil when the test can't be run, which Run says. The error is for
-// runs that do not end.
+// Explore runs the test with the faults of an exploration: see plantest.Explore. It uses the
+// properties of the test. It returns nil if the test can't be run, which Run reports, and an error
+// if a run does not end.
 func (t *PlanTest) Explore(x plantest.Exploration) (*plantest.Exploring, error) {
 	if len(t.faulty) > 0 || t.Plan.Err() != nil {
 		return nil, nil
@@ -360,13 +361,13 @@ func (t *PlanTest) Explore(x plantest.Exploration) (*plantest.Exploring, error) 
 	return found, nil
 }
 
-// HasProperties reports whether the test has conditions that hold for all runs.
+// HasProperties reports whether the test has conditions for all runs.
 func (t *PlanTest) HasProperties() bool { return len(t.properties) > 0 }
 
 // Snapshot reports whether the test is compared with a snapshot.
 func (t *PlanTest) Snapshot() bool { return t.file.Snapshot }
 
-// refused compares the findings of a plan that can't run with those that the test expects.
+// refused compares the findings about a plan that can't run with those that the test expects.
 func (r *PlanTestResult) refused(err error) {
 	x := &r.Test.file.Expect
 	if x.Status == nil || x.Status.Text != "refused" {
@@ -385,7 +386,7 @@ func (r *PlanTestResult) refused(err error) {
 	r.checkFindings(nil)
 }
 
-// mergedObjects merges one object deeply over another.
+// mergedObjects returns a with b merged over it, deeply.
 func mergedObjects(a, b json.RawMessage) json.RawMessage {
 	var under, over map[string]json.RawMessage
 	if json.Unmarshal(a, &under) != nil || json.Unmarshal(b, &over) != nil || under == nil || over == nil {

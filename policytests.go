@@ -19,7 +19,7 @@ import (
 	"github.com/plc-lang/plc/tool/file"
 )
 
-// PolicyTests are the tests of a file about policies on the flow of information (docs/flow.md).
+// PolicyTests holds the tests in a file about policies on the flow of information (docs/flow.md).
 type PolicyTests struct {
 	Name         string // of the file
 	Findings     diag.List
@@ -41,18 +41,18 @@ type PolicyTest struct {
 type PolicyTestResult struct {
 	Test     *PolicyTest
 	Failures []TestFailure
-	Verdict  string         // one of file.Verdicts; "" when the plan could not be judged
+	Verdict  string         // one of file.Verdicts; "" if the plan could not be judged
 	Reasons  []*flow.Reason // everything that the plan breaks
-	// Needs is the requirement without which the test would fail: the one that alone is the reason
+	// Needs is the requirement without which the test would fail: the only reason for the verdict
 	// that the test wants. It is nil if there is none.
 	Needs *flow.Requirement
 }
 
 // PolicyTests reads a file of tests of policies, and checks the plan of each of them. No tool is
-// called, and no secret looked up. The spec has tool files and MCP servers besides those of the
-// file. The error is about files that can't be read; what is wrong with the test file, its policies
-// and its tools is in Findings, and then there are no tests. Tests end when ctx is done. chosen is
-// as for PlanTests.
+// called, and no secret is looked up. The spec holds tool files and MCP servers in addition to
+// those of the file. PolicyTests returns an error if a file can't be read. What is wrong with the
+// test file, its policies and its tools is in Findings, and there are no tests then. Tests stop
+// when ctx is done. chosen has the same meaning as for PlanTests.
 func (e *Engine) PolicyTests(ctx context.Context, name string, spec Spec, chosen bool) (*PolicyTests, error) {
 	text, err := e.readFile(name, maxTests)
 	if err != nil {
@@ -72,7 +72,7 @@ func (e *Engine) PolicyTests(ctx context.Context, name string, spec Spec, chosen
 		own.MCP = append(own.MCP, besideTests(folder, f))
 	}
 	if !chosen {
-		if err := e.startsNothing(name, own, "plc policy test "); err != nil {
+		if err := e.checkStartsNothing(name, own, "plc policy test "); err != nil {
 			return nil, err
 		}
 	}
@@ -164,7 +164,8 @@ func (e *Engine) policyTest(ctx context.Context, spec Spec, t *PolicyTests, read
 // maxTestDepth limits how deep the values of a file of tests may nest, as its reader does.
 const maxTestDepth = 256
 
-// inlinePlan returns a plan in a file of tests as a file of its own, with its places in that.
+// inlinePlan returns a plan in a file of tests as a file of its own, whose places are mapped to
+// that file.
 func inlinePlan(src *diag.File, plan *file.Wanted) *diag.File {
 	if part := yaml.Part(src, plan.Loc.Span, maxTestDepth); part != nil {
 		return part
@@ -172,7 +173,8 @@ func inlinePlan(src *diag.File, plan *file.Wanted) *diag.File {
 	return src.Part(plan.Loc.Span) // the file is JSON with comments
 }
 
-// report adds findings that are not there yet: about what all tests have, or for each policy.
+// report adds the findings that are not there yet. All tests, or all policies, may have the same
+// findings.
 func (t *PolicyTests) report(found diag.List) {
 	for i := range found {
 		if !slices.ContainsFunc(t.Findings, func(f diag.Finding) bool { return f.Loc == found[i].Loc && f.Message == found[i].Message }) {
@@ -181,8 +183,8 @@ func (t *PolicyTests) report(found diag.List) {
 	}
 }
 
-// use reports what is wrong with the tools and the policies, and collects the requirements of
-// these. It reports false if the policies can't be tested.
+// use reports what is wrong with the tools and the policies, and collects the requirements of the
+// policies. It returns false if the policies can't be tested.
 func (t *PolicyTests) use(c *Checker, src *diag.File) bool {
 	t.report(c.Findings)
 	if len(c.Flow) == 0 {
@@ -196,7 +198,7 @@ func (t *PolicyTests) use(c *Checker, src *diag.File) bool {
 	}
 	for _, p := range c.Flow {
 		for _, r := range p.Requirements() {
-			if !slices.Contains(t.Requirements, r) { // which a policy has from the tool files
+			if !slices.Contains(t.Requirements, r) { // policies may share requirements of the tool files
 				t.Requirements = append(t.Requirements, r)
 			}
 		}
@@ -204,7 +206,7 @@ func (t *PolicyTests) use(c *Checker, src *diag.File) bool {
 	return true
 }
 
-// names returns the names of rules and the codes that may be reasons.
+// names returns the names of rules and the codes that a test may give as reasons.
 func (t *PolicyTests) names() (all []string) {
 	for _, code := range policyCodes() {
 		all = append(all, code.String())
@@ -215,13 +217,13 @@ func (t *PolicyTests) names() (all []string) {
 	return all
 }
 
-// policyCodes returns the codes of what breaks a policy.
+// policyCodes returns the codes of findings about plans that break a policy.
 func policyCodes() []diag.Code {
 	return []diag.Code{diag.NotTrusted, diag.TooSecret, diag.BeyondLimit, diag.WrongOrder, diag.AgainstRule}
 }
 
-// Run judges the plan: what is known before it runs and, if something depends on values, what a run
-// with the stand-ins of the test breaks.
+// Run judges the plan: by what is known before it runs and, if something depends on values, by a
+// run with the stand-ins of the test.
 func (t *PolicyTest) Run() *PolicyTestResult {
 	r := &PolicyTestResult{Test: t, Failures: slices.Clone(t.run.faulty)}
 	for _, f := range t.Plan.AllFindings() {
@@ -252,7 +254,7 @@ func (r *PolicyTestResult) fail(loc diag.Loc, format string, args ...any) {
 	r.Failures = append(r.Failures, TestFailure{loc, fmt.Sprintf(format, args...)})
 }
 
-// add adds a reason, unless it is there: all policies have those of the tool files.
+// add adds a reason, unless it is there already: all policies have the reasons of the tool files.
 func (r *PolicyTestResult) add(reason *flow.Reason) {
 	if !slices.ContainsFunc(r.Reasons, func(old *flow.Reason) bool {
 		return old.Rule == reason.Rule && old.Code == reason.Code && old.Verdict == reason.Verdict && old.Message == reason.Message
@@ -261,7 +263,7 @@ func (r *PolicyTestResult) add(reason *flow.Reason) {
 	}
 }
 
-// runs runs the plan with stand-ins. It reports false if the run says nothing about the policy.
+// runs runs the plan with stand-ins. It returns false if the run says nothing about the policy.
 func (r *PolicyTestResult) runs() bool {
 	t := r.Test
 	o := t.run.options
@@ -289,7 +291,7 @@ func (r *PolicyTestResult) runs() bool {
 	return len(r.Failures) == 0
 }
 
-// VerdictOf returns the verdict of file.Verdicts to which a reason leads.
+// VerdictOf returns the verdict, one of file.Verdicts, that a reason leads to.
 func VerdictOf(r *flow.Reason) string {
 	switch r.Verdict {
 	case flow.Forbidden:

@@ -17,7 +17,7 @@ import (
 // programs without these functions can show and replay the run.
 const programText = "(tools of the Go program)"
 
-// programTool is a tool of Config.Tools in a record: all but what runs it.
+// programTool is a tool of Config.Tools in a record: everything except what runs it.
 type programTool struct {
 	Name       string          `json:"name"`
 	Definition json.RawMessage `json:"definition"` // as tool.ParseDefinition reads it
@@ -33,8 +33,8 @@ type programTool struct {
 	Place      tool.Place      `json:"place,omitzero"`
 }
 
-// programTools returns the text of tools for a record. Those that have no definition in JSON are
-// left out.
+// programTools returns the text of tools for a record. It leaves out tools whose definition has no
+// JSON.
 func programTools(tools []*tool.Tool) (text []byte, err error) {
 	var all []programTool
 	for _, t := range tools {
@@ -72,20 +72,20 @@ func readProgramTools(text []byte) ([]*tool.Tool, error) {
 			Definition: def, Source: p.Source, Driver: p.Driver, Limits: p.Limits, Timeout: p.Timeout, Raw: p.Raw, Place: p.Place,
 		}
 		if !p.Latent {
-			t.Activity = tool.ActivityFunc(elsewhere)
+			t.Activity = tool.ActivityFunc(unavailable)
 		}
 		tools = append(tools, t)
 	}
 	return tools, nil
 }
 
-// elsewhere fails: it stands for the function of a tool that only another program has.
-func elsewhere(context.Context, *tool.Request) (tool.Result, error) {
+// unavailable stands for the function of a tool that only another program has. It always fails.
+func unavailable(context.Context, *tool.Request) (tool.Result, error) {
 	return tool.Result{}, &tool.Error{Code: "unavailable", Message: "only the Go program that began the run has this function", Permanent: true}
 }
 
 // programTools returns the tools of the program that began a recorded run; none in a session that
-// reads no record.
+// does not read a record.
 func (s *session) programTools() ([]*tool.Tool, error) {
 	t := s.texts.known[keyOf(journal.Tools, programText)]
 	if t == nil || t.Bytes == nil {
@@ -94,9 +94,9 @@ func (s *session) programTools() ([]*tool.Tool, error) {
 	return readProgramTools(t.Bytes)
 }
 
-// explained returns the error of a recorded plan that can't run here. When that is because the
-// engine does not have the functions of the Go program which began the run, it says so.
-func (p *Plan) explained(run string) error {
+// explainErr returns the error of a recorded plan that can't run here. If the reason is that the
+// engine lacks functions of the Go program that began the run, the error says so.
+func (p *Plan) explainErr(run string) error {
 	err := p.Err()
 	s := p.checker.session
 	if err == nil || !slices.ContainsFunc(p.Findings, func(f diag.Finding) bool { return f.Code == diag.UnknownTool }) {

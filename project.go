@@ -20,8 +20,8 @@ import (
 // ProjectName is the name of the file of a project.
 const ProjectName = "plc.yaml"
 
-// FindProject returns the name of the project file that is in a folder or in the next one
-// above it that has one; "" is none.
+// FindProject returns the name of the project file in a folder or in the closest folder above it
+// that has one; "" if there is none.
 func FindProject(folder string) (string, error) {
 	folder, err := filepath.Abs(folder)
 	for above := ""; err == nil && folder != above; above, folder = folder, filepath.Dir(folder) {
@@ -37,9 +37,9 @@ func FindProject(folder string) (string, error) {
 	return "", err
 }
 
-// ReadProject reads the file of a project. The names of files in it are relative to its
-// folder; those that it returns are relative to the current folder. The error is about a
-// file that can't be read; what is wrong in it is in the findings.
+// ReadProject reads the file of a project. The names of files in it are relative to its folder;
+// those that are returned are relative to the current folder. It returns an error if the file can't
+// be read; what is wrong in it is in the findings.
 func ReadProject(name string) (*file.Project, diag.List, error) {
 	text, err := jsonscan.ReadFile(name)
 	if err != nil {
@@ -58,7 +58,7 @@ func ReadProject(name string) (*file.Project, diag.List, error) {
 		}
 		outside = errors.Join(outside, staysInside(folder, filepath.Join(folder, *name)))
 		*name = filepath.Join(fromHere, *name)
-		if *name == "-" || *name == math.Name { // it is a file
+		if *name == "-" || *name == math.Name { // here it is the name of a file
 			*name = "." + string(filepath.Separator) + *name
 		}
 	}
@@ -77,7 +77,7 @@ func ReadProject(name string) (*file.Project, diag.List, error) {
 	if p.Store != "none" && !file.IsStoreURL(p.Store) {
 		resolve(&p.Store)
 	}
-	if findings.HasErrors() { // which say it better
+	if findings.HasErrors() { // the findings say it better
 		outside = nil
 	}
 	return p, findings, outside
@@ -102,8 +102,8 @@ func relativeTo(folder string) (string, error) {
 	return folder, nil
 }
 
-// staysInside returns an error for a file that a project names and that a link leads out of its
-// folder.
+// staysInside returns an error if a link leads from the name of a file in a project to a file
+// outside its folder.
 func staysInside(folder, name string) error {
 	at, err := links.Outside(folder, name)
 	if err == nil && at != "" {
@@ -112,8 +112,8 @@ func staysInside(folder, name string) error {
 	return ReadError(err)
 }
 
-// ProjectPolicy returns the part of a project's policy that has no setting in a Spec of its own, as
-// a tool file for Toolset.Files, which may hold none.
+// ProjectPolicy returns the part of a project's policy for which a Spec has no setting, as a tool
+// file for Toolset.Files.
 func ProjectPolicy(p *file.Project) []Source {
 	if p.Policy == nil {
 		return nil
@@ -123,13 +123,13 @@ func ProjectPolicy(p *file.Project) []Source {
 
 // A ProjectFile is a file that trust in a project covers.
 type ProjectFile struct {
-	Name string // as ReadProject gives it
+	Name string // as ReadProject returns it
 	Text []byte // nil if it can't be read
 }
 
-// ProjectFiles returns a project file with the text from which p was read, the files that it names,
-// the OpenAPI documents that these name and, unless p names a lock, the locks that are found beside
-// its tool files and configurations, each once. Trust in the project covers all of them.
+// ProjectFiles returns a project file, with the text from which p was read, the files that it
+// names, the OpenAPI documents that those name and, unless p names a lock, the locks that are found
+// next to its tool files and configurations, each once. Trust in the project covers all of them.
 func ProjectFiles(name string, p *file.Project) (all []ProjectFile) {
 	add := func(name string) []byte {
 		if i := slices.IndexFunc(all, func(f ProjectFile) bool { return f.Name == name }); i >= 0 {

@@ -27,7 +27,7 @@ type RecordedCall struct {
 	Gave           json.RawMessage
 }
 
-// ReadCalls reads the calls of a run from its events, as far as these can be read.
+// ReadCalls reads the calls of a run from its events, up to the first event that can't be read.
 func ReadCalls(events iter.Seq2[*journal.Entry, error]) RecordedCalls {
 	past := RecordedCalls{}
 	for e := range CallEvents(events) {
@@ -54,7 +54,7 @@ func ReadCalls(events iter.Seq2[*journal.Entry, error]) RecordedCalls {
 	return past
 }
 
-// mayGoOn reports whether a run may still go on.
+// mayGoOn reports whether a run with this status may still go on.
 func mayGoOn(s exec.Status) bool {
 	switch s {
 	case exec.Completed, exec.Failed, exec.Cancelled, exec.Rejected, exec.Undoing, exec.Undone, exec.UndoneInPart, journal.Cut:
@@ -76,7 +76,7 @@ func (p RecordedCalls) Into(res *exec.Result, sum *journal.Summary, open []*jour
 	for i := range res.Instances {
 		in := &res.Instances[i]
 		each(in.Name, in.Calls)
-		if in.Status == exec.Cancelled && mayGoOn(sum.Status) { // where the walk of the record ended
+		if in.Status == exec.Cancelled && mayGoOn(sum.Status) { // the replay of the record ended there
 			in.Status, in.Reason = sum.Status, ""
 		}
 	}
@@ -101,9 +101,9 @@ func (p RecordedCalls) times(instance string, calls []exec.CallResult) {
 	}
 }
 
-// standing sets the current status of the calls of a run that has not ended, which a replay of its
-// record leaves as if the run had stopped. A call that was started and has no answer is running if
-// a process holds the run, and uncertain otherwise.
+// standing sets the current status of the calls of a run that has not ended; a replay of its record
+// leaves them as if the run had stopped. A call that was started and has no answer is running if a
+// process holds the run, and uncertain otherwise.
 func (p RecordedCalls) standing(instance string, calls []exec.CallResult, open []*journal.Question, held bool) {
 	for i := range calls {
 		c := &calls[i]
@@ -140,7 +140,7 @@ func (p RecordedCalls) standing(instance string, calls []exec.CallResult, open [
 // unanswered reports whether a call was started and has no answer.
 func (c *RecordedCall) unanswered() bool { return c != nil && !c.Started.IsZero() && c.Ended.IsZero() }
 
-// firstOf returns the first of some paths, and how many others there are.
+// firstOf lists the first of some paths, and says how many others there are.
 func firstOf(paths []string) string {
 	const most = 5
 	text := strings.Join(paths[:min(most, len(paths))], ", ")
@@ -153,8 +153,8 @@ func firstOf(paths []string) string {
 	return text
 }
 
-// inside reports whether calls were started below a path. It returns the paths of those without an
-// answer, sorted, leaving out calls that run other calls.
+// inside reports whether calls were started below a path, and returns the sorted paths of those
+// without an answer. It leaves out calls that run other calls.
 func (p RecordedCalls) inside(instance, path string) (unanswered []string, any bool) {
 	delegates := map[string]bool{}
 	for at := range p {
@@ -182,7 +182,8 @@ func isBelow(path, above string) bool {
 	return ok && rest != "" && strings.ContainsRune("/[#", rune(rest[0]))
 }
 
-// CallEvents returns those of a run's events that are about calls, as far as they can be read.
+// CallEvents yields the events of a run that are about calls, up to the first event that can't be
+// read.
 func CallEvents(events iter.Seq2[*journal.Entry, error]) iter.Seq[*exec.Event] {
 	return func(yield func(*exec.Event) bool) {
 		for entry, err := range events {

@@ -27,8 +27,7 @@ func (e *Engine) Runs(ctx context.Context, f journal.Filter) ([]*journal.Summary
 	return store.Runs(ctx, f)
 }
 
-// Summary returns the outcome of a run. The error is a *journal.MissingError when there is none
-// with this id.
+// Summary returns the outcome of a run. It returns a *journal.MissingError if no run has this id.
 func (e *Engine) Summary(ctx context.Context, run string) (*journal.Summary, error) {
 	store, err := e.records()
 	if err != nil {
@@ -46,8 +45,8 @@ func (e *Engine) Given(ctx context.Context, run string) (*journal.Given, error) 
 	return store.Given(ctx, run)
 }
 
-// FindRun returns the run that a person means: by its id, the beginning of its id, or the name
-// last for the newest one.
+// FindRun returns the run that a person means by a name: its id, the beginning of its id, or "last"
+// for the newest run.
 func (e *Engine) FindRun(ctx context.Context, name string) (*journal.Summary, error) {
 	store, err := e.records()
 	if err != nil {
@@ -87,8 +86,8 @@ func (e *Engine) FindRun(ctx context.Context, name string) (*journal.Summary, er
 	return nil, fmt.Errorf("%d runs begin with %q, among them %s and %s; give more of the id", len(found), name, found[0].Run, found[1].Run)
 }
 
-// FindWaiting returns the run that a person means to answer, as FindRun does; the name last stands
-// for the newest run that waits for a person, if any does.
+// FindWaiting does what FindRun does for a run that a person wants to answer: "last" is the newest
+// run that waits for a person, if any does.
 func (e *Engine) FindWaiting(ctx context.Context, name string) (*journal.Summary, error) {
 	if name == "last" {
 		all, err := e.Runs(ctx, journal.Filter{})
@@ -105,9 +104,9 @@ func (e *Engine) FindWaiting(ctx context.Context, name string) (*journal.Summary
 	return e.FindRun(ctx, name)
 }
 
-// FindResumable returns the run that a person means to resume, as FindRun does; the name last
-// stands for the newest run that can go on, with another plan if revised. The error says why the
-// newest run of all can't, if none can.
+// FindResumable does what FindRun does for a run that a person wants to resume: "last" is the
+// newest run that can go on, with another plan if revised is true. If there is none, the error says
+// why the newest run can't.
 func (e *Engine) FindResumable(ctx context.Context, name string, revised bool) (*journal.Summary, error) {
 	if name != "last" {
 		return e.FindRun(ctx, name)
@@ -126,13 +125,13 @@ func (e *Engine) FindResumable(ctx context.Context, name string, revised bool) (
 		return nil, ErrNoRuns
 	case all[0].Status == exec.Rejected:
 		return nil, &RejectedError{all[0].Run, all[0].Reason}
-	case all[0].Status == journal.Cut: // continuing it says why it can't go on
+	case all[0].Status == journal.Cut: // continuing it returns the reason
 		return all[0], nil
 	}
 	return nil, fmt.Errorf("there is no run to resume: the newest, %s of %s, is %s", all[0].Run, Source{Name: all[0].Plan}.shown(), all[0].Status)
 }
 
-// canGoOn reports whether a run can be resumed, with another plan if revised.
+// canGoOn reports whether a run can be resumed, with another plan if revised is true.
 func canGoOn(r *journal.Summary, revised bool) bool {
 	switch r.Status {
 	case exec.Completed:
@@ -145,18 +144,18 @@ func canGoOn(r *journal.Summary, revised bool) bool {
 	return !revised || Undoes(r) == ""
 }
 
-// ErrNoRuns is the error of what needs a run when the store has none.
+// ErrNoRuns is returned by methods that need a run if the store has none.
 var ErrNoRuns = errors.New("no run was recorded yet")
 
-// Events yields the events of a run that come after the one with the number after, in order, and
-// then those that happen from now on, in whatever process, until the run has finished or ctx is
-// done. The number of the first event is 1, so 0 yields all. An error comes alone and last.
+// Events yields the events of a run after the event number after, in order, and then those that
+// happen from now on, in whichever process, until the run has finished or ctx is done. The first
+// event has the number 1, so 0 yields all. An error comes alone and last.
 func (e *Engine) Events(ctx context.Context, run string, after int64) iter.Seq2[*journal.Entry, error] {
 	return e.events(ctx, run, after, true)
 }
 
-// EventsSoFar yields the events of a run that have happened after a number, as Events does, and
-// waits for none.
+// EventsSoFar yields the events of a run after an event number, as Events does, but does not wait
+// for more.
 func (e *Engine) EventsSoFar(ctx context.Context, run string, after int64) iter.Seq2[*journal.Entry, error] {
 	return e.events(ctx, run, after, false)
 }
@@ -166,11 +165,11 @@ func (e *Engine) events(ctx context.Context, run string, after int64, follow boo
 	if err != nil {
 		return func(yield func(*journal.Entry, error) bool) { yield(nil, err) }
 	}
-	return store.Events(ctx, run, max(after, after+1), follow) // the largest number has no next one
+	return store.Events(ctx, run, max(after, after+1), follow) // the largest number has no successor
 }
 
-// Questions returns the questions of a run that are open, by instance and path. A run whose lazy
-// plan waits for approval as a whole has none: see ApprovePlan.
+// Questions returns the open questions of a run, by instance and path. If the lazy plan of a run
+// waits for approval as a whole, the run has none: see ApprovePlan.
 func (e *Engine) Questions(ctx context.Context, run string) ([]*journal.Question, error) {
 	store, err := e.records()
 	if err != nil {
@@ -179,10 +178,10 @@ func (e *Engine) Questions(ctx context.Context, run string) ([]*journal.Question
 	return store.Questions(ctx, run)
 }
 
-// Answer answers a question of a run. The answer should name the digest of what was shown, so that
-// it counts for nothing else. Whoever executes the run goes on with it; a run that is paused does
-// when it is resumed. The error is a *journal.AnswerError when no such question is open, and an
-// *UnfitError when the call can't take the answer.
+// Answer answers a question of a run. The answer should have the digest of the question that was
+// shown, so that it counts for nothing else. The process that executes the run continues with it; a
+// paused run continues when it is resumed. Answer returns a *journal.AnswerError if no such
+// question is open, and an *UnfitError if the call can't take the answer.
 func (e *Engine) Answer(ctx context.Context, run string, a journal.Answer) error {
 	store, err := e.records()
 	if err != nil {
@@ -191,7 +190,7 @@ func (e *Engine) Answer(ctx context.Context, run string, a journal.Answer) error
 	if err := e.FitsAnswer(ctx, run, a); err != nil {
 		return err
 	}
-	if _, err := store.Given(ctx, run); err != nil { // what was asked about is damaged
+	if _, err := store.Given(ctx, run); err != nil { // the record of what was asked about is damaged
 		return err
 	}
 	sum, err := store.Summary(ctx, run)
@@ -204,8 +203,8 @@ func (e *Engine) Answer(ctx context.Context, run string, a journal.Answer) error
 	return store.Answer(ctx, run, a.Instance, a.Path, a.Answer)
 }
 
-// FitsAnswer returns an *UnfitError when the call of an open question can't be made, or end, as an
-// answer says. It puts no answer.
+// FitsAnswer returns an *UnfitError if the params or the result of an answer do not fit the call of
+// the open question. It does not give the answer.
 func (e *Engine) FitsAnswer(ctx context.Context, run string, a journal.Answer) error {
 	if a.Answer.Params == nil && a.Answer.Result == nil {
 		return nil
@@ -221,8 +220,8 @@ func (e *Engine) FitsAnswer(ctx context.Context, run string, a journal.Answer) e
 	return Fits(def, a.Answer)
 }
 
-// definitionOf returns the definition of the tool that a question is about; nil when the question
-// is not open, or nothing is known of the tool.
+// definitionOf returns the definition of the tool that a question is about; nil if the question is
+// not open, or nothing is known about the tool.
 func (e *Engine) definitionOf(ctx context.Context, store journal.Store, run string, a *journal.Answer) (*tool.Definition, error) {
 	all, err := store.Questions(ctx, run)
 	if err != nil {
@@ -243,8 +242,8 @@ func (e *Engine) definitionOf(ctx context.Context, store journal.Store, run stri
 	return nil, nil
 }
 
-// An UnfitError says that the params or the result of an answer are not what the tool takes or
-// gives.
+// An UnfitError says that the params of an answer do not fit what the tool takes, or that its
+// result does not fit what the tool returns.
 type UnfitError struct {
 	What string // params or result
 	Err  error
@@ -260,8 +259,8 @@ func (e *UnfitError) Error() string {
 // Unwrap returns the cause.
 func (e *UnfitError) Unwrap() error { return e.Err }
 
-// Fits returns an *UnfitError when a call of a tool can't be made, or end, as an answer says. A
-// nil definition fits all JSON.
+// Fits returns an *UnfitError if the params or the result of an answer do not fit a tool. Any JSON
+// fits a nil definition.
 func Fits(def *tool.Definition, a exec.Answer) error {
 	for _, v := range []struct {
 		what string
@@ -294,9 +293,10 @@ func WaitsForPlan(s *journal.Summary) bool {
 	return s.Status == exec.Paused && strings.HasPrefix(s.Reason, WaitsForApproval)
 }
 
-// PendingPlan returns the preview of the plan of a run that waits for its approval as a whole. The
-// error is a *NotWaitingError when it doesn't, and a *ChangedPlanError when this process would run
-// something else than what waits: other programs, or servers by other variables.
+// PendingPlan returns the preview of the plan of a run that waits for its approval as a whole. It
+// returns a *NotWaitingError if the run does not wait for that, and a *ChangedPlanError if this
+// process would run something else than what waits, such as other programs or servers with other
+// variables.
 func (e *Engine) PendingPlan(ctx context.Context, run string) (*Preview, error) {
 	p, err := e.pendingPlan(ctx, run)
 	if err != nil {
@@ -312,7 +312,7 @@ func (e *Engine) pendingPlan(ctx context.Context, run string) (*Plan, error) {
 	}
 	sum, err := store.Summary(ctx, run)
 	if err == nil {
-		err = waits(sum)
+		err = checkWaits(sum)
 	}
 	if err != nil {
 		return nil, err
@@ -321,11 +321,11 @@ func (e *Engine) pendingPlan(ctx context.Context, run string) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	before, err := asked(ctx, store, sum, given)
+	before, err := manifestAsked(ctx, store, sum, given)
 	if err != nil {
 		return nil, err
 	}
-	p, err := e.planOf(ctx, &session{engine: e, sealed: true, looks: true}, given, nil)
+	p, err := e.planOf(ctx, &session{engine: e, sealed: true, looksUp: true}, given, nil)
 	if err == nil {
 		err = p.Err()
 	}
@@ -338,21 +338,21 @@ func (e *Engine) pendingPlan(ctx context.Context, run string) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if now := askedNow(p); now.digest != before.digest {
+	if now := manifestNow(p); now.digest != before.digest {
 		return nil, &ChangedPlanError{sum.Run, before.changed(now)}
 	}
 	return p, nil
 }
 
-// waits returns a *NotWaitingError for a run that does not wait for its lazy plan to be approved.
-func waits(sum *journal.Summary) error {
+// checkWaits returns a *NotWaitingError if a run does not wait for its lazy plan to be approved.
+func checkWaits(sum *journal.Summary) error {
 	if WaitsForPlan(sum) {
 		return nil
 	}
 	return &NotWaitingError{sum.Run, sum.Status}
 }
 
-// A NotWaitingError says that a run waits for nobody to approve its plan.
+// A NotWaitingError says that a run does not wait for its plan to be approved.
 type NotWaitingError struct {
 	Run    string
 	Status exec.Status
@@ -362,9 +362,9 @@ func (e *NotWaitingError) Error() string {
 	return fmt.Sprintf("no question of the run %s is open (it is %s)", e.Run, e.Status)
 }
 
-// ApprovePlan approves the lazy plan of a run that waits for that, as PendingPlan shows it: digest
-// is that of the Preview. Resume then runs it, if what it would execute is still the same. The
-// error is an *UnseenError when PendingPlan shows something else by now.
+// ApprovePlan approves the lazy plan of a run that waits for that. digest is that of the Preview
+// that PendingPlan returned. Resume then runs the plan, if what it would execute is still the same.
+// ApprovePlan returns an *UnseenError if PendingPlan would return something else by now.
 func (e *Engine) ApprovePlan(ctx context.Context, run, digest string) error {
 	p, err := e.PendingPlan(ctx, run)
 	if err != nil {
@@ -394,21 +394,21 @@ func (e *Engine) ApprovePlan(ctx context.Context, run, digest string) error {
 	return e.noteApproved(ctx, store, run, approvedNames(p.Plan.Manifest().Digest(), p.covers())...)
 }
 
-// An UnseenError says that the plan of a run can't be approved, since what would be approved is not
-// what was shown.
+// An UnseenError says that the plan of a run can't be approved, since it is no longer what was
+// shown.
 type UnseenError struct{ Run string }
 
 func (e *UnseenError) Error() string {
 	return fmt.Sprintf("what the plan of the run %s would do has changed since it was shown; look at it again", e.Run)
 }
 
-// PlanApproved reports whether somebody has approved the lazy plan of a run that waits for that.
+// PlanApproved reports whether the lazy plan of a run that waits for approval has been approved.
 func (e *Engine) PlanApproved(ctx context.Context, s *journal.Summary) bool {
 	store, err := e.records()
 	if err != nil || !WaitsForPlan(s) {
 		return false
 	}
-	before, err := asked(ctx, store, s, nil)
+	before, err := manifestAsked(ctx, store, s, nil)
 	if err != nil {
 		return false
 	}
@@ -424,7 +424,7 @@ func (e *Engine) RejectPlan(ctx context.Context, run, reason string) error {
 	}
 	sum, err := store.Summary(ctx, run)
 	if err == nil {
-		err = waits(sum)
+		err = checkWaits(sum)
 	}
 	if err != nil {
 		return err
@@ -432,7 +432,7 @@ func (e *Engine) RejectPlan(ctx context.Context, run, reason string) error {
 	return endRun(ctx, store, run, func(sum *journal.Summary) (*exec.Event, error) {
 		end := &exec.Event{Type: exec.RunFinished, Status: exec.Rejected}
 		end.Reason = strings.TrimSuffix("the plan was not approved: "+reason, ": ")
-		return end, waits(sum)
+		return end, checkWaits(sum)
 	})
 }
 
@@ -453,7 +453,7 @@ func (e *EndedError) Error() string {
 	return fmt.Sprintf("the run %s is being undone by the run %s; cancel that one instead", e.Run, e.By)
 }
 
-// notEnded returns an *EndedError for a run that has ended or is being undone.
+// notEnded returns an *EndedError if a run has ended or is being undone.
 func notEnded(ctx context.Context, store journal.Store, sum *journal.Summary) error {
 	refusal := &EndedError{Run: sum.Run, Status: sum.Status}
 	switch {
@@ -474,10 +474,11 @@ func notEnded(ctx context.Context, store journal.Store, sum *journal.Summary) er
 	return refusal
 }
 
-// Cancel ends a run. One that nobody executes has ended when Cancel returns. The process that
-// executes a run is asked to end it, and does so soon: calls that have begun are cancelled. A
-// cancelled run can be resumed; one that is to be undone when it ends badly is undone, by whoever
-// resumes it if nobody executes it. The error is an *EndedError when there is nothing to end.
+// Cancel ends a run. If no process executes it, it has ended when Cancel returns. Otherwise the
+// process that executes it is asked to end it, which it soon does: calls that have begun are
+// cancelled. A cancelled run can be resumed. If the run is to be undone when it ends badly, it is
+// undone: by the process that executes it or, if there is none, by the process that resumes it.
+// Cancel returns an *EndedError if the run has ended.
 func (e *Engine) Cancel(ctx context.Context, run, reason string) error {
 	store, err := e.records()
 	if err != nil {
@@ -502,7 +503,7 @@ func (e *Engine) Cancel(ctx context.Context, run, reason string) error {
 	return err
 }
 
-// endCancelled returns the event with which a run ends that is cancelled while nobody executes it.
+// endCancelled returns the event that ends a run which is cancelled while no process executes it.
 func (e *Engine) endCancelled(ctx context.Context, store journal.Store, sum *journal.Summary, reason string) (*exec.Event, error) {
 	if err := notEnded(ctx, store, sum); err != nil {
 		return nil, err
@@ -519,8 +520,8 @@ func (e *Engine) endCancelled(ctx context.Context, store journal.Store, sum *jou
 	return &end, err
 }
 
-// endRun ends a run that nobody executes with the event that how returns. It calls how with the
-// summary of the run once nobody else can change that.
+// endRun ends a run that no process executes with the event that how returns. It calls how with the
+// summary of the run once no other process can change that.
 func endRun(ctx context.Context, store journal.Store, run string, how func(*journal.Summary) (*exec.Event, error)) error {
 	held, err := store.Resume(ctx, run)
 	if err != nil {
@@ -538,20 +539,20 @@ func endRun(ctx context.Context, store journal.Store, run string, how func(*jour
 	return errors.Join(err, held.Close())
 }
 
-// OldRuns says which runs plc gc deletes by default: those that ended more than 30 days ago.
+// OldRuns returns which runs plc gc deletes by default: those that ended more than 30 days ago.
 func OldRuns(now time.Time) journal.Collect {
 	return journal.Collect{Filter: journal.Filter{Status: EndedStatuses(), Before: now.Add(-30 * 24 * time.Hour)}}
 }
 
-// EndedStatuses returns the statuses of runs that have ended: nobody would resume them, unless they
-// failed or were cancelled.
+// EndedStatuses returns the statuses of runs that have ended. Such runs are not resumed, unless
+// they failed or were cancelled.
 func EndedStatuses() []exec.Status {
 	return []exec.Status{exec.Completed, exec.Failed, exec.Cancelled, exec.Rejected, exec.Undone, exec.UndoneInPart}
 }
 
-// Collect deletes runs from the store, with all that they were given and what no other run was
-// given. It deletes no run that a process holds, and a loop only together with its runs: when c
-// means them all, and the loop has ended with one of the statuses. One that has not ended counts as
+// Collect deletes runs from the store, with everything that only they were given. It deletes no run
+// that a process holds. It deletes a loop only together with all its runs: if c selects all of
+// them, and the loop has ended with one of the statuses. A loop that has not ended counts as
 // paused.
 func (e *Engine) Collect(ctx context.Context, c journal.Collect) (journal.Collected, error) {
 	store, err := e.records()
@@ -594,8 +595,8 @@ func collectable(ctx context.Context, store journal.Store, c *journal.Collect) (
 	return taken, err
 }
 
-// spareLoops makes c spare the runs of each loop that may go on, or some of whose runs stay. It
-// calls gone for each other loop, before its runs are deleted; if that returns a
+// spareLoops makes c spare the runs of each loop that may go on, or that keeps some of its runs.
+// For each other loop it calls gone before its runs are deleted; if that returns a
 // *journal.HeldError, the runs are spared too.
 func spareLoops(ctx context.Context, store journal.Store, c *journal.Collect, gone func(ctx context.Context, loop string) error) error {
 	taken, err := collectable(ctx, store, c)
@@ -606,7 +607,7 @@ func spareLoops(ctx context.Context, store journal.Store, c *journal.Collect, go
 	if err != nil {
 		return err
 	}
-	left := map[string]int{} // runs of a loop that would stay
+	left := map[string]int{} // number of runs of each loop that would stay
 	for _, r := range all {
 		left[r.Labels[LoopLabel]]++
 	}
@@ -626,7 +627,7 @@ func spareLoops(ctx context.Context, store journal.Store, c *journal.Collect, go
 			status = cmp.Or(endOf(entries[len(entries)-1]), status)
 		}
 		if err != nil || len(c.Status) > 0 && !slices.Contains(c.Status, status) {
-			left[id]++ // a loop that can't be read may go on
+			left[id]++ // a loop that can't be read might go on
 			continue
 		}
 		switch err := gone(ctx, id); {

@@ -21,41 +21,41 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// A Change says what is different when a run is continued. The zero Change continues it as
-// it was begun.
+// A Change says what is changed when a run is continued. The zero Change continues the run as it
+// was begun.
 type Change struct {
-	// Edit changes the settings of the run, for this process: its limits, what failures
-	// do, which calls are approved. Nil changes none.
+	// Edit changes the settings of the run, for this process only: its limits, what failures do,
+	// which calls must be approved. Nil changes none.
 	Edit func(*Spec)
-	// Plan is another plan to continue with: calls that do the same as before keep what
-	// they gave. The zero Source keeps the plan.
+	// Plan is another plan to continue with: calls that do the same as before keep their results.
+	// The zero Source keeps the plan.
 	Plan Source
-	// When, if not nil, says whether the run is still to be continued, once nobody else can change
-	// it. If not, Continue returns ErrNotContinued.
+	// When, if not nil, reports whether the run is still to be continued. It is called once no
+	// other process can change the run. If it returns false, Continue returns ErrNotContinued.
 	When func(*journal.Summary) bool
-	// OnRevision is called with what differs in meaning between the two plans, before the
-	// new one is recorded. Nil is not told.
+	// OnRevision, if not nil, is called with the differences in meaning between the two plans,
+	// before the new plan is recorded.
 	OnRevision func(*report.Diff)
 }
 
-// ErrNoStore is the error of what needs a store when the engine has none.
+// ErrNoStore is returned by methods that need a store if the engine has none.
 var ErrNoStore = errors.New("there is no store, so no run was kept")
 
-// ErrNotContinued is the error of continuing a run that is not to be continued any more: see
-// Change.When.
+// ErrNotContinued is returned by Continue if Change.When reports that the run is not to be
+// continued any more.
 var ErrNotContinued = errors.New("the run has changed and is not continued")
 
-// A RejectedError says that a run can't be resumed, since somebody rejected its plan.
+// A RejectedError says that a run can't be resumed because a person rejected its plan.
 type RejectedError struct{ Run, Reason string }
 
 func (e *RejectedError) Error() string {
 	return fmt.Sprintf("the run %s was rejected (%s); run its plan again", e.Run, e.Reason)
 }
 
-// Resume continues a run where its record ends, until it ends or has to wait again. What
-// it was given comes from the record; secrets are looked up again. Calls that completed
-// are not made again. In a run that had failed, the calls that failed are tried again. A run that
-// has completed gives its result again, unless it gets another plan: nothing is called or recorded.
+// Resume continues a run where its record ends, until it ends or has to wait again. Its texts and
+// values come from the record; secrets are looked up again. Calls that completed are not made
+// again. If the run had failed, the calls that failed are made again. Resuming a completed run,
+// without another plan, returns its result again: nothing is called or recorded.
 func (e *Engine) Resume(ctx context.Context, run string, c Change) (*exec.Result, error) {
 	r, err := e.Continue(ctx, run, c)
 	if err != nil {
@@ -64,8 +64,8 @@ func (e *Engine) Resume(ctx context.Context, run string, c Change) (*exec.Result
 	return r.finish(ctx)
 }
 
-// Continue prepares to resume a run, and holds its record. Do resumes it. Of a run that has
-// completed, and gets no other plan, no record is held, and Do gives the result again: see
+// Continue prepares to resume a run, and holds its record. Do resumes it. If the run has completed
+// and gets no other plan, Continue holds no record, and Do returns the result again: see
 // Run.Completed.
 func (e *Engine) Continue(ctx context.Context, run string, c Change) (*Run, error) {
 	store, err := e.records()
@@ -89,13 +89,13 @@ func (e *Engine) Continue(ctx context.Context, run string, c Change) (*Run, erro
 	if err != nil {
 		return nil, err
 	}
-	if sum, err = e.mayContinue(ctx, store, sum.Run, &c); err == nil { // now that nobody can undo it
-		err = loopRests(ctx, store, sum)
+	if sum, err = e.mayContinue(ctx, store, sum.Run, &c); err == nil { // nobody can undo it any more
+		err = checkLoopIdle(ctx, store, sum)
 	}
 	if err != nil {
 		return nil, errors.Join(err, record.Close())
 	}
-	if isDone(sum, &c) { // meanwhile
+	if isDone(sum, &c) { // it has completed meanwhile
 		if err := record.Close(); err != nil {
 			return nil, err
 		}
@@ -114,7 +114,7 @@ func isDone(sum *journal.Summary, c *Change) bool {
 	return sum.Status == exec.Completed && c.Plan.isZero()
 }
 
-// repeat returns a completed run, whose Do gives its result again from its record.
+// repeat returns a completed run, whose Do returns its result again from its record.
 func (e *Engine) repeat(ctx context.Context, store journal.Store, sum *journal.Summary, c Change) (*Run, error) {
 	if c.When != nil && !c.When(sum) {
 		return nil, ErrNotContinued
@@ -136,9 +136,9 @@ func (e *Engine) repeat(ctx context.Context, store journal.Store, sum *journal.S
 	return &Run{plan: p, Options: opts, store: store, done: sum}, nil
 }
 
-// mayContinue returns the summary of a run that is held. The error is an *UndoneError, a
-// *RejectedError or ErrNotContinued when the run can't go on or is not to. One that is to be undone
-// goes on with being undone.
+// mayContinue returns the summary of a run that is held. It returns an *UndoneError, a
+// *RejectedError or ErrNotContinued if the run can't or must not go on. A run that is being undone
+// can go on.
 func (e *Engine) mayContinue(ctx context.Context, store journal.Store, run string, c *Change) (*journal.Summary, error) {
 	sum, err := store.Summary(ctx, run)
 	if err != nil {
@@ -155,8 +155,7 @@ func (e *Engine) mayContinue(ctx context.Context, store journal.Store, run strin
 	return sum, notUndone(ctx, store, sum)
 }
 
-// continueHeld continues a run whose record is held. It releases the record if there is an
-// error.
+// continueHeld continues a run whose record is held. It releases the record if it returns an error.
 func (e *Engine) continueHeld(ctx context.Context, record journal.Run, sum *journal.Summary, c Change) (*Run, error) {
 	r, err := e.recall(ctx, record, sum, c)
 	if err != nil {
@@ -214,7 +213,7 @@ func (e *Engine) prepareRun(ctx context.Context, store journal.Store, sum *journ
 			return nil, nil, err
 		}
 	}
-	before, err := asked(ctx, store, sum, given)
+	before, err := manifestAsked(ctx, store, sum, given)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -225,10 +224,10 @@ func (e *Engine) prepareRun(ctx context.Context, store journal.Store, sum *journ
 		before = nil
 	}
 	started := sum.Run
-	if given.Fork != nil { // a fork that can't run gets no name
+	if given.Fork != nil { // the fork is not recorded yet
 		started = given.Fork.Run
 	}
-	if err := p.explained(started); err != nil {
+	if err := p.explainErr(started); err != nil {
 		return nil, nil, err
 	}
 	kept, err := keptPins(given)
@@ -249,9 +248,9 @@ func (e *Engine) prepareRun(ctx context.Context, store journal.Store, sum *journ
 	return r, revised, nil
 }
 
-// lastFailed returns the number of the event with which a run last ended in failure or was given
-// another plan; 0 is none. The calls that had failed by then, and were not tried again before the
-// run paused, are still to be tried again.
+// lastFailed returns the number of the event with which a run last failed or was given another
+// plan; 0 if there is none. Calls that had failed by then, and that were not made again before the
+// run paused, are still to be made again.
 func lastFailed(ctx context.Context, store journal.Store, sum *journal.Summary) (seq int64, err error) {
 	switch sum.Status {
 	case exec.Failed:
@@ -263,7 +262,7 @@ func lastFailed(ctx context.Context, store journal.Store, sum *journal.Summary) 
 		if err != nil {
 			return 0, err
 		}
-		// Most events are not decoded, since that is slow.
+		// Decoding is slow, so most events are not decoded.
 		if !bytes.Contains(entry.Body, []byte(exec.RunFinished)) && !bytes.Contains(entry.Body, []byte(exec.PlanRevised)) {
 			continue
 		}
@@ -278,8 +277,8 @@ func lastFailed(ctx context.Context, store journal.Store, sum *journal.Summary) 
 	return seq, nil
 }
 
-// planOf compiles the plan of a recorded run in a new session. In one that is sealed, no
-// secret is looked up and no server is started, so the plan can't run.
+// planOf compiles the plan of a recorded run in a new session. If the session is sealed, no secret
+// is looked up and no server is started, so the plan can't run.
 func (e *Engine) planOf(ctx context.Context, s *session, g *journal.Given, edit func(*Spec)) (*Plan, error) {
 	kept, err := readSettings(g.Settings)
 	if err != nil {
@@ -340,7 +339,7 @@ func (e *Engine) revise(ctx context.Context, old *Plan, g *journal.Given, c Chan
 	return p, &journal.Given{Plan: given.Plan, Texts: docs, Program: given.Program}, nil
 }
 
-// Begun returns the Spec with which a run was begun, and the folder.
+// Begun returns the Spec with which a run was begun, and the folder in which it was begun.
 func (e *Engine) Begun(ctx context.Context, run string) (spec Spec, folder string, err error) {
 	store, err := e.records()
 	if err != nil {
@@ -353,8 +352,7 @@ func (e *Engine) Begun(ctx context.Context, run string) (spec Spec, folder strin
 	return ReadSettings(g)
 }
 
-// ReadSettings returns the Spec of what a run was given, and the folder in which the run was
-// begun.
+// ReadSettings returns the Spec in what a run was given, and the folder in which the run was begun.
 func ReadSettings(g *journal.Given) (spec Spec, folder string, err error) {
 	kept, err := readSettings(g.Settings)
 	if err != nil {
@@ -391,11 +389,11 @@ func (e *Engine) BegunAs(ctx context.Context, run string, spec Spec) (bool, erro
 	return slices.Equal(toolTexts(g.Texts), toolTexts(now)), nil
 }
 
-// toolTexts returns the names and digests of the texts that say which tools there are and what they
-// may do, sorted. What MCP servers say of themselves is left out.
+// toolTexts returns the names and digests of the texts that define tools and policies, sorted. It
+// leaves out the definitions that MCP servers give of their tools.
 func toolTexts(all []journal.Text) (digests []string) {
 	for _, t := range all {
-		if t.Role != journal.Tools || t.Name == toldText {
+		if t.Role != journal.Tools || t.Name == serverToolsText {
 			continue
 		}
 		if t.Digest == "" {
@@ -407,8 +405,8 @@ func toolTexts(all []journal.Text) (digests []string) {
 	return digests
 }
 
-// PlanOf returns the plan of a recorded run, to be looked at: no secret is looked up, and
-// no server started.
+// PlanOf returns the plan of a recorded run for inspection: no secret is looked up, and no server
+// is started.
 func (e *Engine) PlanOf(ctx context.Context, run string) (*Plan, error) {
 	g, err := e.Given(ctx, run)
 	if err != nil {
@@ -427,17 +425,17 @@ type Replayed struct {
 	Given   *journal.Given
 	Summary *journal.Summary
 	Result  *exec.Result
-	// Recorded is the digest of the whiteboard at the end of the run, which Result.Digest
-	// should be; "" when the run has not come to an end.
+	// Recorded is the digest of the whiteboard at the end of the recorded run, with which
+	// Result.Digest should agree; "" if the run has not ended.
 	Recorded string
 }
 
-// Same reports whether the replay gave what the run gave.
+// Same reports whether the replay had the same result as the run.
 func (r *Replayed) Same() bool { return r.Recorded != "" && r.Recorded == r.Result.Digest }
 
-// Replay runs a recorded run again from its record alone: no tool is called, nobody is
-// asked, and the record stays as it is. Instances are those that the run was given, unless
-// they are named; onInstance is as Hooks.OnInstance.
+// Replay runs a recorded run again from its record alone: no tool is called, nobody is asked, and
+// the record is not changed. The instances are those that the run was given, unless instances names
+// others; onInstance is called as Hooks.OnInstance is.
 func (e *Engine) Replay(ctx context.Context, run string, instances Source, onInstance func(*exec.InstanceResult)) (*Replayed, error) {
 	store, err := e.records()
 	if err != nil {
@@ -446,9 +444,9 @@ func (e *Engine) Replay(ctx context.Context, run string, instances Source, onIns
 	return e.replay(ctx, store, run, instances, func(o *exec.Options) { o.OnInstance = onInstance })
 }
 
-// ReplayParams replays a run, and calls f with the params of each call that began, as they came
-// out of the whiteboard. Params that somebody has changed are in the events. The calls of f come
-// one at a time.
+// ReplayParams replays a run, and calls f with the params of each call that began, as they were
+// resolved from the whiteboard. Params that somebody has changed are in the events. f is not called
+// concurrently.
 func (e *Engine) ReplayParams(ctx context.Context, run string, f func(instance, call string, params json.RawMessage)) error {
 	store, err := e.records()
 	if err != nil {
@@ -526,14 +524,14 @@ func (e *Engine) replayed(ctx context.Context, store journal.Store, g *journal.G
 	return p, &opts, nil
 }
 
-// A Fork says from where a recorded run is run again, as another run.
+// A Fork says how a recorded run is run again as another run.
 type Fork struct {
-	Run      string // that is forked
+	Run      string // the run that is forked
 	At       string // the path of the first call that is made again
-	Instance string // that the call works on; "" for none
-	// Set are values of the whiteboard at the start, by their paths as ParseSet gives them.
+	Instance string // the instance that the call works on; "" if none
+	// Set holds values to put on the whiteboard at the start, by path, as ParseSet returns them.
 	Set map[string]json.RawMessage
-	// Labels replace those of the run with the same names. Names for which ReservedLabel returns
+	// Labels replaces labels of the run with the same names. Names for which ReservedLabel returns
 	// true are refused.
 	Labels map[string]string
 	// ID is the id of the new run; "" makes one. Fork returns a *journal.ExistsError when the store
@@ -541,10 +539,10 @@ type Fork struct {
 	ID string
 }
 
-// Fork makes another run of what a recorded one was given, and holds its record: what the
-// calls gave is taken over, but for the call At and all that depends on it. Do runs it. The error
-// is an *UndoneError when the recorded run is undone, and a *ChangedRunError when it gets another
-// plan meanwhile.
+// Fork makes another run from what a recorded run was given, and holds its record. The new run
+// takes over the results of the calls, except those of the call At and of all calls that depend on
+// it. Do runs it. Fork returns an *UndoneError if the recorded run was or is being undone, and a
+// *ChangedRunError if it gets another plan meanwhile.
 func (e *Engine) Fork(ctx context.Context, f Fork, c Change) (*Run, error) {
 	store, err := e.records()
 	if err != nil {
@@ -584,7 +582,7 @@ func (e *Engine) Fork(ctx context.Context, f Fork, c Change) (*Run, error) {
 	if how.Drop, err = journal.Behind(p.Program, f.Instance, f.At); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(strangers(p, f.Set), overwritten(p, how)); err != nil {
+	if err := errors.Join(checkSetKinds(p, f.Set), checkSetCalls(p, how)); err != nil {
 		return nil, err
 	}
 	given, err := store.Given(ctx, f.Run)
@@ -594,7 +592,7 @@ func (e *Engine) Fork(ctx context.Context, f Fork, c Change) (*Run, error) {
 	given = how.Given(given)
 	given.Revision, given.Fork = 0, &journal.Forked{Run: f.Run, At: f.At, Instance: f.Instance, Set: how.Set}
 	sum := &journal.Summary{Run: cmp.Or(f.ID, exec.NewID()), Program: from.Program, Labels: how.Labels}
-	r, revised, err := e.prepareRun(ctx, store, sum, given, c) // a fork that can't run is not made
+	r, revised, err := e.prepareRun(ctx, store, sum, given, c) // so that no fork is made that can't run
 	if err != nil {
 		return nil, err
 	}
@@ -608,8 +606,9 @@ func (e *Engine) Fork(ctx context.Context, f Fork, c Change) (*Run, error) {
 	return r, nil
 }
 
-// strangers refuses to set what belongs to no kind of the whiteboard: nothing would read it.
-func strangers(p *Plan, values map[string]json.RawMessage) error {
+// checkSetKinds returns an error if a value to set belongs to no kind of the whiteboard, since
+// nothing would read it.
+func checkSetKinds(p *Plan, values map[string]json.RawMessage) error {
 	kinds := map[string]bool{"input": true, "state": true, "data": true}
 	for name := range p.Program.Initial {
 		kinds[name] = true
@@ -627,8 +626,9 @@ func strangers(p *Plan, values map[string]json.RawMessage) error {
 	return nil
 }
 
-// overwritten refuses to set what a call writes whose result is taken over.
-func overwritten(p *Plan, how *journal.Fork) error {
+// checkSetCalls returns an error if a call writes a value that is to be set and the result of the
+// call is taken over.
+func checkSetCalls(p *Plan, how *journal.Fork) error {
 	for path := range how.Set {
 		for i := range p.Program.Calls {
 			call := &p.Program.Calls[i]
@@ -645,7 +645,7 @@ func overwritten(p *Plan, how *journal.Fork) error {
 	return nil
 }
 
-// SetPath returns the path that a name of a value to be set stands for: see ParseSet.
+// SetPath returns the path that the name of a value to set means: see ParseSet.
 func SetPath(name string) (path state.Path) {
 	for _, step := range strings.Split(name, ".") {
 		s := state.Segment{Kind: state.Name, Name: step}
@@ -657,9 +657,9 @@ func SetPath(name string) (path state.Path) {
 	return path
 }
 
-// ParseSet reads values of a fork as people write them: path=value, as in
-// state.user.name=Ada, where the value is JSON or else a string. The error is a *SpecError, also
-// for a value that begins as JSON does, with {, [ or ", and is none.
+// ParseSet reads values for a fork as people write them: path=value, as in state.user.name=Ada. The
+// value is JSON, or otherwise a string. ParseSet returns a *SpecError for an invalid path, and for
+// a value that begins like JSON, with {, [ or ", but is not JSON.
 func ParseSet(set []string) (map[string]json.RawMessage, error) {
 	values := map[string]json.RawMessage{}
 	for _, s := range set {

@@ -20,10 +20,10 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// Run checks a plan and runs it until it ends or has to wait. The error is a *PlanError
-// when the plan has faults, in which case nothing ran; the outcome of the run, a failure
-// too, is in the result. A run that waits, for a person or another plan, has the status
-// exec.Paused: Answer answers its questions, and Resume continues it.
+// Run checks a plan and runs it until it ends or has to wait. It returns a *PlanError if the plan
+// has errors, in which case nothing ran. The outcome of the run, including a failure, is in the
+// result. A run that waits for a person or for another plan has the status exec.Paused: Answer
+// answers its questions, and Resume continues it.
 func (e *Engine) Run(ctx context.Context, spec Spec) (*exec.Result, error) {
 	p, err := e.Prepare(ctx, spec)
 	if err != nil {
@@ -33,10 +33,10 @@ func (e *Engine) Run(ctx context.Context, spec Spec) (*exec.Result, error) {
 }
 
 // RunAs does what Run does for a run with an id that the caller chose, such as exec.IDOf returns.
-// If the store has a run with this id, RunAs continues that one as Resume does, with the tool files
-// and settings that it began with: after a kill, the same call of RunAs goes on where the record
-// ends. A run that has completed gives its result again, and nothing is called. The error is an
-// *OtherRunError if that run was given another plan, or other documents, values or instances.
+// If the store has a run with this id, RunAs continues that run as Resume does, with the tool files
+// and settings with which it began: after a kill, the same call of RunAs continues where the record
+// ends. If that run has completed, RunAs returns its result again and calls nothing. RunAs returns
+// an *OtherRunError if that run was given another plan, or other documents, values or instances.
 func (e *Engine) RunAs(ctx context.Context, id string, spec Spec) (*exec.Result, error) {
 	if err := e.NeedStore(); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (e *Engine) RunAs(ctx context.Context, id string, spec Spec) (*exec.Result,
 	}
 	r, err := p.BeginAs(ctx, id)
 	if _, begun := errors.AsType[*journal.ExistsError](err); begun {
-		if err := p.isOf(ctx, id); err != nil {
+		if err := p.checkSame(ctx, id); err != nil {
 			return nil, err
 		}
 		return e.Resume(ctx, id, Change{})
@@ -58,7 +58,7 @@ func (e *Engine) RunAs(ctx context.Context, id string, spec Spec) (*exec.Result,
 	return r.finish(ctx)
 }
 
-// An OtherRunError says that a run with the id that was chosen is there, and was given something
+// An OtherRunError says that there is already a run with the chosen id, which was given something
 // else.
 type OtherRunError struct{ Run string }
 
@@ -66,8 +66,8 @@ func (e *OtherRunError) Error() string {
 	return fmt.Sprintf("the run %s was begun with another plan, or other documents, values or instances; choose another id for this one, or continue that one with Resume", e.Run)
 }
 
-// isOf returns an *OtherRunError if a run was given something else than p.
-func (p *Plan) isOf(ctx context.Context, run string) error {
+// checkSame returns an *OtherRunError if a run was given something else than p.
+func (p *Plan) checkSame(ctx context.Context, run string) error {
 	given, err := p.checker.session.engine.config.Store.Given(ctx, run)
 	if err != nil {
 		return err
@@ -87,8 +87,8 @@ func (p *Plan) isOf(ctx context.Context, run string) error {
 	return nil
 }
 
-// contentOf returns the plan, documents, values and instances of a run, sorted: texts or digests.
-// It leaves out the plan of a run that is revised, which is another one by now.
+// contentOf returns the plan, documents, values and instances of a run, as texts or digests,
+// sorted. If revised is true it leaves out the plan, which has been replaced.
 func contentOf(g *journal.Given, revised bool) (all []string, err error) {
 	kept, err := readSettings(g.Settings)
 	if err != nil {
@@ -111,8 +111,8 @@ func contentOf(g *journal.Given, revised bool) (all []string, err error) {
 	return all, nil
 }
 
-// Prepare checks a plan as Check does, with all that a run needs: secrets have to be set,
-// MCP servers start, and models can be used. It calls no tool.
+// Prepare checks a plan as Check does, and prepares everything that a run needs: secrets must be
+// set, MCP servers start, and models can be used. It calls no tool.
 func (e *Engine) Prepare(ctx context.Context, spec Spec) (*Plan, error) {
 	return e.prepare(ctx, spec, ToRun)
 }
@@ -125,7 +125,7 @@ func (p *Plan) run(ctx context.Context) (*exec.Result, error) {
 	return r.finish(ctx)
 }
 
-// finish runs what was begun and closes its record.
+// finish runs a run that was begun, and closes its record.
 func (r *Run) finish(ctx context.Context) (*exec.Result, error) {
 	res, err := r.Do(ctx)
 	if lost := r.Close(); lost != nil {
@@ -136,72 +136,71 @@ func (r *Run) finish(ctx context.Context) (*exec.Result, error) {
 
 // A Run is a run that was begun, resumed or forked, and holds its record until Close.
 type Run struct {
-	// Hooks are those of the engine; they may be changed before Do.
+	// Hooks holds the hooks of the engine, which may be changed before Do.
 	Hooks
-	// Options are the executor's options, without the hooks. They may be changed before
-	// Do.
+	// Options holds the executor's options, without the hooks. They may be changed before Do.
 	Options *exec.Options
-	// Approval is an approval in a file on which a lazy plan runs, and which it uses up: set
-	// it before Do. Nil is none.
+	// Approval is an approval in a file that lets a lazy plan run, and which the run uses up. It
+	// must be set before Do. Nil is none.
 	Approval *approval.Kept
-	// Refusal says, after Do, why the plan could not run on Approval.
+	// Refusal says, after Do, why Approval did not let the plan run.
 	Refusal *approval.Refusal
-	// Preview is, after Do, what a lazy plan was expected to do.
+	// Preview shows, after Do, what a lazy plan was expected to do.
 	Preview *Preview
-	// Undone is set by Do: the progress of undoing this run or, if this run undoes another, that
-	// one. Otherwise nil.
+	// Undone is set by Do: the progress of undoing this run or, if this run undoes another, of
+	// undoing that one. Otherwise it is nil.
 	Undone *Undone
-	// UndoContext is used to undo the run when the context of Do is done. Nil is one that is never
-	// done.
+	// UndoContext is the context for undoing the run if the context of Do is done. Nil is a context
+	// that is never done.
 	UndoContext context.Context
 
 	plan    *Plan
 	store   journal.Store
 	record  journal.Run // nil without a store
-	resumed bool        // it was begun before
+	resumed bool        // an earlier process began it
 	started bool
-	undoes  *undoTarget      // of a run that undoes another
-	undone  bool             // all that is left to do is to undo it
-	done    *journal.Summary // of a run that has completed, and whose result is given again; nil for any other
-	before  *planAsked       // of a run that was begun before: what it was to execute; nil with another plan
-	now     *planAsked       // of a lazy plan: what it would execute
+	undoes  *undoTarget      // the run that this one undoes; nil if none
+	undone  bool             // it has ended, and only remains to be undone
+	done    *journal.Summary // set if the run has completed and Do only returns its result again
+	before  *planAsked       // what a resumed run was to execute; nil if it has another plan
+	now     *planAsked       // what a lazy plan would execute
 
 	mu    sync.Mutex
-	asked map[askedAt]bool // questions that this process has put, and that are open
+	asked map[askedAt]bool // open questions of this process
 }
 
 // Hooks holds functions that a run calls. All may be nil.
 type Hooks struct {
 	// Approver answers questions about calls: see exec.Options.
 	Approver func(ctx context.Context, q *exec.Question) (exec.Answer, error)
-	// Allow decides whether a lazy plan runs, of which nobody has approved the preview. It
-	// returns nil to run it, and else what takes the place of the run's result. It is not called
-	// under a policy with approvalKeys, which wants a signed approval in a file.
+	// Allow decides whether a lazy plan runs whose preview nobody has approved. It returns nil to
+	// run the plan, and otherwise the result to return in place of running it. It is not called
+	// under a policy with approvalKeys, which requires a signed approval in a file.
 	Allow func(ctx context.Context, r *Run, p *Preview) (*exec.Result, error)
-	// OnEvent is called with each event: see Config.
+	// OnEvent is called with each event: see Config.OnEvent.
 	OnEvent func(*exec.Event)
-	// OnInstance is called with the result of each instance of a template, as it ends; the
-	// result of the run is then without them.
+	// OnInstance is called with the result of each instance of a template, as it ends. The result
+	// of the run then has no instances.
 	OnInstance func(*exec.InstanceResult)
-	// OnStart is called once before the first call starts. An error keeps the run from
-	// starting.
+	// OnStart is called once before the first call starts. If it returns an error, the run does not
+	// start.
 	OnStart func() error
-	// OnUndo is called before the undoing starts, with the run that does it and its plan. That run
-	// has the hooks of this one; OnUndo may change them.
+	// OnUndo is called before undoing starts, with the run that undoes this one and the plan of
+	// that. by has the hooks of this run, which OnUndo may change.
 	OnUndo func(by *Run, u *Undoing)
-	// OnRefused is called with the error of an answer that came from elsewhere and that the
+	// OnRefused is called with the error of an answer that came from another process and that the
 	// run could not use.
 	OnRefused func(error)
 }
 
 type askedAt struct{ instance, path string }
 
-// Begin makes the record of a run that is about to start. The error is a *PlanError when
-// the plan must not run.
+// Begin makes the record of a run that is about to start. It returns a *PlanError if the plan must
+// not run.
 func (p *Plan) Begin(ctx context.Context) (*Run, error) { return p.begin(ctx, "") }
 
 // BeginAs does what Begin does for a run with an id that the caller chose, such as exec.IDOf
-// returns. The error is a *journal.ExistsError when the store has a run with it.
+// returns. It returns a *journal.ExistsError if the store has a run with this id.
 func (p *Plan) BeginAs(ctx context.Context, id string) (*Run, error) { return p.begin(ctx, id) }
 
 // begin begins a run with this id; "" makes one.
@@ -216,7 +215,7 @@ func (p *Plan) begin(ctx context.Context, id string) (*Run, error) {
 	if id != "" {
 		r.Options.ID = id
 	}
-	if r.Options.Seed == 0 { // so that it is the same when the run is resumed
+	if r.Options.Seed == 0 { // so that a resumed run has the same seed
 		r.Options.Seed = rand.Uint64()
 	}
 	given, err := p.given(r.Options.Seed)
@@ -307,8 +306,8 @@ func (r *Run) ID() string { return r.Options.ID }
 // Plan returns the plan of the run.
 func (r *Run) Plan() *Plan { return r.plan }
 
-// Completed returns when the run had completed before Continue was called, so that Do only gives
-// its result again; else the zero time.
+// Completed returns the time at which the run had completed, if that was before Continue was
+// called, so that Do only returns its result again; otherwise the zero time.
 func (r *Run) Completed() time.Time {
 	if r.done == nil {
 		return time.Time{}
@@ -319,10 +318,11 @@ func (r *Run) Completed() time.Time {
 // Recorded reports whether the run has a record that Do adds to.
 func (r *Run) Recorded() bool { return r.record != nil }
 
-// Do runs the plan until it ends or has to wait. A lazy plan runs when somebody has
-// approved it: see Hooks.Allow.
+// Do runs the plan until it ends or has to wait. A lazy plan only runs if somebody has approved it:
+// see Hooks.Allow.
 //
-// A run that ends badly, and is to be undone then, is undone before Do returns: see Undone.
+// If the run ends badly, and is to be undone in that case, it is undone before Do returns: see
+// Undone.
 func (r *Run) Do(ctx context.Context) (*exec.Result, error) {
 	if r.done != nil {
 		return r.repeat(ctx)
@@ -426,10 +426,10 @@ func (r *Run) execute(ctx context.Context) (*exec.Result, error) {
 	return h.Wait(), nil
 }
 
-// allowed returns nil when a lazy plan may run (plan-language §10), and else what takes the
-// place of the result.
+// allowed returns nil if a lazy plan may run (plan-language §10), and otherwise the result to
+// return in place of running it.
 func (r *Run) allowed(ctx context.Context) (*exec.Result, error) {
-	r.now = askedNow(r.plan)
+	r.now = manifestNow(r.plan)
 	before := false
 	if r.resumed && r.store != nil {
 		var err error
@@ -448,10 +448,10 @@ func (r *Run) allowed(ctx context.Context) (*exec.Result, error) {
 	var stop *exec.Result
 	switch {
 	case before:
-		return nil, r.coverBefore(ctx, covers)
+		return nil, r.coverRecorded(ctx, covers)
 	case r.Approval != nil:
 		if stop, err = r.useApproval(ctx); stop == nil && err == nil {
-			// Who wrote the file may have listed others.
+			// The writer of the file may have listed other calls.
 			covers = slices.DeleteFunc(covers, func(c approval.Covered) bool { return !slices.Contains(r.Approval.File.Covers, c) })
 		}
 	case r.plan.checker.Policy.ApprovalKeys != nil:
@@ -476,7 +476,7 @@ func (r *Run) allowed(ctx context.Context) (*exec.Result, error) {
 	return nil, r.noteApproval(ctx, covers)
 }
 
-// cover lets calls that were approved with the plan be made without a question.
+// cover lets calls that were approved together with the plan be made without a question.
 func (r *Run) cover(covers []approval.Covered) {
 	r.Options.Covered = map[string]bool{}
 	for _, c := range covers {
@@ -484,9 +484,9 @@ func (r *Run) cover(covers []approval.Covered) {
 	}
 }
 
-// coverBefore covers those of the calls that the record says were approved with the plan: the new
-// dry run may show calls that the person did not see.
-func (r *Run) coverBefore(ctx context.Context, covers []approval.Covered) error {
+// coverRecorded covers those of the calls that were approved together with the plan according to
+// the record. The new dry run may also show calls that the person did not see.
+func (r *Run) coverRecorded(ctx context.Context, covers []approval.Covered) error {
 	var approved []approval.Covered
 	for _, c := range covers {
 		ok, err := r.plan.checker.session.engine.approved(ctx, r.store, r.ID(), coverName(r.now.digest, c))
@@ -501,14 +501,14 @@ func (r *Run) coverBefore(ctx context.Context, covers []approval.Covered) error 
 	return nil
 }
 
-// coverName returns the name under which the record notes that a call was approved with the plan
-// that has this digest.
+// coverName returns the name under which the record notes that a call was approved together with
+// the plan that has this digest.
 func coverName(digest string, c approval.Covered) string {
 	return "call " + digestOf(encoded([]string{digest, c.Instance, c.Digest}))
 }
 
 // approvedNames returns the names under which the record notes that the plan with this digest was
-// approved, and the calls with it.
+// approved, together with these calls.
 func approvedNames(digest string, covers []approval.Covered) []string {
 	names := []string{digest}
 	for _, c := range covers {
@@ -517,23 +517,23 @@ func approvedNames(digest string, covers []approval.Covered) []string {
 	return names
 }
 
-// mostShown is the number of calls of a preview that a terminal shows. An approval of the
-// preview does not cover the others: they ask.
+// mostShown is the number of calls of a preview that a terminal shows. An approval of the preview
+// does not cover the calls after them, about which a person is asked when they are reached.
 const mostShown = 500
 
 const (
-	// WaitsForApproval is the reason of a run that waits for its lazy plan to be approved. What has
-	// changed since somebody was asked about it follows.
+	// WaitsForApproval is the reason of a run that waits for its lazy plan to be approved. It is
+	// followed by what has changed since somebody was asked.
 	WaitsForApproval = "the plan is lazy, and nobody has approved it; --yes approves"
 
-	// waitsForSealed is the same where an approval has to be sealed.
+	// waitsForSealed is the reason if an approval has to be sealed.
 	waitsForSealed = WaitsForApproval + "; the approval has to be sealed with " + approvalKeyVariable
 
 	noRecordToWait = "the plan is lazy, there is nobody to ask, and without a record it can't wait; --yes approves"
 )
 
-// noteApproval records that somebody approved the plan, so that the run is not asked about
-// again when it is resumed.
+// noteApproval records that somebody approved the plan, so that nobody is asked again when the run
+// is resumed.
 func (r *Run) noteApproval(ctx context.Context, covers []approval.Covered) error {
 	if r.record == nil {
 		return nil
@@ -541,7 +541,7 @@ func (r *Run) noteApproval(ctx context.Context, covers []approval.Covered) error
 	return r.plan.checker.session.engine.noteApproved(ctx, r.store, r.ID(), approvedNames(r.now.digest, covers)...)
 }
 
-// NotRun returns the result of the run when nothing of it runs.
+// NotRun returns the result of the run if nothing of it runs.
 func (r *Run) NotRun(status exec.Status, reason string) *exec.Result {
 	return r.plan.NotRun(r.ID(), status, reason)
 }
@@ -560,16 +560,16 @@ func (r *Run) noteQuestion(e *exec.Event) {
 	}
 }
 
-// hasAsked reports whether this process has put a question that is open.
+// hasAsked reports whether a question of this process is open.
 func (r *Run) hasAsked(instance, path string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.asked[askedAt{instance, path}]
 }
 
-// listen passes on answers, and the request to end the run, that come from elsewhere, until the
-// function that it returns is called. An answer that came before its question stays in the store
-// until then.
+// listen passes on the answers, and the request to end the run, that come from other processes,
+// until stop is called. An answer that comes before its question stays in the store until the
+// question is asked.
 func (r *Run) listen(ctx context.Context, h *exec.Handle, end context.CancelCauseFunc) (stop func()) {
 	if r.record == nil {
 		return func() {}
@@ -581,7 +581,7 @@ func (r *Run) listen(ctx context.Context, h *exec.Handle, end context.CancelCaus
 			if err == nil {
 				err = r.passOn(ctx, h, a)
 			}
-			r.refuse(err)
+			r.reportRefused(err)
 		}
 	})
 	listening.Go(func() {
@@ -590,14 +590,14 @@ func (r *Run) listen(ctx context.Context, h *exec.Handle, end context.CancelCaus
 		case err == nil:
 			end(&exec.CancelError{Reason: reason})
 		case ctx.Err() == nil:
-			r.refuse(err)
+			r.reportRefused(err)
 		}
 	})
 	return func() { cancel(); listening.Wait() }
 }
 
-// passOn gives an answer to the run, or opens the question again when the call can't take it. An
-// answer that came when the run had just paused is taken when it is resumed.
+// passOn passes an answer to the run, or opens the question again if the call can't take the
+// answer. If the run has just paused, the answer is taken when it is resumed.
 func (r *Run) passOn(ctx context.Context, h *exec.Handle, a *journal.Answer) error {
 	err := h.Answer(a.Path, a.Instance, a.Answer)
 	if err == nil || errors.Is(err, exec.ErrEnded) || !r.hasAsked(a.Instance, a.Path) {
@@ -606,16 +606,16 @@ func (r *Run) passOn(ctx context.Context, h *exec.Handle, a *journal.Answer) err
 	return errors.Join(err, r.record.Withdraw(context.WithoutCancel(ctx), a))
 }
 
-// refuse tells that something which came from elsewhere could not be used.
-func (r *Run) refuse(err error) {
+// reportRefused reports that something which came from another process could not be used.
+func (r *Run) reportRefused(err error) {
 	if err != nil && r.OnRefused != nil {
 		r.OnRefused(err)
 	}
 }
 
-// Put gives the answer of a person who was asked in this process to the store, where the
-// first of several answers counts; the run gets it from there. The answer that it returns
-// is for the run when the store does not have the question.
+// Put stores the answer of a person who was asked in this process. The first of several answers
+// counts, and the run gets it from the store. If the store does not have the question, the returned
+// answer is for the run.
 func (r *Run) Put(ctx context.Context, q *exec.Question, a exec.Answer) (exec.Answer, error) {
 	a.Digest = q.Digest
 	if r.record == nil {
@@ -628,7 +628,7 @@ func (r *Run) Put(ctx context.Context, q *exec.Question, a exec.Answer) (exec.An
 		case err == nil:
 			<-ctx.Done()
 			return exec.Answer{}, exec.ErrNobody
-		case errors.As(err, &refused) && refused.Refused == journal.Answered: // somebody was quicker
+		case errors.As(err, &refused) && refused.Refused == journal.Answered: // somebody else was quicker
 		case refused != nil && refused.Refused == journal.NotAsked:
 			tries++
 		default:
@@ -643,7 +643,7 @@ func (r *Run) Put(ctx context.Context, q *exec.Question, a exec.Answer) (exec.An
 	return a, nil
 }
 
-// Started reports whether Do came as far as starting calls.
+// Started reports whether Do has started calls.
 func (r *Run) Started() bool { return r.started }
 
 // Fail records that the run could not start.
@@ -653,7 +653,7 @@ func (r *Run) Fail(err error) {
 	}
 }
 
-// end records that the run ended, or waits, before anything of it ran.
+// end records that the run ended, or waits, before any of its calls was made.
 func (r *Run) end(res *exec.Result) {
 	if r.record == nil {
 		return
@@ -668,7 +668,7 @@ func (r *Run) end(res *exec.Result) {
 	r.record.Append(e)
 }
 
-// Close gives the record of the run back. The error says that it is not complete.
+// Close releases the record of the run. It returns an error if the record is not complete.
 func (r *Run) Close() error {
 	if r.record == nil {
 		return nil
@@ -680,9 +680,9 @@ func (r *Run) Close() error {
 	return err
 }
 
-// Preview returns what running the plan would do, in a dry run that calls no tool. It
-// learns from the store how long tools take and what they gave. Of a lazy plan it says which calls
-// are approved with the plan.
+// Preview returns what running the plan would do, from a dry run that calls no tool. How long tools
+// take, and what results they had, comes from the store. For a lazy plan it marks the calls that
+// are approved together with the plan.
 func (p *Plan) Preview(ctx context.Context) (*Preview, error) {
 	if err := p.Err(); err != nil {
 		return nil, err
@@ -711,7 +711,7 @@ func (p *Plan) Preview(ctx context.Context) (*Preview, error) {
 	return &Preview{Plan: p, DryRun: d, Forecast: f}, nil
 }
 
-// AllBranches tries every combination of outcomes: see forecast.AllBranches.
+// AllBranches makes dry runs with every combination of outcomes: see forecast.AllBranches.
 func (p *Plan) AllBranches(ctx context.Context) (*forecast.Branches, error) {
 	trial, err := p.trial(ctx)
 	if err != nil {
@@ -725,8 +725,8 @@ func (p *Plan) AllBranches(ctx context.Context) (*forecast.Branches, error) {
 	return forecast.AllBranches(ctx, p.Program, trial, 0)
 }
 
-// dryRun waits until the engine may make another dry run, which ends with end: each may take much
-// memory, so there are as many at once as there are processors, and two at least.
+// dryRun waits until the engine may make another dry run; end marks its end. A dry run may take
+// much memory, so at most as many are made at once as there are processors, or two.
 func (e *Engine) dryRun(ctx context.Context) (end func(), err error) {
 	select {
 	case e.dryRuns <- struct{}{}:
@@ -764,7 +764,7 @@ func (p *Plan) trial(ctx context.Context) (*forecast.Options, error) {
 	return o, nil
 }
 
-// NotRun returns the result of a run of the plan of which nothing ran.
+// NotRun returns the result of a run of the plan of which nothing runs.
 func (p *Plan) NotRun(id string, status exec.Status, reason string) *exec.Result {
 	res := &exec.Result{
 		Run: id, Status: status, Reason: reason, Findings: p.AllFindings(), Calls: []exec.CallResult{},
@@ -777,7 +777,7 @@ func (p *Plan) NotRun(id string, status exec.Status, reason string) *exec.Result
 	return res
 }
 
-// initial returns what the initial whiteboard has of a kind, {} at least.
+// initial returns the value of a kind on the initial whiteboard; {} if there is none.
 func (p *Plan) initial(kind string) json.RawMessage {
 	if v := p.Program.Initial[kind]; v != nil {
 		return v

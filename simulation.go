@@ -20,23 +20,24 @@ import (
 	"github.com/plc-lang/plc/tool/standin"
 )
 
-// SimulateOptions say what is simulated. The zero value takes all from the record of runs.
+// SimulateOptions controls what is simulated. The zero value takes all assumptions from recorded
+// runs.
 type SimulateOptions struct {
 	Runs int // see simulate.Options
 	Seed uint64
 	// Assume is the name of a file with assumptions (docs/simulation.md); "" is none. Fails and
-	// Takes say the same for single tools, as TOOL=0.05 and TOOL=1s..3s, and win over the file,
-	// which wins over the record.
+	// Takes hold assumptions about single tools, as TOOL=0.05 and TOOL=1s..3s. They take precedence
+	// over the file, which takes precedence over recorded runs.
 	Assume       string
 	Fails, Takes []string
 	Progress     func(done, all int) // see simulate.Options
 }
 
-// Simulation is the result of simulating a plan, with all that was assumed.
+// Simulation is the result of simulating a plan, with everything that was assumed.
 type Simulation struct {
 	*simulate.Report
 	Assumed []AssumedTool `json:"assumed"` // about each tool that may be called, then about single calls
-	// FirstOutcome are the calls with several outcomes of which only the first is simulated.
+	// FirstOutcome lists the calls with several outcomes, of which only the first is simulated.
 	FirstOutcome []string `json:"firstOutcome"`
 }
 
@@ -47,13 +48,13 @@ type AssumedTool struct {
 	Call      string  `json:"call,omitempty"` // path of the call; "" for all others
 	Fails     float64 `json:"fails"`          // the share of attempts
 	FailsFrom Basis   `json:"failsFrom"`
-	Attempts  int     `json:"attempts"` // recorded ones, of which Failed have failed
+	Attempts  int     `json:"attempts"` // recorded attempts, of which Failed have failed
 	Failed    int     `json:"failed"`
 	// Least and Most are the shortest and the longest time, in seconds.
 	Least     float64 `json:"least"`
 	Most      float64 `json:"most"`
 	TakesFrom Basis   `json:"takesFrom"`
-	Durations int     `json:"durations"` // recorded ones
+	Durations int     `json:"durations"` // number of recorded durations
 }
 
 // Basis is the source of an assumption.
@@ -65,7 +66,7 @@ const (
 	BasisRecorded Basis = "recorded" // by earlier runs
 	BasisDeclared Basis = "declared" // by the definition of the tool, or by its activity
 	BasisStandIn  Basis = "stand-in" // a stand-in of a tool file answers
-	BasisComputed Basis = "computed" // it is part of plc, and really called
+	BasisComputed Basis = "computed" // the tool is part of plc, and really called
 	BasisNone     Basis = "none"     // nothing is known
 )
 
@@ -75,7 +76,7 @@ type AssumptionsError struct{ Findings diag.List }
 func (e *AssumptionsError) Error() string { return e.Findings.Err().Error() }
 
 // Simulator returns a Checker for plans to simulate. It calls no tool and no model and looks up no
-// secret. With a lock, it starts no server.
+// secret. It starts no server if there is a lock.
 func (e *Engine) Simulator(ctx context.Context, spec Spec) (*Checker, error) {
 	if spec.Schedule == Adaptive {
 		return nil, &SpecError{"schedule", "adaptive learns from real calls, and has nothing to learn from in a simulation; use parallel"}
@@ -86,7 +87,7 @@ func (e *Engine) Simulator(ctx context.Context, spec Spec) (*Checker, error) {
 	}
 	o := c.options
 	o.Run, o.Models = true, plantest.StandIn
-	unmade := map[string]*standin.Script{} // a tool that nothing implements yet can be simulated all the same
+	unmade := map[string]*standin.Script{} // tools that nothing implements can be simulated too
 	for t := range o.Catalogue.Listed() {
 		name := t.Definition.Name
 		if i, _ := o.Catalogue.Implementation(name); i.Driver == "" && !tool.IsReserved(name) {
@@ -97,10 +98,10 @@ func (e *Engine) Simulator(ctx context.Context, spec Spec) (*Checker, error) {
 	return c, nil
 }
 
-// Simulate simulates runs of a plan of a Simulator: see package simulate. It learns from the store
-// of the engine how often tools fail, and how long they take. The error is a *PlanError, a
-// *SpecError for Fails and Takes, or an *AssumptionsError; any other is that of a file, of the
-// store or of package simulate.
+// Simulate simulates runs of a plan of a Simulator: see package simulate. How often tools fail, and
+// how long they take, comes from the store of the engine. It returns a *PlanError, a *SpecError for
+// Fails and Takes, an *AssumptionsError, or an error of a file, of the store or of package
+// simulate.
 func (p *Plan) Simulate(ctx context.Context, o *SimulateOptions) (*Simulation, error) {
 	if err := p.Err(); err != nil {
 		return nil, err
@@ -139,7 +140,7 @@ type assuming struct {
 	plan    *Plan
 	tools   map[string]*assumedTool
 	calls   map[string]*simulate.Behaviour
-	single  []AssumedTool // about calls, in the order of the file
+	single  []AssumedTool // assumptions about calls, in the order of the file
 	answers map[string]exec.Answer
 }
 
@@ -150,13 +151,13 @@ type assumedTool struct {
 	ways bool // Failures are given
 }
 
-// at returns the call at a path; nil when there is none.
+// at returns the call at a path; nil if there is none.
 func (a *assuming) at(path string) *compile.Call {
 	c, _ := forecast.CallAt(a.plan.Program, path)
 	return c
 }
 
-// find finds the tools of the plan.
+// find finds the tools that the plan may call.
 func (a *assuming) find() {
 	undone := a.plan.mayBeUndone()
 	undo := func(u *tool.Undo) {
@@ -179,14 +180,14 @@ func (a *assuming) find() {
 		case plantest.Computes(target):
 			t.FailsFrom, t.TakesFrom = BasisComputed, BasisComputed
 		case t.TakesFrom == BasisNone && target.Tool.Definition.Takes > 0:
-			t.takes(simulate.Durations{Of: []time.Duration{target.Tool.Definition.Takes}}, BasisDeclared)
+			t.setDurations(simulate.Durations{Of: []time.Duration{target.Tool.Definition.Takes}}, BasisDeclared)
 		case t.TakesFrom == BasisNone && len(target.Takes) > 0:
-			t.takes(simulate.Durations{Of: target.Takes}, BasisDeclared)
+			t.setDurations(simulate.Durations{Of: target.Takes}, BasisDeclared)
 		}
 	}
 }
 
-// tool returns the tool of a name.
+// tool returns the tool with this name, which it adds if it is new.
 func (a *assuming) tool(name string) *assumedTool {
 	t := a.tools[name]
 	if t == nil {
@@ -196,8 +197,8 @@ func (a *assuming) tool(name string) *assumedTool {
 	return t
 }
 
-// takes sets how long a tool takes.
-func (t *assumedTool) takes(d simulate.Durations, from Basis) {
+// setDurations sets how long a tool takes.
+func (t *assumedTool) setDurations(d simulate.Durations, from Basis) {
 	t.Takes, t.TakesFrom = d, from
 	t.bound(d)
 }
@@ -210,7 +211,7 @@ func (t *assumedTool) bound(d simulate.Durations) {
 	}
 }
 
-// readRecord reads failure rates and durations from the record, for tools whose rate is unknown.
+// readRecord reads failure rates and durations from recorded runs, for tools whose rate is unknown.
 func (a *assuming) readRecord(ctx context.Context) error {
 	store, err := a.plan.checker.session.engine.store()
 	if err != nil || store == nil {
@@ -237,7 +238,7 @@ func (a *assuming) readRecord(ctx context.Context) error {
 			return err
 		}
 		if len(took) > 0 {
-			t.takes(simulate.Durations{Of: took}, BasisRecorded)
+			t.setDurations(simulate.Durations{Of: took}, BasisRecorded)
 			t.Durations = len(took)
 		}
 	}
@@ -260,7 +261,7 @@ func (a *assuming) override(o *SimulateOptions) error {
 	}
 	for i := range said.Tools {
 		if t := a.tools[said.Tools[i].Name]; t != nil {
-			t.given(&said.Tools[i])
+			t.apply(&said.Tools[i])
 		} else {
 			wrong(said.Tools[i].Loc, "%s", a.noTool(said.Tools[i].Name))
 		}
@@ -321,26 +322,26 @@ func (a *assuming) flags(o *SimulateOptions) error {
 			if err := list.read(x, text[i+1:]); err != nil {
 				return &SpecError{list.flag, fmt.Sprintf("%s: %v", text, err)}
 			}
-			t.given(x)
+			t.apply(x)
 		}
 	}
 	return nil
 }
 
-// given applies an assumption about a tool.
-func (t *assumedTool) given(x *file.Assumption) {
+// apply applies an assumption about the tool.
+func (t *assumedTool) apply(x *file.Assumption) {
 	apply(&t.Behaviour, x, t.ways)
 	t.ways = t.ways || x.Fail != nil
 	if x.Fails != nil {
 		t.FailsFrom = BasisGiven
 	}
 	if len(x.Takes) > 0 {
-		t.takes(t.Takes, BasisGiven)
+		t.setDurations(t.Takes, BasisGiven)
 	}
 }
 
-// apply changes a behaviour as an assumption says. A share that is given replaces the failures, but
-// not those that are given as well.
+// apply changes a behaviour as an assumption says. A share of failures that is given replaces the
+// kinds of failures, unless these are given as well.
 func apply(b *simulate.Behaviour, x *file.Assumption, given bool) {
 	if x.Fails != nil {
 		b.Fails, b.Only = *x.Fails, true
@@ -362,7 +363,7 @@ func apply(b *simulate.Behaviour, x *file.Assumption, given bool) {
 // estimated applies _estimatedTime to calls whose tools have no given or recorded durations.
 func (a *assuming) estimated() {
 	instant := map[*assumedTool]bool{} // tools that other calls have without an estimate
-	// unsaid returns the tool of a call, if nobody has said how long it takes
+	// unsaid returns the tool of a call if no duration was given or recorded
 	unsaid := func(c *compile.Call) *assumedTool {
 		t := a.tools[c.Target.Tool.Definition.Name]
 		if t == nil || t.TakesFrom != BasisNone && t.TakesFrom != BasisDeclared {
@@ -430,13 +431,13 @@ func (a *assuming) call(x *file.Assumption) bool {
 		own.FailsFrom = BasisGiven
 	}
 	if len(x.Takes) > 0 {
-		own.takes(b.Takes, BasisGiven)
+		own.setDurations(b.Takes, BasisGiven)
 	}
 	a.single = append(a.single, own.AssumedTool)
 	return true
 }
 
-// undoTool returns the name of the tool that undoes a call; "" when there is none.
+// undoTool returns the name of the tool that undoes a call; "" if there is none.
 func undoTool(c *compile.Call) string {
 	if own := c.OwnUndo(); own != nil {
 		return own.Tool
@@ -472,7 +473,7 @@ func (a *assuming) oneOutcome() []string {
 	all := []string{}
 	for path := range forecast.Paths(a.plan.Program, func(c *compile.Call) bool {
 		n := len(c.Alternatives)
-		if c.Tool != nil && len(c.Tool.Definition.Outcomes) == 0 && c.ErrorPath == nil { // the last one is for failures
+		if c.Tool != nil && len(c.Tool.Definition.Outcomes) == 0 && c.ErrorPath == nil { // the last alternative is for failures
 			n--
 		}
 		return n > 1 && (c.Rare == nil || c.Choose == nil)

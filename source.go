@@ -23,26 +23,26 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// A Source is a text that a run is given: a file, or the text itself. The zero Source is
-// none.
+// A Source is a text that a run is given: the content of a file, or a text itself. The zero Source
+// is none.
 type Source struct {
-	Name     string `json:"name,omitempty"`     // of the file; of a text, what findings call it
-	Shown    string `json:"shown,omitempty"`    // what findings call the file; "" is Name
-	Text     string `json:"text,omitempty"`     // "" is the content of the file
+	Name     string `json:"name,omitempty"`     // of the file or, for a text, the name that findings have for it
+	Shown    string `json:"shown,omitempty"`    // the name that findings have for the file; "" is Name
+	Text     string `json:"text,omitempty"`     // "" stands for the content of the file
 	Notation string `json:"notation,omitempty"` // of a plan or a tool file: one of Notations; "" is plc's own
-	// Key is, of an input that was written as key=value with a value that is JSON, the key. The
-	// value is a string where that is wanted: see ParseInput.
+	// Key is set for an input that was written as key=value with a value that is JSON: it is the
+	// key. The value becomes a string if one is needed: see ParseInput.
 	Key string `json:"key,omitempty"`
 }
 
-// File returns the content of a file, which is read when it is needed.
+// File returns a Source for a file, which is read when it is needed.
 func File(name string) Source { return Source{Name: name} }
 
-// Text returns a text. Findings call it <text>.
+// Text returns a Source for a text. Findings call it <text>.
 func Text(text string) Source { return Source{Name: textName, Text: text} }
 
-// beside returns the name of a file that the source names: it is relative to the folder of the
-// source, or, for a text and for standard input, to the current one.
+// beside returns the name of a file that the source names. It is relative to the folder of the
+// source or, if the source is a text or standard input, to the current folder.
 func (s Source) beside(name string) string {
 	if s.inline() || s.Name == stdin || filepath.IsAbs(name) {
 		return name
@@ -53,8 +53,8 @@ func (s Source) beside(name string) string {
 // textName is the name of a text that is in no file.
 const textName = "<text>"
 
-// Named returns a text with a name by which people know it. Findings and the record call it <name>,
-// which names no file.
+// Named returns a text with a name that people know it by. Findings and the record call it <name>,
+// which is not the name of a file.
 func (s Source) Named(name string) Source {
 	s.Name = "<" + name + ">"
 	return s
@@ -63,8 +63,8 @@ func (s Source) Named(name string) Source {
 // isText reports whether a name is that of a text that is in no file.
 func isText(name string) bool { return strings.HasPrefix(name, "<") && strings.HasSuffix(name, ">") }
 
-// JSON returns the JSON of a value, as encoding/json writes it. It panics when the value
-// can't be encoded.
+// JSON returns a Source with the JSON of a value, as encoding/json writes it. It panics if the
+// value can't be encoded.
 func JSON(v any) Source { return Source{Name: "<value>", Text: string(encoded(v))} }
 
 // From returns the source in another notation: one of Notations.
@@ -76,7 +76,7 @@ func (s Source) From(notation string) Source {
 // isZero reports whether there is no source.
 func (s Source) isZero() bool { return s.Name == "" && s.Text == "" }
 
-// inline reports whether the source has its text, which may be empty.
+// inline reports whether the source is a text, which may be empty, and not a file.
 func (s Source) inline() bool { return s.Text != "" || isText(s.Name) }
 
 // shown returns the name of the source in findings.
@@ -92,12 +92,12 @@ func (s Source) shown() string {
 	return s.Name
 }
 
-// stdin is the name of standard input, where a file can be named.
+// stdin stands for standard input in place of the name of a file.
 const stdin = "-"
 
-// ParseInput reads an input as people write it: a JSON object, key=value, whose value is
-// JSON or else a string, or the name of a file. A value that is JSON, such as 1, counts as a string
-// if the plan has fewer errors with that.
+// ParseInput reads an input as people write it: a JSON object, the name of a file, or key=value.
+// The value is JSON, or otherwise a string. A value that is JSON, such as 1, counts as a string if
+// the plan has fewer errors with that.
 func ParseInput(in string) (Source, error) {
 	key, value, ok := strings.Cut(in, "=")
 	switch {
@@ -119,7 +119,7 @@ func ParseInput(in string) (Source, error) {
 	return src, nil
 }
 
-// memberHead returns how an object of one member begins.
+// memberHead returns the beginning of the text of an object with one member.
 func memberHead(key string) string { return "{" + string(jsonscan.Encode(key)) + ":" }
 
 // Value returns the value of a source with a Key as it was written.
@@ -127,12 +127,12 @@ func (s Source) Value() string {
 	return strings.TrimSuffix(strings.TrimPrefix(s.Text, memberHead(s.Key)), "}")
 }
 
-// maxKeys is the number of inputs, from the first on, that are tried as strings: each compiles the
-// plan once more.
+// maxKeys is the number of inputs that are tried as strings, since the plan is compiled again for
+// each.
 const maxKeys = 20
 
 // asStrings compiles a plan that has errors again, with inputs that have a Key as strings. It keeps
-// each that makes the errors fewer.
+// a string if there are fewer errors with it.
 func (c *Checker) asStrings(doc *lang.Document, o *compile.Options, prog *compile.Program, found diag.List) (*compile.Program, diag.List) {
 	for i, in := range c.spec.Values.Input {
 		given := o.Values["input"]
@@ -165,8 +165,8 @@ func memberOf(object json.RawMessage, name string) json.RawMessage {
 	return members[name]
 }
 
-// readPlan reads a plan. One that is too large is cut one byte after the most that a plan
-// may have: the reader of plans reports it.
+// readPlan reads a plan. If the plan is too large, it is cut one byte after the largest size, and
+// the reader of plans reports that.
 func (s *session) readPlan(src Source) (*diag.File, error) {
 	if src.isZero() {
 		return nil, &SpecError{"plan", "is missing: give a file or a text"}
@@ -186,8 +186,8 @@ func (s *session) readPlan(src Source) (*diag.File, error) {
 	return diag.NewFile(src.shown(), text), nil
 }
 
-// read reads what a run is given besides its plan, and keeps it for the record; a run that
-// is resumed takes it from there.
+// read reads something that a run is given besides its plan, and keeps it for the record. In a run
+// that is resumed it comes from the record.
 func (s *session) read(role journal.Role, src Source) ([]byte, error) {
 	if src.inline() {
 		return []byte(src.Text), nil
@@ -203,7 +203,7 @@ func (s *session) read(role journal.Role, src Source) ([]byte, error) {
 	return text, nil
 }
 
-// readSource reads a source that no record keeps.
+// readSource reads a source that is not kept for a record.
 func (e *Engine) readSource(src Source) ([]byte, error) {
 	if src.inline() {
 		return []byte(src.Text), nil
@@ -215,7 +215,7 @@ func (e *Engine) readSource(src Source) ([]byte, error) {
 	return text, err
 }
 
-// readJSON reads a JSON value that no record keeps.
+// readJSON reads a JSON value that is not kept for a record.
 func (e *Engine) readJSON(src Source) (json.RawMessage, error) {
 	text, err := e.readSource(src)
 	if err != nil {
@@ -230,7 +230,7 @@ func jsonOf(src Source, text []byte) (compile.Given, error) {
 	return ReadJSON(diag.NewFile(src.shown(), bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
 }
 
-// readFile reads at most so many bytes of a file.
+// readFile reads at most this many bytes of a file.
 func (e *Engine) readFile(name string, most int64) ([]byte, error) {
 	f, err := e.open(name)
 	if err != nil {
@@ -273,8 +273,8 @@ func (e *FileError) Error() string {
 // Unwrap returns the cause.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// ReadError returns an error of the operating system about a file as a *FileError. Other errors
-// stay as they are.
+// ReadError returns an error of the operating system about a file as a *FileError. It returns other
+// errors unchanged.
 func ReadError(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -328,8 +328,7 @@ func (s *session) json(role journal.Role, src Source) (compile.Given, error) {
 	return jsonOf(src, text)
 }
 
-// A ValueError says that a value that a plan is given is not JSON, or not of the kind that is
-// wanted.
+// A ValueError says that a value for a plan is not JSON, or not JSON of the right type.
 type ValueError struct{ Message string }
 
 func (e *ValueError) Error() string { return e.Message }
@@ -348,7 +347,7 @@ func ReadJSON(f *diag.File) (compile.Given, error) {
 	return compile.Given{JSON: jsonscan.Compact(nil, f.Text), Loc: diag.Loc{File: f}}, nil
 }
 
-// mergeInput merges one input deeply over another.
+// mergeInput merges input b over input a, deeply.
 func mergeInput(a, b compile.Given) (compile.Given, error) {
 	for _, g := range []compile.Given{a, b} {
 		if g.JSON[0] != '{' {
@@ -366,7 +365,7 @@ func mergeInput(a, b compile.Given) (compile.Given, error) {
 	return compile.Given{JSON: merged, Loc: loc}, nil
 }
 
-// setInto sets the values of a fork in those that are given.
+// setInto puts the values that a fork sets into the given values.
 func setInto(given map[string]compile.Given, sets map[string]json.RawMessage) error {
 	for _, name := range slices.Sorted(maps.Keys(sets)) {
 		path := SetPath(name)

@@ -18,21 +18,21 @@ import (
 	"github.com/plc-lang/plc/tool/file"
 )
 
-// A Spec describes a run: the plan, what it is given, and how it runs. The zero value of
-// each field except Plan is the default. A store keeps the Spec of every run as JSON,
-// with the text of the files that it names, so that the run can be resumed without them.
+// A Spec describes a run: the plan, what it is given, and how it runs. The zero value of each field
+// except Plan is the default. A store keeps the Spec of every run as JSON, with the texts of the
+// files that it names, so that the run can be resumed without the files.
 type Spec struct {
 	Plan      Source  `json:"plan"`
 	Toolset   Toolset `json:"toolset,omitzero"`
 	Values    Values  `json:"values,omitzero"`
 	Instances Source  `json:"instances,omitzero"` // a JSON object per line: the plan runs once for each
 
-	// Documents are the texts of documents that the plan delegates to, by name. They come before
-	// those of the folder of the plan.
+	// Documents holds the texts of documents that the plan delegates to, by name. They take
+	// precedence over those in the folder of the plan.
 	Documents map[string]string `json:"-"`
 
-	// DelegateHosts are the hosts from which documents of delegates may be fetched:
-	// api.example or *.example. Nil means those that the tool files' policies list.
+	// DelegateHosts lists the hosts from which documents may be fetched that the plan delegates to:
+	// api.example or *.example. Nil means the hosts that the tool files' policies list.
 	DelegateHosts []string `json:"delegateHosts,omitzero"`
 
 	Effects Effects `json:"effects,omitempty"`
@@ -40,11 +40,11 @@ type Spec struct {
 	Lazy    bool    `json:"lazy,omitempty"` // ask before anything runs, whatever the plan says
 	Strict  bool    `json:"-"`              // warnings count as errors
 
-	// Ignore are the codes of findings that are dropped, as in PLC309; errors never are.
+	// Ignore lists the codes of findings that are dropped, as in PLC309. Errors are never dropped.
 	Ignore []string `json:"-"`
 	// Severity gives findings of a code another severity, as in PLC309=error. Errors stay errors.
 	Severity []string `json:"-"`
-	Verbose  bool     `json:"-"` // also findings that need no attention
+	Verbose  bool     `json:"-"` // include findings that need no attention
 
 	Schedule    Schedule    `json:"schedule,omitempty"`
 	Limits      Limits      `json:"limits,omitzero"`
@@ -55,7 +55,7 @@ type Spec struct {
 	Revisions   Revisions   `json:"revisions,omitzero"`
 	ModelTapes  ModelTapes  `json:"modelTapes,omitzero"`
 	NoCache     bool        `json:"noCache,omitempty"` // remember no results, whatever the tool files say
-	Seed        uint64      `json:"seed,omitempty"`    // of what is random; 0 draws one
+	Seed        uint64      `json:"seed,omitempty"`    // of everything random; 0 draws one
 	// Labels are kept in the record of the run, where lists of runs can be filtered by them.
 	// Names for which ReservedLabel returns true are refused.
 	Labels map[string]string `json:"-"`
@@ -74,7 +74,7 @@ type Values struct {
 	StateSchema Source   `json:"stateSchema,omitzero"`
 }
 
-// Limits bound what a plan may cost and a run may use. 0 is no bound, unless said
+// Limits bounds what a plan may cost and what a run may use. 0 is no bound, unless a field says
 // otherwise.
 type Limits struct {
 	// Steps limits the number of calls that may start. For a plan in the notation "llm" 0 is 1000,
@@ -88,31 +88,30 @@ type Limits struct {
 	State    int64         `json:"state,omitempty"`    // bytes that calls may write to the whiteboards; 0 is exec.DefaultMaxBytes
 }
 
-// Approvals say which calls a person is asked about, and how long the run waits.
+// Approvals says which calls a person must approve, and how long the run waits.
 type Approvals struct {
 	Calls     ApproveCalls  `json:"calls,omitempty"`
 	Timeout   time.Duration `json:"timeout,omitempty"`   // 0 waits forever
 	OnTimeout OnTimeout     `json:"onTimeout,omitempty"` // what happens to a call that nobody answered in time
 }
 
-// Revisions say when the plan of a run may be replaced by another.
+// Revisions says when the plan of a run may be replaced by another.
 type Revisions struct {
 	Max int     `json:"max,omitempty"` // 0 is exec.DefaultMaxRevisions
 	At  float64 `json:"at,omitempty"`  // pause for another plan when this share of the settled calls failed; 0 is never
 }
 
-// ModelTapes are files of recorded answers of models.
+// ModelTapes names files of recorded answers of models.
 type ModelTapes struct {
-	Record string `json:"record,omitempty"` // answers are added to it, and those it has are used
+	Record string `json:"record,omitempty"` // answers are added to it, and answers that it has are used
 	Replay string `json:"replay,omitempty"` // answers come from it, and no model is asked
 }
 
-// The values of the fields of a Spec that have a few to choose from. The first of each
-// kind is what "" means, except that "" of ApproveCalls is what the tool files' policies
-// say.
+// The values of those fields of a Spec that are one of a few. "" means the first value of its type,
+// except that "" of ApproveCalls means what the tool files' policies say.
 const (
-	DeclaredEffects Effects = "declared" // calls of tools that declare to change the world are kept in order
-	StrictEffects   Effects = "strict"   // and those of tools that declare nothing
+	DeclaredEffects Effects = "declared" // calls of tools that are declared to change the world are kept in order
+	StrictEffects   Effects = "strict"   // and calls of tools that declare nothing
 	NoEffects       Effects = "none"
 
 	StrictRefs  Refs = "strict"  // a call whose reference finds nothing fails
@@ -120,14 +119,14 @@ const (
 
 	Parallel   Schedule = "parallel"
 	Sequential Schedule = "sequential"
-	Adaptive   Schedule = "adaptive" // parallel, as many calls at once as turns out to be good
+	Adaptive   Schedule = "adaptive" // parallel, with as many calls at once as turn out to be efficient
 
 	Abort    OnFailure = "abort"    // nothing new starts, and the run fails
 	Skip     OnFailure = "skip"     // the call and those that need it are skipped
 	Continue OnFailure = "continue" // those that need it are skipped, and the run fails at its end
 	Ask      OnFailure = "ask"      // a person decides
 	Replan   OnFailure = "replan"   // the run pauses for another plan
-	Undo     OnFailure = "undo"     // as Abort, and then what the run did is undone
+	Undo     OnFailure = "undo"     // as Abort, and then the run is undone
 
 	AskUncertain   OnUncertain = "ask"   // Config.Approver decides; without one, the call fails
 	RetryUncertain OnUncertain = "retry" // the call is made again
@@ -146,21 +145,21 @@ const (
 // Effects says which calls are kept in plan order because of their effects.
 type Effects string
 
-// Refs says what a reference that finds nothing does.
+// Refs says what happens if a reference finds nothing.
 type Refs string
 
 // Schedule says in which order calls start.
 type Schedule string
 
-// OnFailure says what a failure does that the plan does not handle.
+// OnFailure says what happens if a call fails and the plan does not handle the failure.
 type OnFailure string
 
-// OnUncertain says what happens to a call whose answer was lost and that may have done
-// its work, if its tool may not be called twice: AskUncertain, RetryUncertain, FailUncertain,
-// SkipUncertain or WaitUncertain.
+// OnUncertain says what happens to a call whose answer was lost and that may have done its work, if
+// its tool must not be called twice: AskUncertain, RetryUncertain, FailUncertain, SkipUncertain or
+// WaitUncertain.
 type OnUncertain string
 
-// ApproveCalls says which calls a person is asked about, besides those that the plan marks.
+// ApproveCalls says which calls a person must approve, besides those that the plan marks.
 type ApproveCalls string
 
 // OnTimeout says what happens to a call that nobody answered in time.
@@ -179,7 +178,7 @@ func (e *SpecError) Error() string {
 	return e.Setting + " " + e.Message
 }
 
-// choice returns what a value stands for; "" stands for the first of the values of names.
+// choice returns the value for a setting; "" is one of the keys of values.
 func choice[S ~string, T any](setting string, value S, values map[S]T) (T, error) {
 	v, ok := values[value]
 	if !ok {
@@ -195,7 +194,7 @@ func choice[S ~string, T any](setting string, value S, values map[S]T) (T, error
 	return v, nil
 }
 
-// effects and refs are the settings of the compiler.
+// meaning sets the options of the compiler that change what a plan means: effects and refs.
 func (s *Spec) meaning(o *compile.Options) (err error) {
 	if o.Effects, err = choice("effects", s.Effects, map[Effects]compile.Effects{
 		"": compile.DeclaredEffects, DeclaredEffects: compile.DeclaredEffects, StrictEffects: compile.StrictEffects, NoEffects: compile.NoEffects,
@@ -208,7 +207,7 @@ func (s *Spec) meaning(o *compile.Options) (err error) {
 	return err
 }
 
-// steps returns the limit of calls that may start; 0 is none.
+// steps returns the maximum number of calls that may start; 0 is no limit.
 func (s *Spec) steps() int {
 	if s.Limits.Steps == 0 && s.Plan.Notation == answerNotation {
 		return DefaultModelSteps
@@ -219,8 +218,8 @@ func (s *Spec) steps() int {
 // DefaultModelSteps is the default limit on the calls of a plan that a model wrote (execution §7).
 const DefaultModelSteps = 1000
 
-// Options returns the executor's options of a run under a policy, which says which calls a
-// person is asked about when the Spec does not.
+// Options returns the executor's options for a run under a policy, which says which calls a person
+// must approve if the Spec does not.
 func (s *Spec) Options(policy file.Policy) (*exec.Options, error) {
 	if s.Approvals.Calls == "" {
 		s.Approvals.Calls = ApproveCalls(policy.Approve)
@@ -267,10 +266,10 @@ func (s *Spec) options() (*exec.Options, error) {
 	return o, nil
 }
 
-// bound returns the settings that change what a plan means or does, for its manifest. The
-// others only change how fast it goes.
+// bound returns the settings that change what a plan means or does, for its manifest. Other
+// settings only change how fast it runs.
 //
-// A seed that was drawn for the record of a run is no setting.
+// A seed that was drawn for the record of a run does not count as a setting.
 func (c *Checker) bound(o exec.Options) json.RawMessage {
 	s, seed := &c.spec, c.spec.Seed
 	if c.drawn {
@@ -282,7 +281,7 @@ func (c *Checker) bound(o exec.Options) json.RawMessage {
 		"max-steps": o.MaxSteps, "max-tokens": s.Limits.Tokens, "max-cost": s.Limits.Cost, "max-time": s.Limits.Time.String(), "max-state": cmp.Or(s.Limits.State, exec.DefaultMaxBytes),
 		"timeout": s.Limits.Timeout.String(), "fail-fast": s.FailFast, "seed": fmt.Sprint(seed),
 	}
-	if s.ModelTapes.Replay != "" { // otherwise the tool files say who answers
+	if s.ModelTapes.Replay != "" { // otherwise the tool files determine who answers
 		settings["model-replay"] = s.ModelTapes.Replay
 	}
 	return encoded(settings)
@@ -307,13 +306,13 @@ func encoded(v any) json.RawMessage {
 // settings is the form in which a store keeps a Spec.
 type settings struct {
 	Version int    `json:"version"`
-	Folder  string `json:"folder"` // in which the run was begun
+	Folder  string `json:"folder"` // the folder in which the run was begun
 	Spec    Spec   `json:"spec"`
-	Pins    pins   `json:"pins,omitempty"`   // where the policy pins programs
+	Pins    pins   `json:"pins,omitempty"`   // if the policy pins programs
 	Seeded  bool   `json:"seeded,omitempty"` // the caller chose the seed
 }
 
-// Settings returns what the record of a run keeps of the Spec, and the current folder; see
+// Settings returns what the record of a run keeps of the Spec, with the current folder; see
 // journal.Given.
 func (s *Spec) Settings() (json.RawMessage, error) { return s.settings(nil, false) }
 
@@ -323,12 +322,12 @@ func (s *Spec) settings(pinned pins, seeded bool) (json.RawMessage, error) {
 		return nil, fmt.Errorf("can't find out the current folder: %w", err)
 	}
 	kept := settings{settingsVersion, folder, *s, pinned, seeded}
-	kept.Spec.Plan.Text = "" // the record has it as a text
+	kept.Spec.Plan.Text = "" // the record keeps it as a text
 	kept.Spec.dropDefaults()
 	return encoded(kept), nil
 }
 
-// terms returns the settings without what runs: the plan with its values and instances.
+// terms returns the settings without the plan, its values and its instances.
 func (s *Spec) terms() json.RawMessage {
 	t := *s
 	t.Plan, t.Values, t.Instances, t.Seed = Source{}, Values{}, Source{}, 0
@@ -336,7 +335,7 @@ func (s *Spec) terms() json.RawMessage {
 	return encoded(t)
 }
 
-// dropDefaults leaves out what is the default.
+// dropDefaults removes settings that are the default.
 func (s *Spec) dropDefaults() {
 	drop(&s.Plan.Notation, "plan")
 	drop(&s.Effects, DeclaredEffects)
@@ -358,11 +357,11 @@ func drop[S ~string](at *S, value S) {
 	}
 }
 
-// settingsVersion is the version of the form of settings. Version 0 is that of the command's
-// flags, by name.
+// settingsVersion is the version of the JSON of settings. Version 0 holds the flags of the command,
+// by name.
 const settingsVersion = 1
 
-// readSettings reads what a store kept.
+// readSettings reads the settings that a store kept.
 func readSettings(text json.RawMessage) (*settings, error) {
 	s := &settings{}
 	if err := json.Unmarshal(text, s); err != nil || s.Version == 0 {
@@ -378,8 +377,8 @@ func readSettings(text json.RawMessage) (*settings, error) {
 	return s, nil
 }
 
-// settingsOfFlags reads the settings of a run that was begun by a version that kept the
-// flags of the command: lists as JSON, all others as they were written.
+// settingsOfFlags returns the settings of a run that was begun by a version that recorded the flags
+// of the command: lists as JSON, all others as they were written.
 func settingsOfFlags(flags map[string]string) (*settings, error) {
 	s := &settings{Folder: flags["folder"]}
 	return s, readFlags(&s.Spec, flags, func(name string) (func(*Spec, string) error, bool) {
@@ -388,7 +387,7 @@ func settingsOfFlags(flags map[string]string) (*settings, error) {
 	})
 }
 
-// readFlags sets what flags said that a run or a loop was begun with.
+// readFlags applies the recorded flags of a run or a loop.
 func readFlags[T any](into *T, flags map[string]string, find func(name string) (set func(*T, string) error, ok bool)) error {
 	for _, name := range slices.Sorted(maps.Keys(flags)) {
 		set, ok := find(name)

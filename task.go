@@ -18,33 +18,33 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// A Task describes what a loop solves: a model plans, the plans run, and the model sees what came
-// of them, until there is an output. The zero value of each field except Goal is the default. A
+// A Task describes what a loop solves: a model plans, the plans run, and the model sees their
+// results, until there is an output. The zero value of each field except Goal is the default. A
 // store keeps the Task of every loop as JSON.
 type Task struct {
 	Goal    string `json:"goal,omitempty"`
-	Context Source `json:"context,omitzero"` // messages, or a request {schema, context}, in which the goal may be
+	Context Source `json:"context,omitzero"` // messages, or a request {schema, context}, which may contain the goal
 	Schema  Source `json:"schema,omitzero"`  // JSON Schema of the output
-	// Spec has the tools, the values, and how the plans run. Its Limits bound the whole loop,
-	// its Revisions.Max is how often a failure may replace the plan. Plan, Instances and OnFailure
-	// are not used.
+	// Spec has the tools, the values, and how the plans run. Its Limits apply to the whole loop,
+	// and Revisions.Max limits how often a failure may replace the plan. Plan, Instances and
+	// OnFailure are not used.
 	Spec Spec `json:"spec,omitzero"`
 
-	Model        string `json:"model,omitempty"` // that plans, by its name in the tool files; "" is the one that is called default
-	Style        string `json:"style,omitempty"` // whose loop: one of Styles; "" is plc's own
+	Model        string `json:"model,omitempty"` // the name, in the tool files, of the model that plans; "" is the one that is called default
+	Style        string `json:"style,omitempty"` // one of Styles; "" is plc's own
 	StyleOptions Source `json:"styleOptions,omitzero"`
 
 	OnFailure  string `json:"onFailure,omitempty"`  // one of loop.Strategies; "" is replan_remaining
-	Reflect    string `json:"reflect,omitempty"`    // when the model looks at what came of its plan: never, end or batch; "" is never
-	MaxTurns   int    `json:"maxTurns,omitempty"`   // plans that are run; 0 is loop.DefaultMaxTurns
-	MaxRepairs int    `json:"maxRepairs,omitempty"` // times in a row that a faulty plan goes back; 0 is loop.DefaultMaxRepairs, less is none
-	ApplyFixes bool   `json:"applyFixes,omitempty"` // mend a faulty plan by the fixes of its findings, where that makes it sound
-	Whole      bool   `json:"whole,omitempty"`      // start nothing before a plan is whole
+	Reflect    string `json:"reflect,omitempty"`    // when the model reviews the results of its plan: never, end or batch; "" is never
+	MaxTurns   int    `json:"maxTurns,omitempty"`   // most plans that are run; 0 is loop.DefaultMaxTurns
+	MaxRepairs int    `json:"maxRepairs,omitempty"` // most times in a row that a faulty plan is sent back; 0 is loop.DefaultMaxRepairs, below 0 is none
+	ApplyFixes bool   `json:"applyFixes,omitempty"` // apply the fixes of its findings to a faulty plan, if that leaves no errors
+	Whole      bool   `json:"whole,omitempty"`      // start no call before a plan is complete
 	Ledgers    bool   `json:"ledgers,omitempty"`    // keep a task ledger and a progress ledger
 }
 
-// Solve solves a task: it prepares the loop, runs it until there is an output or it has to wait,
-// and closes it.
+// Solve prepares the loop for a task, runs it until there is an output or it has to wait, and
+// closes it.
 func (e *Engine) Solve(ctx context.Context, t Task) (*loop.Result, error) {
 	l, err := e.PrepareLoop(ctx, t)
 	if err != nil {
@@ -57,33 +57,33 @@ func (e *Engine) Solve(ctx context.Context, t Task) (*loop.Result, error) {
 	return res, errors.Join(err, l.Close())
 }
 
-// A Loop is a task that was prepared. It holds its record from Begin to Close.
+// A Loop is a prepared task. It holds its record from Begin to Close.
 type Loop struct {
-	// Options may be changed between Begin and Do: who is told of events, and who answers about
-	// calls.
+	// Options may be changed between Begin and Do, for example to receive events or to answer
+	// questions about calls.
 	Options *loop.Options
-	// AskPlan asks a person about a plan, which has been shown to OnPlan. It returns nil to run the
-	// plan, another plan to run instead, or an error: loop.ErrRejected ends the loop, and any other
-	// goes back to the model. A nil plan can't be changed. Findings are the faults of a plan that
-	// the person has changed; it can't be run as it is. A nil AskPlan is nobody: the plan waits
-	// in a file of Config.PlanFolder.
+	// AskPlan asks a person about a plan, which has been passed to OnPlan. It returns nil to run
+	// the plan, another plan to run instead, or an error: loop.ErrRejected ends the loop, and any
+	// other error is sent to the model. If plan is nil, it can't be changed. findings holds the
+	// errors in a plan that the person has changed and that can't run as it is. If AskPlan is nil,
+	// the plan waits in a file of Config.PlanFolder.
 	AskPlan func(ctx context.Context, plan json.RawMessage, findings diag.List) (edited json.RawMessage, err error)
-	// OnPlan is called with what a plan would do that has to be approved. Nil is not told.
+	// OnPlan, if not nil, is called with what a plan that must be approved would do.
 	OnPlan func(p *PlanPreview)
-	// OnCovered is called with a plan that needs no approval of its own, since it does no more with
-	// information, and to the world, than plans that were approved (docs/flow.md). Nil is not told.
+	// OnCovered, if not nil, is called with a plan that needs no approval of its own, since it does
+	// no more with information, and to the world, than plans that were approved (docs/flow.md).
 	OnCovered func(prog *compile.Program)
 	// Person names the person who is asked, for the files of approvals.
 	Person string
-	// Findings are, after Begin, those about the context, and those about the tools if these are
-	// errors.
+	// Findings holds, after Begin, the findings about the context, and those about the tools if
+	// they are errors.
 	Findings diag.List
 
 	engine  *Engine
 	checker *Checker
 	given   Task
 	style   *style
-	options json.RawMessage // of the style; nil is none
+	options json.RawMessage // of the style; nil if there are none
 	models  *Models
 	task    *loop.Task
 	run     func(ctx context.Context) (*loop.Result, error)
@@ -92,11 +92,11 @@ type Loop struct {
 
 	approved approvedReach
 	guarding sync.Mutex
-	guarded  *flow.Guard  // of the first run; nil if there was none
-	memory   func() error // closes the memory of the style; nil is none
+	guarded  *flow.Guard  // guard of the first run; nil if there was none
+	memory   func() error // closes the memory of the style; nil if there is none
 }
 
-// PrepareLoop reads the tools of a task and what its plans are given.
+// PrepareLoop reads the tools of a task and the values for its plans.
 func (e *Engine) PrepareLoop(ctx context.Context, t Task) (*Loop, error) {
 	s, err := t.style()
 	if err != nil {
@@ -109,16 +109,16 @@ func (e *Engine) PrepareLoop(ctx context.Context, t Task) (*Loop, error) {
 	if l.checker, err = e.Checker(ctx, t.Spec, ToRun); err != nil {
 		return nil, err
 	}
-	l.checker.exec.OnFailure = exec.Continue // as the runs of turns are made
+	l.checker.exec.OnFailure = exec.Continue // the runs of turns use this strategy
 	l.task = &loop.Task{Goal: t.Goal, Catalogue: l.checker.options.Catalogue}
 	if l.Options, err = t.options(l.checker); err == nil && len(l.checker.Flow) > 0 {
 		l.Options.Exec.Guard = l.guard
-		l.Options.OnRun = func(prog *compile.Program, r *exec.Result) { l.checker.ran(prog, r.Calls) }
+		l.Options.OnRun = func(prog *compile.Program, r *exec.Result) { l.checker.noteWrites(prog, r.Calls) }
 	}
 	return l, err
 }
 
-// guard returns the guard of a run. All runs of the loop count as one.
+// guard returns the guard of a run. All runs of the loop share one.
 func (l *Loop) guard(p *compile.Program) exec.Guard {
 	reports, _ := l.checker.flows(p, nil)
 	g := flow.NewGuard(p, reports...)
@@ -135,7 +135,7 @@ func (l *Loop) guard(p *compile.Program) exec.Guard {
 	return g
 }
 
-// Checker returns what the plans are checked against.
+// Checker returns the Checker for the plans of the loop.
 func (l *Loop) Checker() *Checker { return l.checker }
 
 // Task returns the task that is solved.
@@ -144,11 +144,11 @@ func (l *Loop) Task() Task { return l.given }
 // ID returns the id of the loop, with which the ids of its runs begin.
 func (l *Loop) ID() string { return l.Options.ID }
 
-// Functions returns the functions that the style gives to its model.
+// Functions returns the functions that the style offers to its model.
 func (l *Loop) Functions() []model.Function { return l.style.functions(l.task.Catalogue) }
 
-// Begin reads the rest of the task, and makes the record of the loop or, when it is continued,
-// reads it. The error is that of Findings when these are errors.
+// Begin reads the rest of the task, and makes the record of the loop or, if the loop is continued,
+// reads it. It returns an error for Findings if they are errors.
 func (l *Loop) Begin(ctx context.Context) error {
 	t := &l.given
 	if err := l.readTask(); err != nil {
@@ -162,7 +162,7 @@ func (l *Loop) Begin(ctx context.Context) error {
 		return err
 	}
 	l.Options.Prices = l.models.Prices(t.Model)
-	if t.Goal == "" && l.task.Context == nil && !(l.style.name == "tea" && !t.Spec.Values.State.isZero()) { // whose state may hold a plan
+	if t.Goal == "" && l.task.Context == nil && !(l.style.name == "tea" && !t.Spec.Values.State.isZero()) { // its state may hold a plan
 		return ErrNoTask
 	}
 	if l.checker.Findings.HasErrors() {
@@ -180,15 +180,15 @@ func (l *Loop) Begin(ctx context.Context) error {
 	if err := l.open(ctx); err != nil {
 		return err
 	}
-	l.askLazily(ctx)
+	l.setAskPlan(ctx)
 	return nil
 }
 
-// ErrNoTask is the error of Begin when a task has neither a goal nor a context.
+// ErrNoTask is returned by Begin if a task has neither a goal nor a context.
 var ErrNoTask = errors.New("there is nothing to solve: give a goal or a context")
 
-// Do runs the loop until there is an output or it has to wait. The error says what else than plans
-// and tools ended it; the result, if there is one, says so too.
+// Do runs the loop until there is an output or it has to wait. It returns an error if something
+// other than its plans and tools ended the loop; the result, if there is one, says so too.
 func (l *Loop) Do(ctx context.Context) (*loop.Result, error) {
 	res, err := l.run(ctx)
 	if res != nil && l.record != nil {
@@ -248,14 +248,14 @@ func (t *Task) options(c *Checker) (*loop.Options, error) {
 	}
 	o.Compile.Delegates = c.Documents(".")
 	o.Compile.Seen = compile.SeenBoard
-	if t.styleName() != ownStyle { // its model may plan again when it has seen results
+	if t.styleName() != ownStyle { // its model may plan again after it has seen results
 		o.Compile.Seen = compile.SeenResults
 	}
 	return o, nil
 }
 
-// turn returns the Spec of the runs of turns: what the loop is given and may use up is not
-// theirs.
+// turn returns the Spec for the runs of turns, without the values and the limits that apply to the
+// whole loop.
 func (t *Task) turn() *Spec {
 	s := t.Spec
 	s.Values, s.Lazy, s.OnFailure, s.Revisions = Values{}, false, Continue, Revisions{}
@@ -276,7 +276,7 @@ func (l *Loop) texts() (tools []journal.Text) {
 // Recorded reports whether the loop has a record.
 func (l *Loop) Recorded() bool { return l.record != nil }
 
-// Close gives the record back, and closes what the style has opened.
+// Close releases the record, and closes what the style has opened.
 func (l *Loop) Close() error {
 	var err error
 	if l.memory != nil {

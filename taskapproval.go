@@ -27,12 +27,12 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// A whole plan of a loop (Spec.Lazy) for which nobody can be asked waits as a request for approval,
-// in a file of Config.PlanFolder: plc approve FILE answers, and the loop continues. What was
-// answered is in the record of the loop; the file stays, under another name, to tell who approved
-// what.
+// If a plan of a loop must be approved as a whole (Spec.Lazy) and nobody can be asked, it waits as
+// a request for approval in a file of Config.PlanFolder: after plc approve FILE, the loop
+// continues. The record of the loop has the answer. The file is kept under another name, to show
+// who approved what.
 
-// A PlanPreview is what a plan of a loop would do.
+// A PlanPreview shows what a plan of a loop would do.
 type PlanPreview struct {
 	Program  *compile.Program
 	DryRun   *forecast.DryRun
@@ -43,17 +43,17 @@ type PlanPreview struct {
 	More []string
 }
 
-// askLazily has the plans of a lazy loop put to a person.
-func (l *Loop) askLazily(ctx context.Context) {
+// setAskPlan makes a lazy loop ask a person about its plans.
+func (l *Loop) setAskPlan(ctx context.Context) {
 	if !l.Options.Lazy {
 		return
 	}
 	l.Options.PlanOf = l.planOf()
 	if l.reachCounts() {
-		l.Options.Exec.Middleware = append(slices.Clip(l.Options.Exec.Middleware), l.spends)
+		l.Options.Exec.Middleware = append(slices.Clip(l.Options.Exec.Middleware), l.spendReach)
 	}
 	l.Options.OnPlan = func(prog *compile.Program) error {
-		var plan json.RawMessage // of other styles, whose plans are shown in words, it can't be changed
+		var plan json.RawMessage // nil for other styles, whose plans are shown in words and can't be changed
 		if l.style.name == ownStyle {
 			plan = loop.SolutionOf(prog)
 		}
@@ -65,7 +65,7 @@ func (l *Loop) askLazily(ctx context.Context) {
 	}
 }
 
-// planOf returns what an approval holds for besides the plan: the style, whose options say what
+// planOf returns what an approval covers besides the plan: the style, whose options determine what
 // else is called, and how.
 func (l *Loop) planOf() map[string]json.RawMessage {
 	of := map[string]json.RawMessage{"style": encoded(l.style.name)}
@@ -75,8 +75,8 @@ func (l *Loop) planOf() map[string]json.RawMessage {
 	return of
 }
 
-// askPlan has a whole plan approved, which would run with the options o. The person who is asked
-// may change it: edited is then the new plan. A nil plan can't be changed.
+// askPlan asks a person to approve a whole plan, which would run with the options o. The person may
+// change the plan: edited is then the new one. A nil plan can't be changed.
 func (l *Loop) askPlan(ctx context.Context, prog *compile.Program, o *exec.Options, plan json.RawMessage) (edited json.RawMessage, err error) {
 	bound := l.planOf()
 	if len(l.checker.Flow) > 0 {
@@ -117,7 +117,7 @@ func (l *Loop) askPlan(ctx context.Context, prog *compile.Program, o *exec.Optio
 		f.Flows, _ = l.checker.flows(prog, nil)
 		l.OnPlan(&PlanPreview{prog, d, f, more})
 	}
-	if policy.ApprovalKeys != nil || l.AskPlan == nil { // an answer given here is not signed
+	if policy.ApprovalKeys != nil || l.AskPlan == nil { // an answer that is given here is not signed
 		return nil, l.plans.wait(ctx, name, m, policy.ApprovalKeys)
 	}
 	edited, err = l.AskPlan(ctx, plan, nil)
@@ -127,21 +127,21 @@ func (l *Loop) askPlan(ctx context.Context, prog *compile.Program, o *exec.Optio
 	return edited, err
 }
 
-// reachCounts reports whether a plan that goes no further than what was approved needs no approval
-// of its own: a policy says where information may go, and approvals need not be signed.
+// reachCounts reports whether a plan that does no more than what was approved needs no approval of
+// its own: a policy says where information may go, and approvals need not be signed.
 func (l *Loop) reachCounts() bool {
 	return l.checker.Policy.ApprovalKeys == nil &&
 		slices.ContainsFunc(l.checker.Flow, func(p *flow.Policy) bool { return p.Said().Labels })
 }
 
-// approvedReach holds what the plans of a loop were approved to do. A loop that is continued begins
-// with nothing.
+// approvedReach holds what plans of a loop were approved to do. It is empty again when a loop is
+// continued.
 type approvedReach struct {
 	mu    sync.Mutex
-	reach *flow.Reach // nil: no plan was approved yet
+	reach *flow.Reach // nil if no plan was approved yet
 }
 
-// beyond returns what of a plan was not approved, and whether any plan was.
+// beyond returns the parts of a plan that were not approved, and whether any plan was.
 func (a *approvedReach) beyond(plan *flow.Reach) (more []string, known bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -161,8 +161,8 @@ func (a *approvedReach) allow(plan *flow.Reach) {
 	a.reach.Allow(plan)
 }
 
-// spends wraps an activity so that what it has done, or may have done, was approved only once.
-func (l *Loop) spends(next tool.Activity) tool.Activity {
+// spendReach wraps an activity so that approval for what it has done, or may have done, is used up.
+func (l *Loop) spendReach(next tool.Activity) tool.Activity {
 	return tool.ActivityFunc(func(ctx context.Context, req *tool.Request) (tool.Result, error) {
 		res, err := next.Call(ctx, req)
 		var failed *tool.Error
@@ -177,9 +177,9 @@ func (l *Loop) spends(next tool.Activity) tool.Activity {
 	})
 }
 
-// askUntil has a plan approved as askPlan does. A plan that the person wants instead is read, shown
-// and asked about in turn, until one is approved: changed is that one, or nil if it is the plan of
-// w.
+// askUntil asks a person to approve a plan as askPlan does. If the person wants another plan
+// instead, that is read, shown and asked about in turn, until one is approved. changed is the
+// approved plan, or nil if it is the plan of w.
 func (l *Loop) askUntil(ctx context.Context, w *waitingPlan, read func(edited json.RawMessage) (*compile.Program, diag.List)) (changed json.RawMessage, err error) {
 	for {
 		var edited json.RawMessage
@@ -198,9 +198,9 @@ func (l *Loop) askUntil(ctx context.Context, w *waitingPlan, read func(edited js
 
 // waitingPlan is a plan about which a person is asked.
 type waitingPlan struct {
-	prog     *compile.Program // nil when it is faulty
+	prog     *compile.Program // nil if it is faulty
 	options  *exec.Options    // how its calls would be made
-	plan     json.RawMessage  // as it can be changed; nil when it can't
+	plan     json.RawMessage  // the plan in a form that can be changed; nil if there is none
 	findings diag.List        // what is wrong with it
 }
 
@@ -215,11 +215,11 @@ func (l *Loop) askAgain(ctx context.Context, plan json.RawMessage, findings diag
 	return edited, err
 }
 
-// WaitingPlan returns the file of the plan that waits to be approved; "" is none.
+// WaitingPlan returns the file of the plan that waits to be approved; "" if none does.
 func (l *Loop) WaitingPlan() string { return l.plans.waits }
 
-// LoopOfApproval returns the id of the loop whose plan waits in a file with this approval; "" is
-// none.
+// LoopOfApproval returns the id of the loop whose plan waits in a file with this approval; "" if
+// there is none.
 func LoopOfApproval(name string, f *approval.File) string {
 	id, ok := strings.CutPrefix(f.Plan, planOfLoop)
 	if !ok || filepath.Ext(name) != planFile {
@@ -228,24 +228,25 @@ func LoopOfApproval(name string, f *approval.File) string {
 	return id
 }
 
-// planApprovals are those of the plans of a loop. Without a folder nothing is kept.
+// planApprovals holds the approvals of the plans of a loop. Without a folder nothing is kept.
 type planApprovals struct {
 	folder, loop string
-	store        journal.Store // knows those that were used; nil without a folder
-	key          []byte        // seals them; nil is none
+	store        journal.Store // knows which approvals were used; nil without a folder
+	key          []byte        // seals approvals; nil is none
 	waits        string        // the file of the plan that waits; "" is none
 }
 
-// A file of approval names a plan of a loop planOfLoop, followed by the id of the loop;
-// planFile is the extension of such files, and usedFile that of plans that were approved.
+// In a file of approval, a plan of a loop is called planOfLoop, followed by the id of the loop.
+// planFile is the extension of such files, and usedFile that of the files of plans that were
+// approved.
 const (
 	planOfLoop = "a plan of plc solve "
 	planFile   = ".approval"
 	usedFile   = ".approved"
 )
 
-// next returns where the approval of the next plan is kept; "" is nowhere. A plan that comes again
-// is asked for again.
+// next returns the file for the approval of the next plan; "" if it is not kept. If the same plan
+// comes again, it needs another approval.
 func (a *planApprovals) next(m report.Manifest) string {
 	if a.folder == "" {
 		return ""
@@ -261,8 +262,8 @@ func (a *planApprovals) next(m report.Manifest) string {
 func usedName(file string) string { return strings.TrimSuffix(file, planFile) + usedFile }
 
 // answered reports whether somebody approved a plan that waited, with one of the keys if there are
-// any, and uses the approval up. The error says that somebody rejected it. An approval that does
-// not hold, or was used, is asked for again.
+// any, and uses up the approval. It returns an error if somebody rejected the plan. If an approval
+// does not hold, or was used before, another one is needed.
 func (a *planApprovals) answered(ctx context.Context, file string, m report.Manifest, keys []string) (bool, error) {
 	if file == "" {
 		return false, nil
@@ -296,10 +297,10 @@ func (a *planApprovals) answered(ctx context.Context, file string, m report.Mani
 	return true, nil
 }
 
-// use uses an approval up in the store, which knows it by its id. It reports false for one that was
-// used before.
+// use uses up an approval in the store, which knows it by its id. It returns false if the approval
+// was used before.
 func (a *planApprovals) use(ctx context.Context, f *approval.File) (fresh bool, err error) {
-	err = a.store.Use(ctx, a.loop+" "+exec.NewID(), "file "+f.ID) // each use is another one
+	err = a.store.Use(ctx, a.loop+" "+exec.NewID(), "file "+f.ID) // each use has a name of its own
 	if errors.As(err, new(*journal.UsedError)) {
 		return false, nil
 	}
@@ -309,7 +310,7 @@ func (a *planApprovals) use(ctx context.Context, f *approval.File) (fresh bool, 
 	return true, nil
 }
 
-// approve keeps that somebody said yes to a plan.
+// approve keeps a file that says that a person approved a plan.
 func (a *planApprovals) approve(ctx context.Context, file string, m report.Manifest, person string) error {
 	if file != "" {
 		file = usedName(file)
@@ -317,7 +318,7 @@ func (a *planApprovals) approve(ctx context.Context, file string, m report.Manif
 	return a.keep(ctx, file, m, person)
 }
 
-// wait keeps a plan as a request, for which the loop waits.
+// wait keeps a plan as a request for approval, for which the loop waits.
 func (a *planApprovals) wait(ctx context.Context, file string, m report.Manifest, keys []string) error {
 	switch {
 	case file == "" && keys != nil:
@@ -325,7 +326,7 @@ func (a *planApprovals) wait(ctx context.Context, file string, m report.Manifest
 	case file == "":
 		return fmt.Errorf("%w: there is nobody to ask, and without a record it can't wait; --yes approves", loop.ErrRejected)
 	}
-	if _, err := os.Stat(file); err != nil { // else it is asked for again
+	if _, err := os.Stat(file); err != nil { // otherwise it waits already
 		if err := a.keep(ctx, file, m, ""); err != nil {
 			return err
 		}
@@ -336,8 +337,8 @@ func (a *planApprovals) wait(ctx context.Context, file string, m report.Manifest
 
 var errPlanWaits = errors.New("the plan waits for approval")
 
-// keep writes the file of a plan, which somebody has approved; "" is nobody. Such an approval is
-// used already.
+// keep writes the file of a plan. by is the person who has approved it, which also uses up the
+// approval; "" if nobody has.
 func (a *planApprovals) keep(ctx context.Context, file string, m report.Manifest, by string) error {
 	if file == "" {
 		return nil

@@ -19,22 +19,22 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// A loop is kept in the store of its runs: its task, and what its models, people and callbacks
-// answered, each on disk before it is followed. The runs of its turns are ID-1, ID-2, …. So it
-// continues by being done again: the model is not asked what it has answered, and no call is made
-// that gave its result.
+// A loop is kept in the store of its runs: its task, and the answers of its models, people and
+// callbacks, each of which is on disk before it is acted on. The runs of its turns are ID-1, ID-2,
+// …. So a loop continues by running again: recorded answers of models are not requested again, and
+// calls with recorded results are not made again.
 
 // loopGiven is the part of a loop's record that holds its task and settings.
 type loopGiven struct {
 	Version int       `json:"version"`
 	ID      string    `json:"id"`
-	Folder  string    `json:"folder"` // in which it was begun
+	Folder  string    `json:"folder"` // the folder in which it was begun
 	Task    Task      `json:"task"`
 	Created time.Time `json:"created"`
 }
 
-// loopGivenVersion is the version of the form of loopGiven. Version 0 is that of the command's
-// flags, by name.
+// loopGivenVersion is the version of the JSON of loopGiven. Version 0 holds the flags of the
+// command, by name.
 const loopGivenVersion = 1
 
 // readLoopGiven reads what the record of a loop keeps.
@@ -63,7 +63,7 @@ func readLoopGiven(text json.RawMessage) (*loopGiven, error) {
 	return g, nil
 }
 
-// loopRecord is the record of a loop, and makes those of its runs.
+// loopRecord is the record of a loop. It makes the records of the runs of the loop.
 type loopRecord struct {
 	store    journal.Store
 	loop     journal.Loop
@@ -73,11 +73,11 @@ type loopRecord struct {
 	last     json.RawMessage // entry of the loop
 
 	mu    sync.Mutex
-	begun map[string]bool // the runs of which the loop says that they have begun
+	begun map[string]bool // runs that have begun, according to the loop
 }
 
-// Besides answers, the entries of a loop say that a run has begun, as an answer to its id, and how
-// the loop has ended.
+// Besides answers, a loop has entries that say that a run has begun, as an answer to its id, and
+// how the loop has ended.
 var (
 	runBegun  = model.Asked{Name: "run_begun", Person: true}
 	loopEnded = model.Asked{Name: "loop_ended", Person: true}
@@ -92,26 +92,27 @@ type loopEntry struct {
 	Request, Answer json.RawMessage
 }
 
-// says reports whether an entry is of this kind, and reads it.
-func (e *loopEntry) says(who model.Asked, entry json.RawMessage) bool {
+// is reports whether an entry is of this kind, and reads it.
+func (e *loopEntry) is(who model.Asked, entry json.RawMessage) bool {
 	return json.Unmarshal(entry, e) == nil && e.Model.Person && e.Model.Model == who.Name
 }
 
-// endOf returns how a loop has ended whose last entry is this one; "" is not.
+// endOf returns the status with which a loop has ended, from its last entry; "" if it has not
+// ended.
 func endOf(last json.RawMessage) (status exec.Status) {
 	var e loopEntry
-	if e.says(loopEnded, last) {
-		_ = json.Unmarshal(e.Answer, &status) // what is no status is no end
+	if e.is(loopEnded, last) {
+		_ = json.Unmarshal(e.Answer, &status) // an answer that is not a status is not an end
 	}
 	return status
 }
 
-// take reads an entry of the loop. The error is for a run that has begun and is lost.
+// take reads an entry of the loop. It returns an error if a run has begun and its record is lost.
 func (r *loopRecord) take(ctx context.Context, entry json.RawMessage) error {
 	r.last = entry
 	var e loopEntry
 	var id string
-	if !e.says(runBegun, entry) || json.Unmarshal(e.Request, &id) != nil {
+	if !e.is(runBegun, entry) || json.Unmarshal(e.Request, &id) != nil {
 		return nil
 	}
 	r.begun[id] = true
@@ -122,9 +123,9 @@ func (r *loopRecord) take(ctx context.Context, entry json.RawMessage) error {
 	return err
 }
 
-// loopRests returns a *journal.HeldError if the run is a turn of a loop that a process is
-// executing: that process has already read what the run did. The caller holds the run.
-func loopRests(ctx context.Context, store journal.Store, sum *journal.Summary) error {
+// checkLoopIdle returns a *journal.HeldError if the run is a turn of a loop that a process is
+// executing, since that process has already read what the run did. The caller holds the run.
+func checkLoopIdle(ctx context.Context, store journal.Store, sum *journal.Summary) error {
 	id := sum.Labels[LoopLabel]
 	if id == "" {
 		return nil
@@ -143,7 +144,7 @@ func lostRun(id string) error {
 	return fmt.Errorf("the run %s of the loop is not in the store any more, so what it did is not known; the loop can't go on, since that would be done again", id)
 }
 
-// end notes how the loop has ended. One that was paused has not.
+// end notes how the loop has ended. A paused loop has not ended.
 func (r *loopRecord) end(status exec.Status) error {
 	if status == exec.Paused || status == endOf(r.last) {
 		return nil
@@ -151,8 +152,8 @@ func (r *loopRecord) end(status exec.Status) error {
 	return r.answers.Record(loopEnded, "", json.RawMessage("{}"), encoded(status))
 }
 
-// ContinueLoop prepares to continue a loop, and holds its record. The name is its id, the beginning
-// of it, or last for the newest. Edit, unless it is nil, is called before anything is read, with
+// ContinueLoop prepares to continue a loop, and holds its record. name is its id, the beginning of
+// its id, or "last" for the newest loop. edit, if not nil, is called before anything is read, with
 // the folder in which the loop was begun; it may change how the loop runs from now on.
 func (e *Engine) ContinueLoop(ctx context.Context, name string, edit func(folder string, t *Task) error) (*Loop, error) {
 	store, err := e.records()
@@ -188,7 +189,7 @@ func (e *Engine) continueLoop(ctx context.Context, held journal.Loop, edit func(
 	return l, err
 }
 
-// findLoop holds the loop that somebody means.
+// findLoop finds the loop with this name, and holds its record.
 func findLoop(ctx context.Context, store journal.Store, name string) (journal.Loop, error) {
 	all, err := store.Loops(ctx)
 	if err != nil {
@@ -217,7 +218,7 @@ func findLoop(ctx context.Context, store journal.Store, name string) (journal.Lo
 	return held, err
 }
 
-// open makes the record of a loop that has none, and has the loop use it.
+// open makes the record of a loop that has none, and makes the loop use it.
 func (l *Loop) open(ctx context.Context) error {
 	key, err := l.engine.approvalKey()
 	if err != nil {
@@ -230,7 +231,7 @@ func (l *Loop) open(ctx context.Context) error {
 			return err
 		}
 		if store == nil {
-			l.plans.folder = "" // nobody could continue it
+			l.plans.folder = "" // nobody could continue the loop
 			return nil
 		}
 		held, err := l.create(ctx, store)
@@ -277,7 +278,7 @@ func (l *Loop) create(ctx context.Context, store journal.Store) (journal.Loop, e
 	return store.CreateLoop(ctx, l.ID(), encoded(given))
 }
 
-// entryWriter appends each line to a loop. The tape writes one at a time.
+// entryWriter appends each line to a loop as an entry. The tape writes one line at a time.
 type entryWriter struct {
 	ctx context.Context
 	to  *loopRecord
@@ -303,7 +304,7 @@ func (r *loopRecord) record(id string, prog *compile.Program) (exec.Record, erro
 		return nil, lostRun(id)
 	case errors.As(err, &missing):
 		run, err = r.store.Create(ctx, id, given)
-	case err == nil: // it may have begun with a part of the answer, or with one that broke off
+	case err == nil: // it may have begun with a part of the answer, or with an answer that broke off
 		var sum *journal.Summary
 		if sum, err = r.store.Summary(ctx, id); err == nil {
 			err = notUndone(ctx, r.store, sum)
@@ -324,14 +325,14 @@ func (r *loopRecord) record(id string, prog *compile.Program) (exec.Record, erro
 	return &turnRecord{run, r}, nil
 }
 
-// hasBegun reports whether a run has begun, by the loop.
+// hasBegun reports whether a run has begun, according to the loop.
 func (r *loopRecord) hasBegun(id string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.begun[id]
 }
 
-// begin notes that a run begins, which the store has, before anything of it is done.
+// begin notes, before anything of a run is done, that the run has begun and is in the store.
 func (r *loopRecord) begin(id string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -361,5 +362,5 @@ func (r *turnRecord) Revise(prog *compile.Program) error {
 	return r.Run.Revise(context.Background(), r.of.given(prog))
 }
 
-// close gives the record back.
+// close releases the record.
 func (r *loopRecord) close() error { return r.loop.Close() }

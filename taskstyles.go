@@ -23,12 +23,12 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// style is a loop that solves tasks.
+// style is a way to solve tasks: one of the loops.
 type style struct {
 	name      string
-	functions func(c *tool.Catalogue) []model.Function // that it gives to its model
-	refs      Refs                                     // of its runs, when not those of the task
-	settings  []string                                 // those of loopSettings that it honours
+	functions func(c *tool.Catalogue) []model.Function // the functions that it offers to its model
+	refs      Refs                                     // of its runs, if not those of the task
+	settings  []string                                 // the loopSettings that it uses
 	prepare   func(l *Loop) (loopFunc, error)
 }
 
@@ -38,7 +38,7 @@ type loopFunc func(ctx context.Context) (*loop.Result, error)
 // ownStyle is the name of plc's own loop.
 const ownStyle = "plan"
 
-// styles returns those that a Task can name.
+// styles returns the styles that a Task can name.
 func styles() []style {
 	return []style{
 		{name: ownStyle, functions: loop.Functions, settings: loopSettings, prepare: preparePlan},
@@ -53,7 +53,7 @@ func styles() []style {
 	}
 }
 
-// Styles returns the names of the loops that a Task can name, plc's own first.
+// Styles returns the names of the styles that a Task can name, plc's own first.
 func Styles() (names []string) {
 	for _, s := range styles() {
 		names = append(names, s.name)
@@ -61,11 +61,11 @@ func Styles() (names []string) {
 	return names
 }
 
-// loopSettings are the settings that some styles honour, and others have no use for.
+// loopSettings lists the settings that only some styles use.
 var loopSettings = []string{"apply-fixes", "input-schema", "lazy", "ledgers", "max-repairs", "max-revisions", "max-turns", "on-failure", "reflect", "refs", "state-schema", "whole"}
 
-// has reports whether a task has a setting that a style may have no use for, or may have as an
-// option too.
+// has reports whether a task has a setting that only some styles use, or that may also be an option
+// of the style.
 func (t *Task) has(setting string) bool {
 	s := &t.Spec
 	switch setting {
@@ -101,7 +101,8 @@ func (t *Task) has(setting string) bool {
 	panic("plc: no setting " + setting)
 }
 
-// style returns the style of a task, all settings of which it honours.
+// style returns the style of a task. It returns an error if the style does not use all settings of
+// the task.
 func (t *Task) style() (*style, error) {
 	all := styles()
 	i := slices.IndexFunc(all, func(s style) bool { return s.name == t.styleName() })
@@ -117,16 +118,17 @@ func (t *Task) style() (*style, error) {
 	return s, nil
 }
 
-// both refuses a setting together with the option of the style that says the same.
-func (l *Loop) both(setting, option string, given bool) error {
+// refuseBoth returns an error if a task has a setting and its style has an option with the same
+// meaning.
+func (l *Loop) refuseBoth(setting, option string, given bool) error {
 	if given && l.given.has(setting) {
 		return &SpecError{setting, fmt.Sprintf(": --style-options has %q, which says the same; keep one", option)}
 	}
 	return nil
 }
 
-// planner returns the model of a name of the tool files, for an option. Its prices are those of the
-// loop's model called as.
+// planner returns the model with this name in the tool files, for an option. Its prices become
+// those of the loop's model with the name as.
 func (l *Loop) planner(option, name, as string) (loop.Planner, error) {
 	p, err := l.models.Planner(name)
 	if err != nil {
@@ -139,7 +141,7 @@ func (l *Loop) planner(option, name, as string) (loop.Planner, error) {
 	return p, nil
 }
 
-// planners returns the models that options name, by their names.
+// planners returns the models that options name, by name.
 func (l *Loop) planners(names []string) (map[string]loop.Planner, error) {
 	all := map[string]loop.Planner{}
 	for _, name := range names {
@@ -161,7 +163,7 @@ func optionsError(err error) error {
 	return &SpecError{"style-options", ": " + text}
 }
 
-// optionsOf returns the options of a style; those of a task that has none are otherwise.
+// optionsOf returns the options of a style, or otherwise if the task has none.
 func optionsOf[T any](l *Loop, otherwise *T, parse func([]byte) (*T, error)) (*T, error) {
 	if l.options == nil {
 		return otherwise, nil
@@ -186,7 +188,7 @@ func prepareFlux(l *Loop) (loopFunc, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.both("max-turns", "max_tool_calls", f.MaxToolCalls != 0); err != nil {
+	if err := l.refuseBoth("max-turns", "max_tool_calls", f.MaxToolCalls != 0); err != nil {
 		return nil, err
 	}
 	if f.MaxToolCalls == 0 {
@@ -244,7 +246,7 @@ func prepareTea(l *Loop) (loopFunc, error) {
 		return nil, err
 	}
 	x := &t.Execute
-	if err := errors.Join(l.both("on-failure", "on_subtask_failure", x.OnSubtaskFailure != ""), l.both("max-revisions", "max_replans", x.MaxReplans != 0)); err != nil {
+	if err := errors.Join(l.refuseBoth("on-failure", "on_subtask_failure", x.OnSubtaskFailure != ""), l.refuseBoth("max-revisions", "max_replans", x.MaxReplans != 0)); err != nil {
 		return nil, err
 	}
 	if x.OnSubtaskFailure == "" {
@@ -278,7 +280,7 @@ func prepareAgents(l *Loop) (loopFunc, error) {
 		return nil, err
 	}
 	block := a.Agent.Planning != nil || a.PlanningOverride != nil
-	if err := errors.Join(l.both("reflect", "planning", block), l.both("max-revisions", "planning", block)); err != nil {
+	if err := errors.Join(l.refuseBoth("reflect", "planning", block), l.refuseBoth("max-revisions", "planning", block)); err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context) (*loop.Result, error) {
@@ -298,8 +300,8 @@ func preparePlanning(l *Loop) (loopFunc, error) {
 		return nil, err
 	}
 	o := l.Options
-	if err := errors.Join(l.both("on-failure", "revision_strategy", p.RevisionStrategy != ""), l.both("max-revisions", "max_revisions", p.MaxRevisions != nil),
-		l.both("max-parallel", "max_parallel", p.MaxParallel != 0), l.both("timeout", "step_timeout", p.StepTimeout != 0)); err != nil {
+	if err := errors.Join(l.refuseBoth("on-failure", "revision_strategy", p.RevisionStrategy != ""), l.refuseBoth("max-revisions", "max_revisions", p.MaxRevisions != nil),
+		l.refuseBoth("max-parallel", "max_parallel", p.MaxParallel != 0), l.refuseBoth("timeout", "step_timeout", p.StepTimeout != 0)); err != nil {
 		return nil, err
 	}
 	if p.RevisionStrategy == "" {
@@ -319,7 +321,7 @@ func preparePlanning(l *Loop) (loopFunc, error) {
 	}
 	p.RequirePlanApproval, o.Lazy = p.RequirePlanApproval || o.Lazy, false
 	if p.ApprovalTimeout == 0 {
-		p.ApprovalTimeout = noLimit // somebody at a terminal may take their time
+		p.ApprovalTimeout = noLimit // a person at a terminal may take their time
 	}
 	p.Approver = l.planApprover(p)
 	return func(ctx context.Context) (*loop.Result, error) {
@@ -328,10 +330,11 @@ func preparePlanning(l *Loop) (loopFunc, error) {
 	}, nil
 }
 
-// noLimit is a time that nobody waits for.
+// noLimit is so long that it never passes.
 const noLimit = 365 * 24 * time.Hour
 
-// planApprover puts plans of the planning pattern to a person, who may change them.
+// planApprover returns an approver that asks a person about plans of the planning pattern. The
+// person may change them.
 func (l *Loop) planApprover(p *planning.Options) planning.Approver {
 	return func(ctx context.Context, req *planning.ApprovalRequest) (planning.Approval, error) {
 		var plan json.RawMessage

@@ -18,13 +18,14 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// texts are the files that a run is given: those that were read, for its record, and, of
-// a run that goes on, those that its record has, which stand for the files (execution §5).
+// texts holds the texts of files that a run is given: those that were read, for its record, and, in
+// a run that is continued, those in its record, which are used in place of the files (execution
+// §5).
 type texts struct {
-	mu    sync.Mutex // documents of delegates are read by whoever needs them
+	mu    sync.Mutex // documents are read by whichever goroutine needs them
 	kept  []journal.Text
-	known map[textKey]*journal.Text // nil: files are read
-	fresh bool                      // documents are read all the same: the plan is another
+	known map[textKey]*journal.Text // texts in the record; nil if files are read
+	fresh bool                      // documents are read from files even so, since the plan was replaced
 }
 
 type textKey struct {
@@ -32,8 +33,8 @@ type textKey struct {
 	name string
 }
 
-// keyOf returns the key of a text: its name, as for a file, whatever it is used for. Documents
-// have names of their own.
+// keyOf returns the key of a text: its name, as for a file, for whatever it is used. Documents have
+// names of their own.
 func keyOf(role journal.Role, name string) textKey {
 	if role != journal.Document {
 		role = ""
@@ -48,7 +49,7 @@ func (t *texts) all() []journal.Text {
 	return slices.Clone(t.kept)
 }
 
-// keep takes note of a text that was read. The nil texts keep none.
+// keep keeps a text that was read. Nil texts keep nothing.
 func (t *texts) keep(role journal.Role, name, notation string, text []byte) {
 	if t == nil || role == "" {
 		return
@@ -64,7 +65,7 @@ func (t *texts) keep(role journal.Role, name, notation string, text []byte) {
 	}
 }
 
-// replace makes another text stand in the record for one that was kept.
+// replace replaces a text that was kept by another one.
 func (t *texts) replace(role journal.Role, name string, text []byte) {
 	if t == nil {
 		return
@@ -78,7 +79,7 @@ func (t *texts) replace(role journal.Role, name string, text []byte) {
 	}
 }
 
-// recall makes what a run was given stand for files.
+// recall makes the texts that a run was given stand in for files.
 func (t *texts) recall(g *journal.Given) {
 	t.known = map[textKey]*journal.Text{}
 	for _, text := range slices.Concat([]journal.Text{g.Plan}, g.Texts) {
@@ -86,8 +87,8 @@ func (t *texts) recall(g *journal.Given) {
 	}
 }
 
-// know makes a text stand for a file besides what recall was given.
-func (t *texts) know(text journal.Text) { t.known[keyOf(text.Role, text.Name)] = &text }
+// add makes one more text stand in for a file.
+func (t *texts) add(text journal.Text) { t.known[keyOf(text.Role, text.Name)] = &text }
 
 // recorded returns the recorded text of a file. ok is false if files are read.
 func (t *texts) recorded(role journal.Role, name string) (text []byte, ok bool, err error) {
@@ -101,17 +102,17 @@ func (t *texts) recorded(role journal.Role, name string) (text []byte, ok bool, 
 	return k.Bytes, true, nil
 }
 
-// digestOf returns the digest of a text, as records have it.
+// digestOf returns the digest of a text that records use.
 func digestOf(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
-// documents are the files of a folder that plans delegate to: read, and kept, or those of a
+// documents is the folder of files that plans delegate to. They are read and kept, or come from a
 // record.
 type documents struct {
-	given  map[string]string // come before those of the folder
-	folder fs.FS             // nil: there is none
+	given  map[string]string // these take precedence over those of the folder
+	folder fs.FS             // nil if there is none
 	texts  *texts
 	read   []fs.FileInfo // of the folder
 }
@@ -150,7 +151,7 @@ func (d *documents) Open(name string) (fs.File, error) {
 	return &docFile{name: name, size: int64(len(text)), Reader: bytes.NewReader(text)}, nil
 }
 
-// Stat implements fs.StatFS: it opens nothing, since a pipe would wait.
+// Stat implements fs.StatFS. It does not open the file, since opening a pipe would wait.
 func (d *documents) Stat(name string) (fs.FileInfo, error) {
 	_, given := d.given[name]
 	if _, ok, _ := d.texts.recorded(journal.Document, name); ok || given || d.folder == nil {
@@ -218,8 +219,8 @@ func (t *texts) fetchedBefore(url string) ([]byte, bool) {
 	return nil, false
 }
 
-// fileDigest returns the digest of a file that may be larger than memory, or "" for anything
-// that is not a plain file and can't be read again.
+// fileDigest returns the digest of a file that may be larger than memory, or "" if it is not a
+// regular file, so that it can't be read again.
 func fileDigest(name string) (digest string, size int64, err error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -27,25 +27,25 @@ import (
 
 // A Toolset names what plans may call.
 type Toolset struct {
-	// Files are tool files in JSON or YAML, or in the notation of another system. The name
-	// math stands for the tools that calculate, which come with plc. Of two tools with one
-	// name the later one counts.
+	// Files are tool files in JSON or YAML, or in the notation of another system. The name math
+	// stands for the tools for calculations that come with plc. If two tools have the same name,
+	// the later one counts.
 	Files []Source `json:"files,omitempty"`
-	// MCP are the names of configurations of MCP clients: {"mcpServers": …}.
+	// MCP lists the names of configuration files of MCP clients: {"mcpServers": …}.
 	MCP []string `json:"mcp,omitempty"`
-	// Lock is the name of a lock of the tools of MCP servers; "" is the file plc.lock.json
-	// beside a file that has servers, if there is one.
+	// Lock is the name of a file that locks the tools of MCP servers. If it is "", the file
+	// plc.lock.json next to a file that has servers is used, if there is one.
 	Lock string `json:"lock,omitempty"`
-	// Deny are the tools that may not be used, besides those that policies deny.
+	// Deny lists tools that may not be used, besides those that policies deny.
 	Deny []string `json:"deny,omitempty"`
-	// Only are lists of tools, by name or pattern. A tool that is not in each of them may not be
-	// used, whatever policies allow.
+	// Only holds lists of tools, by name or pattern. A tool may only be used if it is in each of
+	// the lists, whatever policies allow.
 	Only [][]string `json:"only,omitempty"`
-	// Policies are the names of files with policies on the flow of information, besides the flow
-	// sections of tool files. A plan has to be allowed by each of them.
+	// Policies lists the names of files with policies on the flow of information, besides the flow
+	// sections of tool files. A plan must be allowed by each of them.
 	Policies []string `json:"policies,omitempty"`
-	// Partial leaves out MCP servers that can't be used: what is wrong with them are warnings, and
-	// their tools are not known. What differs from a lock stays an error.
+	// Partial leaves out MCP servers that can't be used: errors about them become warnings, and
+	// their tools are unknown. A difference from a lock is still an error.
 	Partial bool `json:"partial,omitempty"`
 	// Unlocked ignores all locks.
 	Unlocked bool `json:"-"`
@@ -54,7 +54,7 @@ type Toolset struct {
 // IsEmpty reports whether the toolset names nothing.
 func (t *Toolset) IsEmpty() bool { return len(t.Files) == 0 && len(t.MCP) == 0 }
 
-// join returns the toolset with another one after it.
+// join returns a toolset with the entries of both. Those of more come later.
 func (t *Toolset) join(more Toolset) Toolset {
 	joined := Toolset{
 		Files: slices.Concat(t.Files, more.Files), MCP: slices.Concat(t.MCP, more.MCP),
@@ -66,11 +66,11 @@ func (t *Toolset) join(more Toolset) Toolset {
 	return joined
 }
 
-// LockName is the name of a lock that is found without being named.
+// LockName is the name of the lock file that is used without being named.
 const LockName = "plc.lock.json"
 
-// Purpose says what tools are wanted for. It decides which MCP servers start, and whether
-// secrets have to be set.
+// Purpose says what tools are needed for. It decides which MCP servers are started, and whether
+// secrets must be set.
 type Purpose uint8
 
 // The purposes.
@@ -83,21 +83,21 @@ const (
 	ToRun
 )
 
-// Tools are the tools of a toolset.
+// Tools holds the tools of a toolset.
 type Tools struct {
 	Catalogue *tool.Catalogue
 	Policy    file.Policy
 	Only      [][]string     // of the toolset
-	Flow      []*flow.Policy // on the flow of information: of the tool files together, and of each policy file
+	Flow      []*flow.Policy // policies on the flow of information: one of all tool files, and one of each policy file
 	Files     []*file.File
-	Servers   *mcp.Pool // nil without servers; the engine closes it
+	Servers   *mcp.Pool // nil if there are no servers; the engine closes it
 	Findings  diag.List // about the files and servers
-	LeftOut   diag.List // those of Findings about servers that are left out (Toolset.Partial)
+	LeftOut   diag.List // the Findings about servers that are left out (Toolset.Partial)
 
-	unstarted bool // there are servers whose tools are not known, since none is started
+	unstarted bool // there are servers whose tools are unknown, since none is started
 }
 
-// Err returns nil when plans may run with the tools, and else a *PlanError with the findings.
+// Err returns nil if plans may run with the tools, and otherwise a *PlanError with the findings.
 func (t *Tools) Err() error {
 	if !t.Findings.HasErrors() {
 		return nil
@@ -111,11 +111,10 @@ func (t *Tools) Permits(of *tool.Tool) bool {
 	return o.Permits(of)
 }
 
-// Tools reads the files of a toolset and of the engine, and starts the MCP servers that
-// they name. The error is about files that can't be read; what is wrong in them is in
-// Findings.
+// Tools reads the files of a toolset and of the engine, and starts the MCP servers that they name.
+// It returns an error if a file can't be read; what is wrong in the files is in Findings.
 func (e *Engine) Tools(ctx context.Context, t Toolset, purpose Purpose) (*Tools, error) {
-	return (&session{engine: e, forget: true}).tools(ctx, t, purpose)
+	return (&session{engine: e, noMemory: true}).tools(ctx, t, purpose)
 }
 
 func (s *session) tools(ctx context.Context, more Toolset, purpose Purpose) (*Tools, error) {
@@ -147,7 +146,7 @@ func (s *session) tools(ctx context.Context, more Toolset, purpose Purpose) (*To
 	t.Policy.Deny, t.Only = append(t.Policy.Deny, named.Deny...), named.Only
 	t.Findings = append(t.Findings, found...)
 	unknown := t.Servers == nil && slices.ContainsFunc(t.Files, func(f *file.File) bool { return len(f.MCPServers) > 0 })
-	all := !unknown && !slices.ContainsFunc(t.Findings, losesTools)
+	all := !unknown && !slices.ContainsFunc(t.Findings, mayLoseTools)
 	if all {
 		t.Findings = append(t.Findings, file.UnmatchedPolicy(t.Catalogue, t.Files...)...)
 		t.Findings = append(t.Findings, file.UnmatchedDeny(t.Catalogue, named.Deny)...)
@@ -155,8 +154,8 @@ func (s *session) tools(ctx context.Context, more Toolset, purpose Purpose) (*To
 	return t, s.readPolicies(named, t, all)
 }
 
-// readPolicies reads the policies on the flow of information, and checks them against the tools if
-// all of these are known.
+// readPolicies reads the policies on the flow of information. If all tools are known, it checks the
+// policies against them.
 func (s *session) readPolicies(named Toolset, t *Tools, known bool) error {
 	var own []*file.PolicyFile
 	for _, name := range named.Policies {
@@ -185,8 +184,8 @@ func (s *session) readPolicies(named Toolset, t *Tools, known bool) error {
 	return nil
 }
 
-// readToolFiles reads the tool files. It returns the tools that come with plc, which stand
-// behind those of the files.
+// readToolFiles reads the tool files. It returns the tools that come with plc, which the tools of
+// files take precedence over.
 func (s *session) readToolFiles(named Toolset, purpose Purpose, t *Tools) (more []*tool.Tool, err error) {
 	for _, src := range named.Files {
 		if src.Name == math.Name && src.Notation == "" && !src.inline() {
@@ -211,7 +210,7 @@ func (s *session) readToolFiles(named Toolset, purpose Purpose, t *Tools) (more 
 		if src.Notation == "" && !src.inline() {
 			s.texts.replace(journal.Tools, src.Name, tf.Recorded())
 		}
-		tf.Secrets, tf.Memory = s.secrets(purpose), s.remembers()
+		tf.Secrets, tf.Memory = s.secrets(purpose), s.memory()
 		tf.Secrets.Literals = s.writtenOut(src, file.Read)
 		tf.ReadFile = func(name string) ([]byte, error) { return s.read(journal.Tools, File(src.beside(name))) }
 		t.Files = append(t.Files, tf)
@@ -220,14 +219,14 @@ func (s *session) readToolFiles(named Toolset, purpose Purpose, t *Tools) (more 
 	return more, nil
 }
 
-// writtenOut returns the secrets that are written out in a file now. A record does not have those
-// of the file that it has.
+// writtenOut returns the secrets that are written literally in a file now. The text of the file in
+// a record does not have them.
 func (s *session) writtenOut(src Source, read func(*diag.File) (*file.File, diag.List)) []string {
-	if _, recorded, _ := s.texts.recorded(journal.Tools, src.Name); !recorded || s.sealed && !s.looks || src.inline() {
+	if _, recorded, _ := s.texts.recorded(journal.Tools, src.Name); !recorded || s.sealed && !s.looksUp || src.inline() {
 		return nil
 	}
 	text, err := s.engine.readSource(src)
-	if err != nil { // it is gone; then variables have the secrets, or it is an error that they don't
+	if err != nil { // the file is gone; the secrets must be in variables
 		return nil
 	}
 	f, _ := read(diag.NewFile(src.shown(), text))
@@ -244,18 +243,18 @@ func (s *session) readServers(named Toolset, purpose Purpose, t *Tools) error {
 		}
 		f, found := file.ReadServers(diag.NewFile(src.shown(), text))
 		if named.Partial {
-			t.leaveOut(found, func(f *diag.Finding) bool { return strings.Count(f.Pointer, "/") > 1 }) // about one server
+			t.leaveOut(found, func(f *diag.Finding) bool { return strings.Count(f.Pointer, "/") > 1 }) // a finding about one server
 		}
 		s.texts.replace(journal.Tools, src.Name, f.Recorded())
-		f.Secrets, f.Memory = s.secrets(purpose), s.remembers()
+		f.Secrets, f.Memory = s.secrets(purpose), s.memory()
 		f.Secrets.Literals = s.writtenOut(src, file.ReadServers)
 		t.Files, t.Findings = append(t.Files, f), append(t.Findings, found...)
 	}
 	return nil
 }
 
-// startServers starts the MCP servers of files; the engine ends them. It returns nil when
-// there are none.
+// startServers starts the MCP servers of files; the engine ends them. It returns nil if there are
+// none.
 func (s *session) startServers(ctx context.Context, named Toolset, purpose Purpose, t *Tools) (*mcp.Pool, error) {
 	declared, findings := file.Servers(t.Files...)
 	defer func() { t.Findings = append(t.Findings, findings...) }()
@@ -320,12 +319,12 @@ func (s *session) startServers(ctx context.Context, named Toolset, purpose Purpo
 	if named.Partial {
 		given = pool.Working()
 	}
-	if known, err := given.Lock(); err == nil && !recorded { // so that the run is resumed with these
+	if known, err := given.Lock(); err == nil && !recorded { // so that a resumed run has these tools
 		text, err := json.Marshal(known)
 		if err != nil {
 			return nil, err
 		}
-		s.texts.keep(journal.Tools, toldText, "", text)
+		s.texts.keep(journal.Tools, serverToolsText, "", text)
 	}
 	told := pool.Findings()
 	if named.Partial {
@@ -340,7 +339,7 @@ func (s *session) startServers(ctx context.Context, named Toolset, purpose Purpo
 	return pool, nil
 }
 
-// leaveOut makes warnings of the errors that are about one server.
+// leaveOut turns the errors that are about one server into warnings.
 func (t *Tools) leaveOut(found diag.List, aboutOne func(*diag.Finding) bool) {
 	for i := range found {
 		if found[i].Severity == diag.Error && aboutOne(&found[i]) {
@@ -350,7 +349,8 @@ func (t *Tools) leaveOut(found diag.List, aboutOne func(*diag.Finding) bool) {
 	}
 }
 
-// tryAgainAfter is the time for which a server that failed is left alone, where it may be left out.
+// tryAgainAfter is the time after which a server that failed, and may be left out, is started
+// again.
 const tryAgainAfter = 30 * time.Second
 
 // unstarted returns the finding for an MCP server whose tools are not known.
@@ -361,15 +361,15 @@ func unstarted(d file.Server) diag.Finding {
 	}
 }
 
-// toldText is the name under which a record has the definitions of the tools of MCP
+// serverToolsText is the name under which a record keeps the definitions of the tools of MCP
 // servers, as a lock.
-const toldText = "(tools of MCP servers)"
+const serverToolsText = "(tools of MCP servers)"
 
-// lock reads what servers are held to: what the record of the run has, or the lock that is
-// named, or the one that is beside a file with servers; nil when there is none.
+// lock reads the lock of the servers: the one in the record of the run, or the one that is named,
+// or the one next to a file with servers; nil if there is none.
 func (s *session) lock(named Toolset, files []*file.File) (lock *mcp.Lock, recorded bool, err error) {
-	text, recorded, err := s.texts.recorded(journal.Tools, toldText)
-	name := toldText
+	text, recorded, err := s.texts.recorded(journal.Tools, serverToolsText)
+	name := serverToolsText
 	if !recorded {
 		if name = s.lockFile(named, files); name == "" {
 			return nil, false, nil
@@ -388,7 +388,7 @@ func (s *session) lock(named Toolset, files []*file.File) (lock *mcp.Lock, recor
 // maxLock is the maximum size of a lock file, in bytes.
 const maxLock = 1 << 28
 
-// lockFile returns the name of the lock; "" when there is none.
+// lockFile returns the name of the lock file; "" if there is none.
 func (s *session) lockFile(named Toolset, files []*file.File) string {
 	if named.Lock != "" || named.Unlocked {
 		return named.Lock
@@ -409,9 +409,9 @@ func (s *session) lockFile(named Toolset, files []*file.File) string {
 	return ""
 }
 
-// secrets returns where the secrets of tool files come from.
+// secrets returns the source of the secrets of tool files.
 func (s *session) secrets(purpose Purpose) *file.Secrets {
-	if s.sealed && !s.looks { // nothing is called, and nobody is told what stands for them
+	if s.sealed && !s.looksUp { // nothing is called, so placeholders are enough
 		return &file.Secrets{
 			LookupEnv: func(string) (string, bool) { return "-", true },
 			ReadFile:  func(string) ([]byte, error) { return []byte("-"), nil },
@@ -429,7 +429,7 @@ func readSecret(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // nothing was written
 	text, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
 	if err == nil && len(text) > maxSecret {
 		err = fmt.Errorf("%s has more than %d bytes, which is no secret; name the file that holds the secret alone", path, maxSecret)

@@ -45,7 +45,7 @@ func (p *Plan) UncheckedInput() []string {
 	})
 }
 
-// distinct returns the names, each once, in the order in which they came first.
+// distinct returns the names, each once, in the order of their first occurrence.
 func distinct(names iter.Seq[string]) (all []string) {
 	seen := map[string]bool{}
 	for name := range names {

@@ -17,33 +17,34 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Undoing a run is another run (docs/decisions/035), whose id follows from that of the first. The
-// record of the first one gets a mark that it is to be undone, before the other begins; the id of
-// the other, once it has begun; and at the end what came of it. Whoever holds the first run writes
-// all three, so that one run undoes it however often a process dies, and nothing is undone by two.
+// A run is undone by another run (docs/decisions/035), whose id follows from that of the first.
+// Three events are added to the record of the first run: that it is to be undone, before the other
+// begins; the id of the other, once it has begun; and at the end the outcome. The process that
+// holds the first run writes all three, so that only one run undoes it, however often a process
+// dies, and nothing is undone twice.
 
-// An Undoing is the plan of undoing a run: another run, whose calls take back what the first did.
+// An Undoing is the plan of undoing a run: another run, whose calls undo what the first did.
 type Undoing struct {
 	Run string // the run that is undone
 	ID  string // the id of the run that undoes it; "" if it was undone and nothing is left to do
-	// Calls are the calls that are still to be undone, in that order, and Stands those that won't
-	// be.
+	// Calls holds the calls that are still to be undone, in that order, and Stands those that will
+	// not be undone.
 	Calls, Stands []undo.Call
 	// Before is the progress so far; nil if nobody has begun to undo the run.
 	Before *Undone
 
 	plan    *undo.Plan
-	events  int64 // of the run, of which the plan was made
-	told    bool  // the record says that it is to be undone
+	events  int64 // number of events of the run when the plan was made
+	marked  bool  // the record says that the run is to be undone
 	spec    Spec
 	edit    func(*Spec)
 	checker *Checker
-	// refused holds what the policies on the flow of information forbid of it.
+	// refused holds the findings about what policies on the flow of information forbid in the plan.
 	refused diag.List
 }
 
-// Check returns a *PlanError if one of the calls may not be made, for example because a policy
-// denies its tool. Nothing is run.
+// Check returns a *PlanError if one of the calls must not be made, for example because a policy
+// denies its tool. It runs nothing.
 func (u *Undoing) Check() error {
 	if len(u.Calls) == 0 {
 		return nil
@@ -55,7 +56,7 @@ func (u *Undoing) Check() error {
 	return u.err(p)
 }
 
-// err returns a *PlanError if the calls of the plan that undoes may not be made.
+// err returns a *PlanError if a call of the undo plan must not be made.
 func (u *Undoing) err(p *Plan) error {
 	if len(u.refused) > 0 {
 		return &PlanError{p, append(p.AllFindings(), u.refused...)}
@@ -63,10 +64,10 @@ func (u *Undoing) err(p *Plan) error {
 	return p.Err()
 }
 
-// flows finds what the policies on the flow of information forbid of undoing a program with the
-// tools that there are now. Where a value comes from is known of the calls of the program only, so
-// a policy that wants to know permits no other.
-func (u *Undoing) flows(prog *compile.Program) (found diag.List) {
+// checkFlow returns what the policies on the flow of information forbid when a program is undone
+// with the current tools. The origin of values is only known for calls of this program, so a policy
+// that depends on the origin forbids all others.
+func (u *Undoing) checkFlow(prog *compile.Program) (found diag.List) {
 	undone := map[*compile.Call]bool{}
 	unknown := ""
 	for i := range u.Calls {
@@ -124,20 +125,20 @@ func (e *NothingUndoneError) Error() string {
 	return fmt.Sprintf("no tool says how to undo what the run %s did; the run is unchanged", e.Run)
 }
 
-// A ChangedRunError says that a run went on while something else was to be done with it. Nothing
-// was done.
+// A ChangedRunError says that a run has gone on meanwhile, so that an operation on it was not
+// carried out.
 type ChangedRunError struct{ Run string }
 
 func (e *ChangedRunError) Error() string {
 	return fmt.Sprintf("the run %s has gone on meanwhile, so nothing was done; try it again", e.Run)
 }
 
-// An UndoesError says what can't be done with a run since it undoes another.
+// An UndoesError says that an operation is not possible on a run because the run undoes another.
 type UndoesError struct {
 	Run string
-	Of  string // the run that it undoes; "" if it only has the plan of such a run
+	Of  string // the run that it undoes; "" if it undoes none and only has the plan of a run that does
 
-	what string // can't be done
+	what string // what can't be done with the run
 }
 
 func (e *UndoesError) Error() string {
@@ -147,18 +148,18 @@ func (e *UndoesError) Error() string {
 	return fmt.Sprintf("the run %s undoes the run %s and can't %s", e.Run, e.Of, e.what)
 }
 
-// isUndone reports whether a run was undone, in part at least, or is being undone.
+// isUndone reports whether a run was undone, at least in part, or is being undone.
 func isUndone(s exec.Status) bool {
 	return s == exec.Undoing || s == exec.Undone || s == exec.UndoneInPart
 }
 
-// notUndone returns an *UndoneError for a run that was undone, or is being undone.
+// notUndone returns an *UndoneError if a run was undone or is being undone.
 func notUndone(ctx context.Context, store journal.Store, sum *journal.Summary) error {
 	if isUndone(sum.Status) {
 		return &UndoneError{sum.Run, sum.Status}
 	}
 	var missing *journal.MissingError
-	_, err := store.Summary(ctx, undoID(sum.Run)) // it may have begun just before its process died
+	_, err := store.Summary(ctx, undoID(sum.Run)) // undoing may have begun just before the process died
 	if errors.As(err, &missing) {
 		return nil
 	} else if err != nil {
@@ -167,16 +168,17 @@ func notUndone(ctx context.Context, store journal.Store, sum *journal.Summary) e
 	return &UndoneError{sum.Run, exec.Undoing}
 }
 
-// undoID returns the id of the run that undoes a run: the same each time, so that there is one.
+// undoID returns the id of the run that undoes a run. It is the same each time, so that there is
+// only one such run.
 func undoID(run string) string {
 	return run[:min(10, len(run))] + exec.IDOf("undo " + run)[:16]
 }
 
-// did describes what a run did, by its record.
+// did describes what a run did, according to its record.
 type did struct {
 	ledger *undo.Ledger
 	digest string // of the whiteboard at its end
-	by     string // the run that undoes it; "" when none has begun
+	by     string // the run that undoes it; "" if none has begun
 }
 
 // readDone reads what a run did.
@@ -204,9 +206,10 @@ func readDone(ctx context.Context, store journal.Store, run string) (*did, error
 	return d, nil
 }
 
-// PlanUndo plans to undo a recorded run: the effects of its calls by its record, in reverse plan
-// order, each with the undo that the tool files have now. edit changes the settings of the run that
-// undoes it; nil changes none. Labels that it sets are added to those of the run that is undone.
+// PlanUndo plans to undo a recorded run: the effects of its calls, according to its record, in
+// reverse plan order, each with the undo that the tool files define now. edit changes the settings
+// of the run that undoes it; nil changes none. Labels that edit sets are added to those of the run
+// that is undone.
 func (e *Engine) PlanUndo(ctx context.Context, run string, edit func(*Spec)) (*Undoing, error) {
 	store, err := e.records()
 	if err != nil {
@@ -237,7 +240,7 @@ func (e *Engine) planUndo(ctx context.Context, s *session, sum *journal.Summary,
 		return nil, err
 	}
 	prog := p.Program
-	if faulty != nil { // its graph says nothing, and all is undone one after the other
+	if faulty != nil { // there is no graph, so calls are undone one after the other
 		prog, _ = compile.Compile(&lang.Document{File: prog.File()}, nil)
 	}
 	spec := p.Spec()
@@ -248,7 +251,7 @@ func (e *Engine) planUndo(ctx context.Context, s *session, sum *journal.Summary,
 	if edit != nil {
 		edit(&u.spec)
 	}
-	u.spec.Plan.Notation = undoNotation // which the checker has to know
+	u.spec.Plan.Notation = undoNotation // the checker has to know it
 	labels := u.spec.Labels
 	if err := checkLabels(labels); err != nil {
 		return nil, err
@@ -260,7 +263,7 @@ func (e *Engine) planUndo(ctx context.Context, s *session, sum *journal.Summary,
 	u.checker = c
 	u.plan = undo.Of(prog, c.options, d.ledger, undo.Options{All: sum.Status != exec.Undoing, End: exec.Failure{Code: string(sum.Status), Message: sum.Reason}})
 	u.Calls, u.Stands = u.plan.Calls, u.plan.Stands
-	u.refused = u.flows(prog)
+	u.refused = u.checkFlow(prog)
 	if err := e.planRest(ctx, u, sum.Status); err != nil {
 		return nil, err
 	}
@@ -277,7 +280,7 @@ func (e *Engine) planUndo(ctx context.Context, s *session, sum *journal.Summary,
 
 // planRest reduces a plan to the calls that are left if undoing the run has already begun.
 func (e *Engine) planRest(ctx context.Context, u *Undoing, status exec.Status) error {
-	u.told = status == exec.Undoing
+	u.marked = status == exec.Undoing
 	begun, skipped, err := e.undone(ctx, u.Run, status)
 	switch {
 	case err != nil:
@@ -311,32 +314,32 @@ func (e *Engine) planRest(ctx context.Context, u *Undoing, status exec.Status) e
 	return nil
 }
 
-// undoNotation is the notation of plans that undo runs: ours, except that calls which wait for a
-// skipped call go on. Callers can't name it.
+// undoNotation is the notation of plans that undo runs. It is plc's own, except that calls which
+// wait for a skipped call go on. Callers can't name it.
 const undoNotation = "undo of a run"
 
-// Undo starts the run that undoes another, or continues it if it was started before; Do does it.
-// The error is a *PlanError when one of its calls must not be made, a *NothingUndoneError when
-// there is no call to make, and a *ChangedRunError when the run went on after PlanUndo.
+// Undo starts the run that undoes another, or continues it if it was started before; Do then runs
+// it. Undo returns a *PlanError if one of the calls must not be made, a *NothingUndoneError if
+// there is no call to make, and a *ChangedRunError if the run went on after PlanUndo.
 func (e *Engine) Undo(ctx context.Context, u *Undoing) (*Run, error) {
 	switch {
 	case u.ID == "":
 		return nil, fmt.Errorf("the run %s was undone; nothing is left to do", u.Run)
-	case u.Before == nil && len(u.Calls) == 0 && len(u.Stands) > 0 && !u.told:
+	case u.Before == nil && len(u.Calls) == 0 && len(u.Stands) > 0 && !u.marked:
 		return nil, &NothingUndoneError{Run: u.Run}
 	}
 	store, err := e.records()
 	if err != nil {
 		return nil, err
 	}
-	held, err := store.Resume(ctx, u.Run) // so that nobody goes on with it meanwhile
+	held, err := store.Resume(ctx, u.Run) // so that no other process continues it meanwhile
 	if err != nil {
 		return nil, err
 	}
 	var r *Run
 	sum, err := store.Summary(ctx, u.Run)
 	if err == nil {
-		err = errors.Join(loopRests(ctx, store, sum), stayed(ctx, store, u.Run, u.events))
+		err = errors.Join(checkLoopIdle(ctx, store, sum), checkUnchanged(ctx, store, u.Run, u.events))
 	}
 	if err == nil {
 		r, err = e.undoHeld(ctx, &session{engine: e}, store, held, u)
@@ -348,9 +351,9 @@ func (e *Engine) Undo(ctx context.Context, u *Undoing) (*Run, error) {
 	return r, nil
 }
 
-// stayed returns a *ChangedRunError if a run has events after the number first that are not answers
-// of people.
-func stayed(ctx context.Context, store journal.Store, run string, first int64) error {
+// checkUnchanged returns a *ChangedRunError if a run has events after the number first that are not
+// answers of people.
+func checkUnchanged(ctx context.Context, store journal.Store, run string, first int64) error {
 	for entry, err := range store.Events(ctx, run, first+1, false) {
 		if err != nil {
 			return err
@@ -383,7 +386,7 @@ func (e *Engine) undoHeld(ctx context.Context, s *session, store journal.Store, 
 	by, err := store.Summary(ctx, u.ID)
 	var missing *journal.MissingError
 	switch {
-	case err == nil && d.by == "": // the process ended before it could say so
+	case err == nil && d.by == "": // the process ended before it could record that
 		if err := target.mark(had, u.ID); err != nil {
 			return nil, err
 		}
@@ -408,10 +411,10 @@ func (e *Engine) undoHeld(ctx context.Context, s *session, store journal.Store, 
 	if err := u.err(p); err != nil {
 		return nil, err
 	}
-	if err := pinned(ctx, store, u.Run, p); err != nil {
+	if err := checkPins(ctx, store, u.Run, p); err != nil {
 		return nil, err
 	}
-	r, err := p.begin(ctx, u.ID) // from now on the other one does not go on
+	r, err := p.begin(ctx, u.ID) // from now on the other run can't go on
 	if err != nil {
 		return nil, err
 	}
@@ -437,7 +440,7 @@ func (e *Engine) continueUndo(ctx context.Context, store journal.Store, by *jour
 	if err != nil {
 		return nil, err
 	}
-	if by, err = e.mayContinue(ctx, store, by.Run, &c); err != nil { // now that nobody can change it
+	if by, err = e.mayContinue(ctx, store, by.Run, &c); err != nil { // nobody can change it any more
 		return nil, errors.Join(err, record.Close())
 	}
 	r, err := e.continueHeld(ctx, record, by, c)
@@ -454,12 +457,12 @@ type undoTarget struct {
 	run    string
 	reason string // why it ended badly
 	digest string
-	stands int // of its calls, those that nothing takes back
+	stands int // number of its calls that can't be undone
 
 	release bool // its record is released with that of the run that undoes it
 }
 
-// mark records which run undoes this one. had is the status that the run ended with, or "" if the
+// mark records which run undoes this one. had is the status with which the run ended, or "" if the
 // record already says that it is to be undone.
 func (t *undoTarget) mark(had exec.Status, by string) error {
 	e := exec.UndoingOf(had, t.reason)
@@ -477,11 +480,11 @@ func (t *undoTarget) end(status exec.Status) error {
 	}))
 }
 
-// ended records the result of the run that undoes it.
+// ended records how the run that undoes this one has ended.
 func (t *undoTarget) ended(res *exec.Result) error {
 	switch res.Status {
 	case exec.Completed, exec.Failed, exec.Rejected:
-	default: // it goes on later
+	default: // it will be continued
 		return nil
 	}
 	status := exec.Undone
@@ -505,7 +508,8 @@ func skipRejected(a exec.Answer) exec.Answer {
 	return a
 }
 
-// continueUndoing goes on with a run that undoes another, which is held until the run is closed.
+// continueUndoing continues a run that undoes another. It holds the other run until this one is
+// closed.
 func (e *Engine) continueUndoing(ctx context.Context, store journal.Store, by *journal.Summary, c Change) (*Run, error) {
 	of := Undoes(by)
 	if !c.Plan.isZero() {
@@ -547,8 +551,9 @@ func (t *undoTarget) read(ctx context.Context, store journal.Store) error {
 	return err
 }
 
-// checkUndo finds what is wrong with what undoes the calls of a plan and, where undoing matters,
-// the calls that can't be undone although others may fail after them.
+// checkUndo finds what is wrong with the undo of the calls of a plan. If a run of the plan may be
+// undone, or a call has an undo, it also finds calls that can't be undone although others may fail
+// after them.
 func (c *Checker) checkUndo(prog *compile.Program) diag.List {
 	if c.reader.undo || prog.Err() != nil {
 		return nil

@@ -11,14 +11,14 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// An Undone reports the progress of undoing a run.
+// An Undone describes the progress of undoing a run.
 type Undone struct {
-	Run    string      `json:"run,omitempty"` // the run that does it; "" if none was started, or there was nothing to undo
+	Run    string      `json:"run,omitempty"` // the run that undoes it; "" if none was started, or there was nothing to undo
 	Of     string      `json:"of"`            // the run that is undone
 	Status exec.Status `json:"status"`        // of that run
-	Undone []undo.Call `json:"undone"`        // the calls that were taken back
-	// Stands are the calls that were not: they can't be, their undo failed, or it was not tried
-	// yet. Why says which.
+	Undone []undo.Call `json:"undone"`        // the calls that were undone
+	// Stands holds the calls that were not undone: they can't be, their undo failed, or it was not
+	// tried yet. Why says which.
 	Stands []undo.Call `json:"stands"`
 	// Err says, after Run.Do, why the run can't be undone now; nil if it can.
 	Err error `json:"-"`
@@ -47,8 +47,8 @@ func (e *Engine) Undone(ctx context.Context, run string) (*Undone, error) {
 	return u, err
 }
 
-// undone returns the progress of undoing a run with the given status, and which calls of the run
-// that undoes it were skipped, by their paths.
+// undone returns the progress of undoing a run with this status, and the paths of the calls that
+// were skipped in the run that undoes it.
 func (e *Engine) undone(ctx context.Context, run string, status exec.Status) (_ *Undone, skipped map[string]bool, _ error) {
 	store, err := e.records()
 	if err != nil {
@@ -67,7 +67,7 @@ func (e *Engine) undone(ctx context.Context, run string, status exec.Status) (_ 
 	if err != nil {
 		return nil, nil, err
 	}
-	became, skipped, err := becameOf(ctx, store, u.Run)
+	became, skipped, err := outcomesByPath(ctx, store, u.Run)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -89,9 +89,9 @@ func (e *Engine) undone(ctx context.Context, run string, status exec.Status) (_ 
 	return u, skipped, nil
 }
 
-// becameOf returns, for each call of a run that has ended, why it did not complete; "" if it did.
-// It also returns which were skipped. The keys are the paths of the calls.
-func becameOf(ctx context.Context, store journal.Store, run string) (became map[string]string, skipped map[string]bool, _ error) {
+// outcomesByPath returns, for each call of a run that has ended, why it did not complete; "" if it
+// did. It also returns which were skipped. The keys are the paths of the calls.
+func outcomesByPath(ctx context.Context, store journal.Store, run string) (became map[string]string, skipped map[string]bool, _ error) {
 	became, skipped = map[string]string{}, map[string]bool{}
 	for entry, err := range store.Events(ctx, run, 0, false) {
 		if err != nil {
@@ -157,7 +157,7 @@ func (r *Run) undoHeld(ctx context.Context) (*Undone, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{engine: e} // with the tool files that the run had
+	s := &session{engine: e} // uses the tool files that the run had
 	s.texts.recall(given)
 	u, err := e.planUndo(ctx, s, sum, d, nil)
 	if err != nil {
@@ -167,7 +167,7 @@ func (r *Run) undoHeld(ctx context.Context) (*Undone, error) {
 		t := &undoTarget{record: r.record, run: r.ID(), reason: sum.Reason, digest: d.digest}
 		return &Undone{Of: r.ID(), Status: exec.Undone, Undone: []undo.Call{}, Stands: []undo.Call{}}, t.end(exec.Undone)
 	}
-	s.texts.know(journal.Text{Role: journal.Plan, Name: u.spec.Plan.Name, Notation: u.spec.Plan.Notation, Bytes: []byte(u.spec.Plan.Text)})
+	s.texts.add(journal.Text{Role: journal.Plan, Name: u.spec.Plan.Name, Notation: u.spec.Plan.Notation, Bytes: []byte(u.spec.Plan.Text)})
 	by, err := e.undoHeld(ctx, s, r.store, r.record, u)
 	if err != nil {
 		return nil, err
@@ -212,18 +212,18 @@ func (e *Engine) undoApproved(ctx context.Context, store journal.Store, run stri
 	if err != nil {
 		return err
 	}
-	before, err := asked(ctx, store, sum, given)
-	if err != nil || before.manifest == nil { // nobody approved it as a whole
+	before, err := manifestAsked(ctx, store, sum, given)
+	if err != nil || before.manifest == nil { // it was not approved as a whole
 		return err
 	}
-	p, err := e.planOf(ctx, &session{engine: e, sealed: true, looks: true}, given, nil)
+	p, err := e.planOf(ctx, &session{engine: e, sealed: true, looksUp: true}, given, nil)
 	if err == nil {
 		err = p.readLines()
 	}
 	if err != nil {
 		return err
 	}
-	now := askedNow(p)
+	now := manifestNow(p)
 	if ok, err := e.approved(ctx, store, sum.Run, now.digest); ok || err != nil {
 		return err
 	}
@@ -233,8 +233,8 @@ func (e *Engine) undoApproved(ctx context.Context, store journal.Store, run stri
 	return refused
 }
 
-// execOptions returns the options of the executor. If the Spec has no strategy for failures, that
-// of the plan counts.
+// execOptions returns the options of the executor. If the Spec has no strategy for failures, the
+// strategy of the plan is used.
 func (p *Plan) execOptions() exec.Options {
 	o := *p.checker.exec
 	if said, ok := exec.ParseStrategy(p.Program.Document.OnFailure); ok && p.checker.spec.OnFailure == "" {
@@ -243,8 +243,8 @@ func (p *Plan) execOptions() exec.Options {
 	return o
 }
 
-// mayBeUndone reports whether a run of the plan is undone when it ends badly, if only by the
-// failure of some of its calls.
+// mayBeUndone reports whether a run of the plan is undone if it ends badly, even if only the
+// failure of certain calls leads to that.
 func (p *Plan) mayBeUndone() bool {
 	return p.execOptions().OnFailure == exec.Undo || undo.Asked(p.Program)
 }

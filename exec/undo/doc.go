@@ -17,5 +17,6 @@
 // Before a program runs, Check finds what is wrong with the undo of its calls, and NoReturn finds
 // effects that can't be undone although something may fail after them.
 //
-// Several goroutines must not use one Ledger or Plan at once. Everything else may be used by several.
+// Several goroutines must not use one Ledger or Plan at once. Everything else may be used by
+// several goroutines.
 package undo

@@ -128,12 +128,12 @@ type undoing struct {
 
 // Reasons why a call stands, or a person is asked.
 const (
-	noUndo     = "its tool has no undo"
+	noUndo      = "its tool has no undo"
 	planForbids = "the plan says that nothing takes it back"
-	notKnown   = "nobody knows whether it did its work: approve if it did, skip if it did not"
-	noAnswer   = "nobody knows whether it did its work, and its undo reads the result"
-	noResult   = "it did its work, and its undo reads the result, which was not accepted"
-	noParams   = "the record does not have its params, which its undo reads: when it was called, nothing said how it is undone"
+	notKnown    = "nobody knows whether it did its work: approve if it did, skip if it did not"
+	noAnswer    = "nobody knows whether it did its work, and its undo reads the result"
+	noResult    = "it did its work, and its undo reads the result, which was not accepted"
+	noParams    = "the record does not have its params, which its undo reads: when it was called, nothing said how it is undone"
 )
 
 // undo decides how something that was done is undone, or why it stands.
