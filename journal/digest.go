@@ -6,8 +6,8 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-// EndDigest returns the digest of the whiteboard at the end of a run; "" when the run has not
-// come to an end. A pause is an end.
+// EndDigest returns the digest of the whiteboard at the end of a run; "" if the run has not ended.
+// A pause counts as an end.
 func EndDigest(ctx context.Context, s Store, run string) (digest string, err error) {
 	for entry, err := range s.Events(ctx, run, 0, false) {
 		if err != nil {

@@ -11,7 +11,7 @@ type Fault uint8
 
 // The faults.
 const (
-	Unusable Fault = iota // it can't be read or written; Error.Err says why
+	Unusable Fault = iota // it can't be read or written; Error.Err has the reason
 	Damaged               // it is a store, and its content is broken
 	Foreign               // it is something else
 	Newer                 // a newer version made it
@@ -19,15 +19,15 @@ const (
 	Locked                // another process was writing for too long
 	Full                  // no space is left
 	Denied                // permission is missing
-	Absent                // it is not there, and was not to be made
+	Absent                // it does not exist, and was not to be created
 	Closed                // the store, or the run, was closed
-	Aliased               // its file has several names, and this is not the one by which it was made
+	Aliased               // its file has several names, and was created under another one
 	Moved                 // its file was renamed, replaced or removed while it was in use
 	Away                  // its server does not answer
 	Mounted               // its file is mounted without its folder
 )
 
-// String returns what is wrong in words, such as "is damaged".
+// String describes the fault in words, such as "is damaged".
 func (f Fault) String() string {
 	what, _ := f.cure()
 	return what
@@ -68,10 +68,10 @@ func (f Fault) cure() (what, cure string) {
 
 // An Error is a fault of a store as a whole: of its file, its disk or its server.
 type Error struct {
-	Path  string // of the file; else how the store is called
+	Path  string // of the file, or the name of another kind of store
 	Fault Fault
-	Err   error // the cause; nil when the fault says all
-	// Cure says what to do about it; "" is what a fault says for a file.
+	Err   error // the cause; nil if there is no more to say
+	// Cure says what to do about the fault; "" is the usual cure for a file.
 	Cure string
 }
 
@@ -90,10 +90,10 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// A HeldError is the error for a run, or a loop, that somebody else holds.
+// A HeldError is the error for a run, or a loop, that another process holds.
 type HeldError struct {
 	Run    string
-	Holder Holder // zero when it is just being taken
+	Holder Holder // zero while the hold is being taken
 }
 
 // A Holder is the process that holds a run.
@@ -101,7 +101,7 @@ type Holder struct {
 	PID   int
 	Host  string
 	Since time.Time
-	// Until is when the hold ends unless it is renewed; zero is with the process.
+	// Until is when the hold ends unless it is renewed; zero if it ends with the process.
 	Until time.Time
 }
 
@@ -113,16 +113,16 @@ func (e *HeldError) Error() string {
 		e.Run, e.Holder.PID, e.Holder.Host, e.Holder.Since.Format(time.RFC3339))
 }
 
-// A LostError is the error for a run that was held until somebody else took the hold over, or it
-// could not be renewed. What was appended since then is not written.
+// A LostError is the error for a run whose hold was lost, since another process has taken it over
+// or it could not be renewed. Events that were appended since then are not written.
 type LostError struct{ Run string }
 
 func (e *LostError) Error() string {
 	return fmt.Sprintf("journal: the run %q is not held any more; resume it", e.Run)
 }
 
-// A CutError is the error for a run whose record was damaged and repaired. What it did after the
-// events that could be kept is not known, so it can't be resumed.
+// A CutError is the error for a run whose record was damaged and repaired. What the run did after
+// the events that could be kept is not known, so it can't be resumed.
 type CutError struct{ Run, Reason string }
 
 func (e *CutError) Error() string {
@@ -143,10 +143,10 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("journal: the run %q is in the store already; resume it, or give the new one another id", e.Run)
 }
 
-// ErrBroken is wrapped by the errors of what is not as it was written.
+// ErrBroken is wrapped by errors about data that differs from what was written.
 var ErrBroken = errors.New("not what was written")
 
-// Typed reports whether an error is one of this package's.
+// Typed reports whether an error has one of the types of this package.
 func Typed(err error) bool {
 	var own *Error
 	switch err.(type) {

@@ -11,22 +11,22 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-// Fork says from where on another run is done again (execution §5).
+// Fork says how another run is run again (execution §5).
 type Fork struct {
-	Run      string // the other run
-	Instance string // of the call; "" when it works on none
-	At       string // the path of the call
-	// Set are values for paths of the whiteboard. They are kept: who runs the fork
+	Run      string // the run that is forked
+	Instance string // of the call; "" if it works on none
+	At       string // path of the call from which on the run is run again
+	// Set holds values for paths of the whiteboard. The store keeps them; whoever runs the fork
 	// applies them.
 	Set map[string]json.RawMessage
-	// Labels are those of the new run. Nil are those of the other one.
+	// Labels holds the labels of the new run. Nil means those of the forked run.
 	Labels map[string]string
-	// Drop reports whether what a call did is left out, besides the call itself: because
-	// it depends on it. Nil leaves out the call only. See Behind.
+	// Drop reports whether the events of a call are left out because it depends on the call at At.
+	// Nil leaves out only that call itself. See Behind.
 	Drop func(instance, path string) bool
-	// Check, if not nil, is called with the summary of the other run when nothing is added to that
-	// run any more until the new one is made. If it returns an error, none is made. It may be
-	// called several times, and must not use the store.
+	// Check, if not nil, is called with the summary of the forked run, while no event can be added
+	// to that run. If it returns an error, no run is made. It may be called several times, and must
+	// not use the store.
 	Check func(*Summary) error
 }
 
@@ -38,7 +38,7 @@ func (f *Fork) Checked(s *Summary) error {
 	return f.Check(s)
 }
 
-// Given returns what the new run is given: the same as the other one (of), with the labels of f.
+// Given returns what the new run is given: the same as the forked run, with the labels of f.
 func (f *Fork) Given(of *Given) *Given {
 	g := *of
 	g.Created = time.Time{}
@@ -48,7 +48,7 @@ func (f *Fork) Given(of *Given) *Given {
 	return &g
 }
 
-// Keeps reports whether an event of the other run is taken over.
+// Keeps reports whether the new run takes over an event of the forked run.
 func (f *Fork) Keeps(e *exec.Event) bool {
 	return e.Call != "" && (e.Instance != f.Instance || e.Call != f.At) && (f.Drop == nil || !f.Drop(e.Instance, e.Call))
 }
@@ -123,7 +123,7 @@ func callsAfter(prog *compile.Program, c *compile.Call) map[string]bool {
 	return after
 }
 
-// splitStep takes a step of a call's path apart: the id, and the item of a loop (exec.Event).
+// splitStep splits a step of a call's path into the id and the item of a loop (exec.Event).
 func splitStep(step string) (id string, item int) {
 	id, _, _ = strings.Cut(step, "#")
 	id, index, ok := strings.Cut(id, "[")

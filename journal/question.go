@@ -8,23 +8,23 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-// Question is a question of a run that is open: a call waits for a person.
+// Question is an open question of a run: a call waits for a person.
 type Question struct {
 	Run      string
 	Instance string
 	Path     string // of the call
 	Tool     string
 	Kind     exec.QuestionKind
-	Digest   string // of what is asked; an answer names it
+	Digest   string // of the question; an answer should have it
 	Params   json.RawMessage
-	Terms    *exec.Terms // what the digest is of
-	Fallback bool        // it is the fallback of the call that would be called
+	Terms    *exec.Terms // what Digest is computed from
+	Fallback bool        // the question is about the fallback of the call
 	Reason   string
 	Failure  *exec.Failure
-	Asked    time.Time // first, if the run has asked it again since
+	Asked    time.Time // when it was first asked
 }
 
-// QuestionOf returns the question that an event of the type exec.ApprovalAsked asks.
+// QuestionOf returns the question in an event of the type exec.ApprovalAsked.
 func QuestionOf(run string, e *exec.Event) *Question {
 	return &Question{
 		Run: run, Instance: e.Instance, Path: e.Call, Tool: e.Tool, Kind: e.Question, Digest: e.Digest,
@@ -32,14 +32,14 @@ func QuestionOf(run string, e *exec.Event) *Question {
 	}
 }
 
-// Answer is an answer that was put to a question of a run.
+// Answer is an answer to a question of a run.
 type Answer struct {
 	Instance string
 	Path     string // of the call
 	Answer   exec.Answer
 }
 
-// Given returns the event by which an answer to the question that asked asks is recorded.
+// Given returns the event that records an answer to the question in the event asked.
 func (a *Answer) Given(asked *exec.Event) *exec.Event {
 	return &exec.Event{
 		Type: exec.ApprovalGiven, Time: time.Now(), Run: asked.Run, Instance: asked.Instance, Call: asked.Call, Tool: asked.Tool,
@@ -47,20 +47,20 @@ func (a *Answer) Given(asked *exec.Event) *exec.Event {
 	}
 }
 
-// AnswerError says why an answer was not taken.
+// AnswerError says why an answer was not accepted.
 type AnswerError struct {
 	Run, Instance, Path string
 	Refused             Refused
 }
 
-// Refused is why an answer was not taken.
+// Refused is the reason why an answer was not accepted.
 type Refused uint8
 
 // The reasons.
 const (
 	NotAsked Refused = iota // no question is open
-	Changed                 // what is asked is not what was answered
-	Answered                // somebody has answered
+	Changed                 // the answer is to another question
+	Answered                // it was answered already
 )
 
 func (e *AnswerError) Error() string {
@@ -77,7 +77,7 @@ func (e *AnswerError) Error() string {
 	return "journal: " + call + " waits for no answer"
 }
 
-// UsedError says that another run has used something that may be used once.
+// UsedError says that another run has used something that may be used only once.
 type UsedError struct {
 	Name string
 	Run  string

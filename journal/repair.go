@@ -5,14 +5,14 @@ import "fmt"
 // Repair says what can be kept of a run of a store that may be damaged.
 type Repair struct {
 	Run    string
-	Kept   int64 // events, from the first on
+	Kept   int64 // number of events, from the first on
 	Whole  bool  // nothing is wrong with it
-	Fault  error // what is, else
-	Fatal  bool  // nothing of it can be kept, since its row or what it was given is broken
+	Fault  error // what is wrong; nil if it is whole
+	Fatal  bool  // nothing can be kept, since its row or what it was given is broken
 	Number int64 // of the run in its store
 }
 
-// String says it in words.
+// String describes the repair in words.
 func (r *Repair) String() string {
 	switch {
 	case r.Whole:

@@ -19,34 +19,35 @@ type Summary struct {
 	Status   exec.Status
 	Reason   string
 	Created  time.Time
-	Changed  time.Time // when its last event was
-	Finished time.Time // zero when it has not
-	// Calls says how many calls have each status, of those that were started or have
-	// ended: Uncertain ones as well.
+	Changed  time.Time // when its last event happened
+	Finished time.Time // zero if it has not finished
+	// Calls holds the number of calls with each status, of those that were started or have ended,
+	// including Uncertain ones.
 	Calls     map[exec.Status]int
-	Questions int     // that are open
-	Events    int64   // their number
-	Holder    *Holder // nil when nobody holds the run
+	Questions int     // number of open questions
+	Events    int64   // number of events
+	Holder    *Holder // nil if no process holds the run
 }
 
 const (
-	// Interrupted is the status of a run that nobody holds and that has neither ended nor
+	// Interrupted is the status of a run that no process holds and that has neither ended nor
 	// paused: its process was killed, or lost its store.
 	Interrupted exec.Status = "interrupted"
 
-	// Uncertain is the status of a call that was started in a run that nobody holds, and that has
-	// no answer: it may have done its work.
+	// Uncertain is the status of a call that was started in a run that no process holds, and that
+	// has no answer: it may have done its work.
 	Uncertain exec.Status = "uncertain"
 
 	// Delegating is the status of a call that was started and whose document has calls that were
-	// started: they, and not it, do work.
+	// started: they do the work, and not the call itself.
 	Delegating exec.Status = "delegating"
 
-	// Cut is the status of a run of which a repair kept a beginning only.
+	// Cut is the status of a run of which a repair kept only a prefix.
 	Cut exec.Status = "damaged"
 )
 
-// Left returns a summary with what its statuses mean when nobody holds the run.
+// Left changes the status of the run, and of its calls, to what it means if no process holds the
+// run. begun reports that a process has held it.
 func (s *Summary) Left(begun bool) {
 	if s.Status == exec.Running || s.Status == exec.Pending && begun {
 		s.Status = Interrupted
@@ -57,21 +58,21 @@ func (s *Summary) Left(begun bool) {
 	}
 }
 
-// Filter says which runs are meant. The zero value is all.
+// Filter selects runs. The zero value selects all.
 type Filter struct {
-	Status []exec.Status     // one of these; none is any
+	Status []exec.Status     // one of these; empty allows any
 	Plan   string            // the name of its file
-	Labels map[string]string // all of which it has
-	Before time.Time         // when it was changed last
+	Labels map[string]string // the run has all of these
+	Before time.Time         // the last change was before this
 	After  time.Time
-	// From is the last run of the page before: only runs that were made before it are meant. The
-	// error is a *MissingError when it is not there any more.
+	// From is the last run of the previous page: only runs that were made before it are selected.
+	// Store.Runs returns a *MissingError if it no longer exists.
 	From  string
-	Limit int // the newest; 0 is all
+	Limit int // only this many, the newest; 0 is all
 }
 
-// Has reports whether a run is one that is meant, as far as its summary tells: From and Limit
-// are about the list.
+// Has reports whether a run is selected, as far as its summary tells; From and Limit are about the
+// list.
 func (f *Filter) Has(s *Summary) bool {
 	for name, value := range f.Labels {
 		if s.Labels[name] != value {
@@ -87,13 +88,13 @@ func (f *Filter) Has(s *Summary) bool {
 	return len(f.Status) == 0 || slices.Contains(f.Status, s.Status)
 }
 
-// Entry is an event as it is kept.
+// Entry is a stored event.
 type Entry struct {
 	Seq  int64           // its number in the run, from 1
-	Body json.RawMessage // with members of newer versions, if it has any
+	Body json.RawMessage // may have members of newer versions
 }
 
-// Event returns the event, as far as this version knows it.
+// Event returns the event, without members that this version does not know.
 func (e *Entry) Event() (*exec.Event, error) {
 	event := &exec.Event{}
 	if err := json.Unmarshal(e.Body, event); err != nil {
@@ -102,15 +103,16 @@ func (e *Entry) Event() (*exec.Event, error) {
 	return event, nil
 }
 
-// Collect says which runs are deleted. Runs that are held never are.
+// Collect says which runs are deleted. Runs that are held are never deleted.
 type Collect struct {
-	Filter     // the runs that may be; its Limit is ignored
-	Keep   int // of these, the newest that stay
-	// Spare reports whether a run that would be deleted stays; nil spares none.
+	Filter     // the runs that may be deleted; its Limit is ignored
+	Keep   int // number of the newest of these that are kept
+	// Spare, if not nil, reports whether a run that would be deleted is kept.
 	Spare func(*Summary) bool
 }
 
-// Takes reports whether a run is deleted that the filter admits, as it admits so many newer ones.
+// Takes reports whether a run that the filter selects is deleted. newer is the number of newer runs
+// that the filter selects.
 func (c *Collect) Takes(newer int, s *Summary) bool {
 	return newer >= c.Keep && s.Holder == nil && (c.Spare == nil || !c.Spare(s))
 }
@@ -118,5 +120,5 @@ func (c *Collect) Takes(newer int, s *Summary) bool {
 // Collected counts what was deleted.
 type Collected struct {
 	Runs  int
-	Bytes int64 // by which the store became smaller
+	Bytes int64 // how much smaller the store became
 }

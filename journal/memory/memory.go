@@ -26,13 +26,13 @@ import (
 
 // Store is a journal.Store that lasts as long as the process.
 type Store struct {
-	mu        sync.Mutex // guards all of it, the runs and loops included
+	mu        sync.Mutex // guards everything, including the runs and loops
 	closed    bool
 	runs      []*run // in the order in which they were made
 	loops     []*loop
 	durations map[string][]time.Duration
 	approved  map[approval]bool
-	used      map[string]string // by which run, by name
+	used      map[string]string // the run that has used a name
 }
 
 // New returns an empty store.
@@ -42,30 +42,30 @@ func New() *Store {
 
 // run is a run of the store; it is kept when nobody holds it.
 type run struct {
-	journal.Summary // of what its events don't say
+	journal.Summary // except for what the tally has
 	given           journal.Given
 	entries         []*journal.Entry
 	tally           *record.Tally
 	questions       map[record.Key]*question
-	cancel          *string       // why somebody wants it to end
+	cancel          *string       // reason of a request to end it; nil if there is none
 	held            *held         // nil when nobody holds it
 	changed         chan struct{} // closed, and made again, when something happens
 }
 
-// question is the last one of a call.
+// question is the last question about a call.
 type question struct {
 	event  *exec.Event
 	answer *exec.Answer
 	closed bool
 }
 
-// open reports whether somebody may answer.
+// open reports whether the question can still be answered.
 func (q *question) open() bool { return !q.closed && q.answer == nil }
 
-// approval is one of a whole plan, by its digest, for a run.
+// approval identifies the approval of a whole plan, by its digest, for a run.
 type approval struct{ run, digest string }
 
-// tell wakes all who wait for something to happen. The caller holds mu.
+// tell wakes all goroutines that wait for a change of the run. The caller holds mu.
 func (r *run) tell() {
 	close(r.changed)
 	r.changed = make(chan struct{})
@@ -74,8 +74,8 @@ func (r *run) tell() {
 // errClosed returns the error of a store or a run that is closed.
 func errClosed() error { return &journal.Error{Path: "memory", Fault: journal.Closed} }
 
-// with does f for a run, while nothing else happens.
-func (s *Store) with(name string, f func(*run) error) error {
+// withRun calls f for a run while holding mu.
+func (s *Store) withRun(name string, f func(*run) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -128,7 +128,7 @@ func (s *Store) create(name string, g *journal.Given, forked *journal.Forked, ev
 	return h, nil
 }
 
-// copyOf returns what was given, so that it can't be changed any more.
+// copyOf returns a copy of what was given, which can't be changed any more.
 func copyOf(g *journal.Given) journal.Given {
 	c := *g
 	c.Labels = map[string]string{}
@@ -157,7 +157,7 @@ func (s *Store) hold(r *run) *held {
 
 // Resume implements journal.Store.
 func (s *Store) Resume(_ context.Context, name string) (held journal.Run, err error) {
-	err = s.with(name, func(r *run) error {
+	err = s.withRun(name, func(r *run) error {
 		if r.held != nil {
 			return &journal.HeldError{Run: name, Holder: r.held.holder}
 		}
@@ -182,7 +182,7 @@ func (s *Store) Resume(_ context.Context, name string) (held journal.Run, err er
 
 // Fork implements journal.Store.
 func (s *Store) Fork(_ context.Context, name string, f *journal.Fork) (held journal.Run, err error) {
-	err = s.with(f.Run, func(from *run) error {
+	err = s.withRun(f.Run, func(from *run) error {
 		if err := f.Checked(from.summary()); err != nil {
 			return err
 		}
@@ -225,7 +225,7 @@ func (r *run) summary() *journal.Summary {
 
 // Summary implements journal.Store.
 func (s *Store) Summary(_ context.Context, name string) (sum *journal.Summary, err error) {
-	err = s.with(name, func(r *run) error { sum = r.summary(); return nil })
+	err = s.withRun(name, func(r *run) error { sum = r.summary(); return nil })
 	return sum, err
 }
 
@@ -256,7 +256,7 @@ func (s *Store) Runs(_ context.Context, f journal.Filter) ([]*journal.Summary, e
 
 // Given implements journal.Store.
 func (s *Store) Given(_ context.Context, name string) (g *journal.Given, err error) {
-	err = s.with(name, func(r *run) error {
+	err = s.withRun(name, func(r *run) error {
 		given := copyOf(&r.given)
 		g = &given
 		return nil
@@ -272,7 +272,7 @@ func (s *Store) Events(ctx context.Context, name string, from int64, follow bool
 			var page []*journal.Entry
 			var changed chan struct{}
 			finished := !follow
-			err := s.with(name, func(r *run) error {
+			err := s.withRun(name, func(r *run) error {
 				page = r.entries[min(from-1, int64(len(r.entries))):]
 				changed = r.changed
 				finished = finished || !r.tally.Finished.IsZero()
@@ -303,7 +303,7 @@ func (s *Store) Events(ctx context.Context, name string, from int64, follow bool
 	}
 }
 
-// past returns what a run's events say of the calls of an instance. The caller holds mu.
+// past returns what the events of a run say about the calls of an instance. The caller holds mu.
 func (r *run) past(instance string) (record.Past, error) {
 	var p record.Past
 	for _, entry := range r.entries {
@@ -339,7 +339,7 @@ func (s *Store) keep(all []record.Samples) {
 
 // Questions implements journal.Store.
 func (s *Store) Questions(_ context.Context, name string) (all []*journal.Question, err error) {
-	err = s.with(name, func(r *run) error {
+	err = s.withRun(name, func(r *run) error {
 		for _, q := range r.questions {
 			if q.open() {
 				all = append(all, journal.QuestionOf(name, q.event))
@@ -358,7 +358,7 @@ func (s *Store) Answer(_ context.Context, name, instance, path string, answer ex
 	if _, err := record.Encode(answer); err != nil {
 		return fmt.Errorf("journal: the answer about %q is not JSON: %w", path, err)
 	}
-	return s.with(name, func(r *run) error {
+	return s.withRun(name, func(r *run) error {
 		q := r.questions[record.Key{Instance: instance, Path: path}]
 		refusal := &journal.AnswerError{Run: name, Instance: instance, Path: path}
 		switch {
@@ -381,7 +381,7 @@ func (s *Store) Answer(_ context.Context, name, instance, path string, answer ex
 
 // Cancel implements journal.Store.
 func (s *Store) Cancel(_ context.Context, name, reason string) error {
-	return s.with(name, func(r *run) error {
+	return s.withRun(name, func(r *run) error {
 		r.cancel = &reason
 		r.tell()
 		return nil

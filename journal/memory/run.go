@@ -16,9 +16,9 @@ type held struct {
 	run     *run
 	holder  journal.Holder
 	fresh   bool
-	yielded map[*question]bool // whose answers were given
+	yielded map[*question]bool // questions whose answers were yielded
 	closed  bool
-	err     error // why no more is taken
+	err     error // why no more events are accepted
 }
 
 // ID implements journal.Run.
@@ -83,7 +83,7 @@ func (r *run) note(q record.Question, entry *journal.Entry) error {
 	return nil
 }
 
-// Sync implements exec.Record: what was appended is as durable as it gets.
+// Sync implements exec.Record. Events are never more durable than after Append.
 func (h *held) Sync(int64) error {
 	h.store.mu.Lock()
 	defer h.store.mu.Unlock()
@@ -105,7 +105,7 @@ func (h *held) Past(instance string) (map[string]*exec.Past, error) {
 	return p, nil
 }
 
-// wait waits until something happens; it reports false when ctx is done or the run was closed.
+// wait waits until something changes. It returns false if ctx is done or the run was closed.
 func (h *held) wait(ctx context.Context, changed chan struct{}) bool {
 	select {
 	case <-ctx.Done():
@@ -193,7 +193,7 @@ func (h *held) Close() error {
 	return h.err
 }
 
-// giveBack gives the run back. The caller holds mu.
+// giveBack releases the run. The caller holds mu.
 func (h *held) giveBack() {
 	if h == nil || h.closed {
 		return
@@ -202,7 +202,7 @@ func (h *held) giveBack() {
 	h.store.keep(h.run.tally.Samples())
 }
 
-// reader is an exec.Record of a run that is only read.
+// reader is an exec.Record for reading a run.
 type reader struct {
 	store *Store
 	run   *run
@@ -210,11 +210,11 @@ type reader struct {
 
 // Reader implements journal.Store.
 func (s *Store) Reader(_ context.Context, name string) (record exec.Record, err error) {
-	err = s.with(name, func(r *run) error { record = &reader{s, r}; return nil })
+	err = s.withRun(name, func(r *run) error { record = &reader{s, r}; return nil })
 	return record, err
 }
 
-// Append implements exec.Record: it keeps nothing.
+// Append implements exec.Record. It keeps nothing.
 func (r *reader) Append(*exec.Event) int64 { return 0 }
 
 // Sync implements exec.Record.

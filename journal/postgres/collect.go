@@ -11,9 +11,9 @@ import (
 	"github.com/plc-lang/plc/journal/internal/record"
 )
 
-// Collect implements journal.Store. A run goes as a whole: one whose deletion was cut off is not
-// seen any more, and the next Collect goes on with it. The bytes are those of the events; the
-// server uses their space again, and gives it back when it likes (autovacuum).
+// Collect implements journal.Store. A run whose deletion was interrupted is no longer visible, and
+// the next Collect completes the deletion. The bytes that it reports are those of the events; the
+// server reuses their space, and frees it when it likes (autovacuum).
 func (s *Store) Collect(ctx context.Context, c *journal.Collect) (journal.Collected, error) {
 	var done journal.Collected
 	f := c.Filter
@@ -59,14 +59,14 @@ func (s *Store) Collect(ctx context.Context, c *journal.Collect) (journal.Collec
 // victim is a run that is to be deleted.
 type victim struct {
 	name   string
-	events int64 // that it had when that was decided; -1: its deletion was cut off
+	events int64 // when its deletion was decided; -1 if the deletion was interrupted
 }
 
-// errWentOn is the error of deleting a run that has gone on since that was decided.
+// errWentOn is the error if a run has gone on since its deletion was decided.
 var errWentOn = errors.New("the run has gone on")
 
-// delete deletes a run, and returns how many bytes its events had. The error is a
-// *journal.HeldError when somebody has it, and errWentOn when somebody has gone on with it.
+// delete deletes a run, and returns the size of its events in bytes. It returns a
+// *journal.HeldError if a process holds the run, and errWentOn if the run has gone on.
 func (s *Store) delete(ctx context.Context, id int64, victim victim) (bytes int64, err error) {
 	var h *hold
 	if err := s.write(ctx, s.opts.Busy, func(tx *tx) (err error) {
@@ -90,7 +90,7 @@ func (s *Store) delete(ctx context.Context, id int64, victim victim) (bytes int6
 	for more := true; more; {
 		n, size := int64(0), int64(0)
 		if err := s.write(ctx, s.opts.Busy, func(tx *tx) error {
-			if err := h.check(tx); err != nil {
+			if err := h.mustHold(tx); err != nil {
 				return err
 			}
 			v, err := tx.one(`WITH gone AS (DELETE FROM events WHERE id IN (SELECT id FROM events WHERE id >= $1 AND id < $2 LIMIT 2000) RETURNING octet_length(body) AS size)
@@ -107,13 +107,13 @@ func (s *Store) delete(ctx context.Context, id int64, victim victim) (bytes int6
 	return bytes, s.write(ctx, s.opts.Busy, func(tx *tx) error { return tx.deleteRun(h) })
 }
 
-// deleteRun deletes all of a run but its events.
+// deleteRun deletes everything of a run except its events.
 func (t *tx) deleteRun(h *hold) error {
 	newest, err := storeRow(t.ctx, t, forUpdate)
 	if err != nil {
 		return err
 	}
-	if err := h.check(t); err != nil {
+	if err := h.mustHold(t); err != nil {
 		return err
 	}
 	if err := t.unlink(h.id, newest); err != nil {
@@ -135,7 +135,7 @@ func (t *tx) deleteRun(h *hold) error {
 	return nil
 }
 
-// unlink takes a run that is deleted out of the chain of runs.
+// unlink removes a run from the chain of runs.
 func (t *tx) unlink(id, newest int64) error {
 	v, err := t.one("SELECT prev, (SELECT id FROM runs n WHERE n.id > $1 ORDER BY n.id LIMIT 1) FROM runs WHERE id = $1", id)
 	switch {

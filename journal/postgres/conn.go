@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// errBadConnection is that a connection broke, or did not answer in time.
+// errBadConnection is the error if a connection broke, or did not answer in time.
 var errBadConnection = errors.New("the connection broke")
 
 // The types of columns and parameters, as Postgres numbers them.
@@ -33,7 +33,8 @@ type conn struct {
 	known map[string]*pgconn.StatementDescription // by their SQL
 }
 
-// broke notes that an error that is not the server's has ended the connection.
+// broke returns err wrapped in errBadConnection if it has ended the connection and does not come
+// from the server.
 func (c *conn) broke(err error) error {
 	if err != nil && codeOf(err) == "" && c.pg.IsClosed() {
 		return fmt.Errorf("%w: %w", errBadConnection, err)
@@ -54,7 +55,7 @@ func (c *conn) prepare(ctx context.Context, sql string) (*pgconn.StatementDescri
 	return s, nil
 }
 
-// parameters returns values as the statement takes them.
+// parameters returns values in the form that a statement takes.
 func parameters(s *pgconn.StatementDescription, args []any) (values [][]byte, formats []int16, err error) {
 	if len(args) != len(s.ParamOIDs) {
 		return nil, nil, fmt.Errorf("%d parameters, want %d: %s", len(args), len(s.ParamOIDs), s.SQL)
@@ -81,10 +82,10 @@ func parameters(s *pgconn.StatementDescription, args []any) (values [][]byte, fo
 	return values, formats, nil
 }
 
-// binaryResults asks for all columns in binary.
+// binaryResults requests all columns in binary form.
 var binaryResults = []int16{1}
 
-// value returns a value of a column: nil, an int64 (of a truth value 0 or 1) or a string.
+// value returns the value of a column: nil, an int64 (0 or 1 for a boolean) or a string.
 func value(kind uint32, v []byte) (any, error) {
 	switch {
 	case v == nil, kind == typeVoid:
@@ -147,13 +148,13 @@ type querier interface {
 	run(ctx context.Context, each func(row []any) error, sql string, args ...any) (int64, error)
 }
 
-// one returns the row that a query yields; nil for none.
+// one returns the row that a query returns; nil if there is none.
 func one(ctx context.Context, q querier, sql string, args ...any) (row []any, err error) {
 	_, err = q.run(ctx, func(r []any) error { row = r; return nil }, sql, args...)
 	return row, err
 }
 
-// rows returns all rows that a query yields.
+// rows returns all rows that a query returns.
 func rows(ctx context.Context, q querier, sql string, args ...any) (all [][]any, err error) {
 	_, err = q.run(ctx, func(r []any) error { all = append(all, r); return nil }, sql, args...)
 	return all, err
@@ -162,7 +163,7 @@ func rows(ctx context.Context, q querier, sql string, args ...any) (all [][]any,
 // maxConns limits the connections of a store, besides the one that listens.
 const maxConns = 8
 
-// pool has the connections of a store.
+// pool holds the connections of a store.
 type pool struct {
 	at    *address
 	slots chan struct{}
@@ -179,8 +180,8 @@ func newPool(at *address) *pool {
 // connectTime limits the time to connect.
 const connectTime = 10 * time.Second
 
-// connect makes a connection. Its settings keep a transaction from lasting when its process is
-// stopped, and make a commit durable.
+// connect makes a connection. Its settings end a transaction whose process is stopped, and make
+// commits durable.
 func (p *pool) connect(ctx context.Context, onNotice pgconn.NotificationHandler) (*conn, error) {
 	config := p.at.config.Copy()
 	dialer := &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3}}
@@ -201,7 +202,7 @@ func (p *pool) connect(ctx context.Context, onNotice pgconn.NotificationHandler)
 	return &conn{pg: pg, known: map[string]*pgconn.StatementDescription{}}, nil
 }
 
-// get returns a connection, which the caller gives back by put.
+// get returns a connection, which the caller must return with put.
 func (p *pool) get(ctx context.Context) (*conn, error) {
 	select {
 	case p.slots <- struct{}{}:
@@ -225,7 +226,7 @@ func (p *pool) get(ctx context.Context) (*conn, error) {
 	return c, err
 }
 
-// put gives a connection back. One that is in a transaction is closed.
+// put returns a connection to the pool. It closes a connection that is in a transaction.
 func (p *pool) put(c *conn) {
 	p.mu.Lock()
 	keep := !p.closed && !c.pg.IsClosed() && !c.pg.IsBusy() && c.pg.TxStatus() == 'I'
@@ -243,10 +244,10 @@ func (p *pool) put(c *conn) {
 func (c *conn) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_ = c.pg.Close(ctx) // the server notices as well
+	_ = c.pg.Close(ctx) // the server notices it anyway
 }
 
-// forget closes the connections that nobody uses: after one has broken, so may have others.
+// forget closes the unused connections: after one connection broke, others may be broken too.
 func (p *pool) forget() {
 	p.mu.Lock()
 	idle := p.idle
@@ -257,7 +258,7 @@ func (p *pool) forget() {
 	}
 }
 
-// close closes the pool; those connections that are used are closed when they are given back.
+// close closes the pool. Connections that are in use are closed when they are returned.
 func (p *pool) close() {
 	p.mu.Lock()
 	p.closed = true

@@ -10,18 +10,18 @@
 //
 // # Holds
 //
-// A run is held by a lease, which its process renews three times while it lasts. Each hold has an
-// epoch, one more than the one before, which every transaction of the run checks: what a process
-// writes that was stopped, or cut off, until another one took its run over, is refused with a
-// [journal.LostError]. As long as nobody has taken the run over, a process whose lease has passed
-// goes on. The time of leases is that of the database. On one machine, a process that is gone is
-// noticed before its lease has passed (on Linux).
+// A run is held by a lease, which its process renews three times before it expires. Each hold has
+// an epoch, one more than the hold before, which every transaction of the run checks: if a process
+// was stopped or cut off until another one took over its run, its writes are refused with a
+// [journal.LostError]. A process whose lease has expired goes on as long as no other process has
+// taken over its run. Leases use the clock of the database. On one machine, with Linux, the end of
+// a process is noticed before its lease has expired.
 //
 // # A server that is away
 //
-// Events are kept in memory while the server is away, for Options.Away; so the calls of a run that
-// are under way go on, and no other begins, since its start has to be durable first. A commit whose
-// answer was lost is looked up by the number of its transaction, so that nothing is written twice.
+// Events are kept in memory while the server is away, for at most Options.Away. So the calls under
+// way go on, but no other call begins, since its start must be durable first. A commit whose answer
+// was lost is looked up by the number of its transaction, so that nothing is written twice.
 //
-// Postgres 14 or later. A connection pooler has to pool sessions, not transactions.
+// Postgres 14 or later. A connection pooler must pool sessions, not transactions.
 package postgres

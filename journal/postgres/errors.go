@@ -9,8 +9,8 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// fault wraps an error of the database, of the network or of reading what is kept. Errors that are
-// typed already stay as they are.
+// fault wraps an error of the database, of the network or of reading stored data. It returns errors
+// that have a type already unchanged.
 func (s *Store) fault(err error) error {
 	if err == nil || journal.Typed(err) || errors.Is(err, context.Canceled) {
 		return err
@@ -29,7 +29,7 @@ type cleaned struct {
 func (c *cleaned) Error() string { return c.text }
 func (c *cleaned) Unwrap() error { return c.err }
 
-// clean takes secrets out of a text, and makes it one line.
+// clean removes secrets from a text, and puts it on one line.
 func (s *Store) clean(text string) string {
 	for _, secret := range s.at.secrets() {
 		text = strings.ReplaceAll(text, secret, "***")
@@ -37,7 +37,7 @@ func (s *Store) clean(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// The cures of faults that are others than those of a file.
+// The cures of faults that differ from those for a file.
 const (
 	cureAway   = "start it, or see to the network and the URL; then resume the run"
 	cureWrite  = "name the server that can be written, not a standby, and let the user write"
@@ -49,7 +49,7 @@ const (
 	cureOther  = "see to the server, or name another store"
 )
 
-// faultOf says what an error is, and what to do about it.
+// faultOf returns what kind of fault an error is, and what to do about it.
 func faultOf(err error) (journal.Fault, string) {
 	if errors.Is(err, journal.ErrBroken) {
 		return journal.Damaged, cureDamage
@@ -74,7 +74,7 @@ func faultOf(err error) (journal.Fault, string) {
 	return journal.Unusable, cureOther
 }
 
-// codeOf returns the code of an error of the server; "" when it is another's.
+// codeOf returns the code of an error of the server; "" for any other error.
 func codeOf(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
@@ -83,7 +83,8 @@ func codeOf(err error) string {
 	return ""
 }
 
-// away reports whether an error is that of a connection: the same may succeed by another one.
+// away reports whether an error is about a connection, so that the same may succeed with another
+// one.
 func away(err error) bool {
 	switch code := codeOf(err); {
 	case errors.Is(err, errBadConnection):
@@ -100,13 +101,14 @@ func away(err error) bool {
 	return errors.As(err, &connect)
 }
 
-// again reports whether a transaction that failed may succeed when it is done again.
-func again(err error) bool {
+// mayRetry reports whether a transaction that failed with this error may succeed if it is repeated.
+func mayRetry(err error) bool {
 	code := codeOf(err)
 	return away(err) || code == "40001" || code == "40P01"
 }
 
-// ofPart reports whether an error comes from what is written for one run, and not from the store.
+// ofPart reports whether an error is about the data that is written for one run, and not about the
+// store.
 func ofPart(err error) bool {
 	var lost *journal.LostError
 	if errors.As(err, &lost) {

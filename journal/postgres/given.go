@@ -19,9 +19,9 @@ func digestOf(body []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// insertTexts keeps the texts of a run, with numbers from first on; a text that some run was given
-// before is there already. The transaction has locked the row of the store, so that nobody deletes
-// that one.
+// insertTexts stores the texts of a run, numbered from first on. A text that another run was given
+// is stored already. The transaction has locked the row of the store, so that nobody deletes that
+// text.
 func insertTexts(tx *tx, run, first int64, texts []journal.Text) error {
 	for i, t := range texts {
 		digest := t.Digest
@@ -74,7 +74,7 @@ func given(ctx context.Context, q querier, id int64) (*journal.Given, error) {
 	return g, err
 }
 
-// addText adds a text of the columns role, name, notation, digest and body.
+// addText adds a text, from its columns role, name, notation, digest and body.
 func addText(g *journal.Given, v []any) error {
 	var t journal.Text
 	var role string

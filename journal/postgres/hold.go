@@ -13,10 +13,10 @@ import (
 	"github.com/plc-lang/plc/journal/internal/record"
 )
 
-// now is the time of the database.
+// now is the SQL for the time of the database.
 const now = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
-// givenBack says why a run that was closed takes nothing.
+// givenBack returns the reason why a closed run accepts no events.
 func givenBack(run string) error { return fmt.Errorf("the run %q was given back", run) }
 
 // joined joins errors.
@@ -27,27 +27,28 @@ type hold struct {
 	id    int64
 	name  string
 	epoch int64
-	lost  func(error) // called when another one has it
+	lost  func(error) // called when another process has taken it over
 }
 
-// lostError returns the error of a hold that another process has.
+// lostError returns the error for a hold that another process has taken over.
 func (h *hold) lostError() error { return &journal.LostError{Run: h.name} }
 
-// still tests a statement that changes the row of a hold if it is still this one.
-func (h *hold) still(changed int64) error {
+// checkChanged tests a statement that changes the row of a hold if the hold is still this one: it
+// must have changed a row.
+func (h *hold) checkChanged(changed int64) error {
 	if changed == 0 {
 		return h.lostError()
 	}
 	return nil
 }
 
-// check has a transaction fail unless the hold is still this one, and keeps others from taking it
-// until the transaction has ended.
-func (h *hold) check(tx *tx) error {
-	return tx.must(h.still, "SELECT 1::bigint FROM holds WHERE id = $1 AND epoch = $2 FOR SHARE", h.id, h.epoch)
+// mustHold makes a transaction fail unless the hold is still this one, and keeps others from taking
+// it over until the transaction has ended.
+func (h *hold) mustHold(tx *tx) error {
+	return tx.must(h.checkChanged, "SELECT 1::bigint FROM holds WHERE id = $1 AND epoch = $2 FOR SHARE", h.id, h.epoch)
 }
 
-// insertHold makes the hold of what was just made, which nobody else knows yet.
+// insertHold makes the hold of a run or loop that was just made, which nobody else knows yet.
 func (s *Store) insertHold(tx *tx, id int64, name string, changed int64) (*hold, error) {
 	h := &hold{id: id, name: name, epoch: 1}
 	const calls = "{}"
@@ -58,8 +59,8 @@ func (s *Store) insertHold(tx *tx, id int64, name string, changed int64) (*hold,
 	return h, err
 }
 
-// takeHold takes a hold that nobody has, or whose lease has passed. The error is a
-// *journal.HeldError when somebody has it.
+// takeHold takes a hold that no process has, or whose lease has expired. It returns a
+// *journal.HeldError if a process has it.
 func (s *Store) takeHold(tx *tx, id int64, name string) (*hold, error) {
 	row, err := tx.one("SELECT pid, host, place, born, since, until, until > "+now+", epoch FROM holds WHERE id = $1 FOR UPDATE", id)
 	switch {
@@ -78,14 +79,14 @@ func (s *Store) takeHold(tx *tx, id int64, name string) (*hold, error) {
 		id, h.epoch, os.Getpid(), record.Hostname(), record.Place(), record.BornAt(os.Getpid()), s.opts.Lease.Microseconds())
 }
 
-// giveBack gives a hold back, if it is still this one.
+// giveBack releases a hold, if it is still this one.
 func (h *hold) giveBack(tx *tx) error {
 	return tx.add("UPDATE holds SET pid = NULL, host = NULL, place = NULL, born = NULL, since = NULL, until = 0 WHERE id = $1 AND epoch = $2", h.id, h.epoch)
 }
 
-// holder returns who holds what has these values of pid, host, place, born, since, until and
-// whether that is later than now; nil for nobody. A process of this machine that is gone holds
-// nothing.
+// holder returns the process that holds something with these values of pid, host, place, born,
+// since, until and whether until is in the future; nil if none does. A process of this machine that
+// is gone holds nothing.
 func holder(row []any) *journal.Holder {
 	pid, has := row[0].(int64)
 	if !has || row[6] != any(int64(1)) {
@@ -102,22 +103,22 @@ func holder(row []any) *journal.Holder {
 	return &journal.Holder{PID: int(pid), Host: host, Since: time.UnixMicro(since), Until: time.UnixMicro(until)}
 }
 
-// keep has a hold renewed until it is dropped.
+// keep makes the store renew a hold until drop is called.
 func (s *Store) keep(h *hold) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held[h] = true
 }
 
-// drop ends that a hold is renewed.
+// drop stops renewing a hold.
 func (s *Store) drop(h *hold) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.held, h)
 }
 
-// renew renews the holds of the store until ctx is done. When the server is away, it tries again:
-// it is the epoch that keeps two processes from writing, not the lease.
+// renew renews the holds of the store until ctx is done. If the server is away, it tries again: the
+// epoch, not the lease, prevents two processes from writing.
 func (s *Store) renew(ctx context.Context) {
 	ticker := time.NewTicker(s.opts.Lease / 3)
 	defer ticker.Stop()
@@ -137,12 +138,12 @@ func (s *Store) renew(ctx context.Context) {
 	}
 }
 
-// renewAll renews holds and returns those that others have.
+// renewAll renews holds, and returns those that other processes have taken over.
 func (s *Store) renewAll(ctx context.Context, held []*hold) []*hold {
 	if len(held) == 0 || s.opts.ReadOnly {
 		return nil
 	}
-	slices.SortFunc(held, func(a, b *hold) int { return int(a.id - b.id) }) // as others lock them
+	slices.SortFunc(held, func(a, b *hold) int { return int(a.id - b.id) }) // all processes lock holds in this order
 	var lost []*hold
 	err := s.write(ctx, 0, func(tx *tx) error {
 		lost = nil

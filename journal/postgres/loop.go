@@ -24,10 +24,10 @@ type loop struct {
 	mu          sync.Mutex // guards the rest
 	record.Link            // of its last entry
 	closed      bool
-	err         error // why it takes no more
+	err         error // why it accepts no more entries
 }
 
-// loopColumns are those of a loop's row, with its sum.
+// loopColumns are the columns of a loop's row, with its sum.
 const loopColumns = "id, name, created, given, last, head, sum"
 
 // sum returns the sum of the loop's row when its last entry is this one.
@@ -35,7 +35,7 @@ func (l *loop) sum(at record.Link) int64 {
 	return record.SumRow(l.hold.id, l.hold.name, l.created, string(l.given), at.Last, at.Sum)
 }
 
-// held makes a loop one that is given back with its store.
+// heldLoop makes the store close a loop when the store is closed.
 func (s *Store) heldLoop(l *loop) *loop {
 	l.store = s
 	l.hold.lost = func(err error) {
@@ -50,7 +50,7 @@ func (s *Store) heldLoop(l *loop) *loop {
 	return l
 }
 
-// closeLoops gives back the loops that are still held.
+// closeLoops releases the loops that are still held.
 func (s *Store) closeLoops() {
 	s.mu.Lock()
 	all := slices.Collect(maps.Keys(s.loops))
@@ -79,7 +79,7 @@ func (s *Store) CreateLoop(ctx context.Context, name string, given json.RawMessa
 		}
 		return tx.add("INSERT INTO loops ("+loopColumns+") VALUES ($1, $2, $3, $4, 0, 0, $5)", l.hold.id, name, l.created, string(given), l.sum(record.Link{}))
 	})
-	if codeOf(err) == "23505" { // somebody was quicker
+	if codeOf(err) == "23505" { // another process was quicker
 		err = &journal.ExistsError{Run: name}
 	}
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *Store) CreateLoop(ctx context.Context, name string, given json.RawMessa
 	return s.heldLoop(l), nil
 }
 
-// holdLoop holds the loop of a name.
+// holdLoop holds the loop with this name.
 func (s *Store) holdLoop(tx *tx, name string) (*hold, error) {
 	v, err := tx.one("SELECT id FROM loops WHERE name = $1", name)
 	switch {
@@ -100,7 +100,7 @@ func (s *Store) holdLoop(tx *tx, name string) (*hold, error) {
 	return s.takeHold(tx, v[0].(int64), name)
 }
 
-// loopRow returns the columns of the loop of a name, which is found by a condition on arg.
+// loopRow returns the columns of the loop with this name, which it finds by a condition on arg.
 func loopRow(ctx context.Context, q querier, name, condition string, arg any) ([]any, error) {
 	v, err := one(ctx, q, "SELECT "+loopColumns+" FROM loops WHERE "+condition, arg)
 	switch {
@@ -205,7 +205,7 @@ func entriesOf(ctx context.Context, q querier, id int64, name string) (all []jso
 	return all, at, err
 }
 
-// missingEntries returns the error for a loop that has not all entries up to the last one.
+// missingEntries returns the error for a loop that lacks some of its entries.
 func missingEntries(name string, last record.Link) error {
 	return record.Broken(fmt.Sprintf("the loop %q", name), fmt.Errorf("%d entries were written", last.Last))
 }
@@ -240,7 +240,7 @@ func (l *loop) Append(ctx context.Context, entry json.RawMessage) error {
 	number := l.Last + 1
 	next := record.Link{Last: number, Sum: record.SumRow(l.Sum, l.hold.id, number, string(entry))}
 	err := l.store.write(ctx, l.store.opts.Away, func(tx *tx) error {
-		if err := l.hold.check(tx); err != nil {
+		if err := l.hold.mustHold(tx); err != nil {
 			return err
 		}
 		if err := tx.add("INSERT INTO entries (loop, number, body, sum) VALUES ($1, $2, $3, $4)", l.hold.id, number, string(entry), next.Sum); err != nil {

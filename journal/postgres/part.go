@@ -29,13 +29,14 @@ const (
 	lockRun = "SELECT 1::bigint FROM runs WHERE id = $1 FOR UPDATE"
 )
 
-// instanceKey and questionKey are by what the rows of an instance, and of a question, are found.
+// instanceKey and questionKey return the keys by which the rows of an instance, and of a question,
+// are found.
 func instanceKey(run int64, instance string) int64 { return record.SumRow(run, instance) }
 func questionKey(k record.Key) int64               { return record.SumRow(k.Instance, k.Path) }
 
-// writeParts writes parts in one transaction, while all their holds are still those of this store.
+// writeParts writes parts in one transaction, if this store still has all their holds.
 func (s *Store) writeParts(parts []*record.Part) error {
-	slices.SortFunc(parts, func(a, b *record.Part) int { return int(a.Held.Number - b.Held.Number) }) // so that nobody waits in a circle
+	slices.SortFunc(parts, func(a, b *record.Part) int { return int(a.Held.Number - b.Held.Number) }) // this order prevents deadlocks
 	return s.write(context.Background(), s.opts.Away, func(tx *tx) error {
 		for _, p := range parts {
 			if err := p.Held.Run().(*Run).writePart(tx, p); err != nil {
@@ -46,7 +47,7 @@ func (s *Store) writeParts(parts []*record.Part) error {
 	})
 }
 
-// writePart writes what was appended to a run.
+// writePart writes the events that were appended to a run.
 func (r *Run) writePart(tx *tx, p *record.Part) error {
 	p.Sum = p.Before
 	sums := make([]int64, len(p.Rows))
@@ -55,7 +56,7 @@ func (r *Run) writePart(tx *tx, p *record.Part) error {
 		sums[i] = p.Sum
 	}
 	to, id := p.Summary, r.Number
-	if err := tx.must(r.hold.still, updateHold, id, r.hold.epoch, p.Last, p.Sum, to.Changed, to.Calls,
+	if err := tx.must(r.hold.checkChanged, updateHold, id, r.hold.epoch, p.Last, p.Sum, to.Changed, to.Calls,
 		record.SumRow(id, p.Last, p.Sum, to.Changed, to.Calls)); err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ func (r *Run) writePart(tx *tx, p *record.Part) error {
 	return writeSamples(tx, p.Effects.Samples)
 }
 
-// writeRow changes the row of a run and its questions, if anything of them changes.
+// writeRow updates the row of a run and its questions, if they have changed.
 func (r *Run) writeRow(tx *tx, p *record.Part) error {
 	if !p.Effects.Turned && len(p.Effects.Questions) == 0 {
 		return nil
@@ -109,7 +110,7 @@ func (r *Run) writeRow(tx *tx, p *record.Part) error {
 // toolKey returns the key of the durations of a tool.
 func toolKey(tool string) int64 { return record.SumRow(tool) }
 
-// writeSamples adds durations, and drops those that are too many.
+// writeSamples adds durations, and deletes the oldest if there are too many.
 func writeSamples(tx *tx, all []record.Samples) error {
 	for _, s := range all {
 		key := toolKey(s.Tool)
@@ -132,7 +133,7 @@ func writeSamples(tx *tx, all []record.Samples) error {
 	return nil
 }
 
-// decode returns the event of a row that has one, by its first two columns.
+// decode returns the event of a row with one event, from its first two columns.
 func decode(v []any) (*exec.Event, error) {
 	id, _ := v[0].(int64)
 	body, _ := v[1].(string)

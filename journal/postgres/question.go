@@ -72,8 +72,8 @@ func (s *Store) Answer(ctx context.Context, run, instance, path string, answer e
 	return err
 }
 
-// answerable returns refusal, with its reason, unless the question is open and is the one
-// that was answered.
+// answerable returns refusal, with its reason set, unless the question is open and is the one that
+// was answered.
 func (t *tx) answerable(run, key int64, refusal *journal.AnswerError, digest string) error {
 	v, err := t.one("SELECT digest, answer IS NOT NULL, closed FROM questions WHERE run = $1 AND key = $2", run, key)
 	switch {
@@ -93,12 +93,12 @@ func (t *tx) answerable(run, key int64, refusal *journal.AnswerError, digest str
 	return nil
 }
 
-// Answers implements journal.Run. The database is asked only while questions are open.
+// Answers implements journal.Run. It queries the database only while questions are open.
 func (r *Run) Answers(ctx context.Context) iter.Seq2[*journal.Answer, error] {
 	return r.Held.Answers(ctx, r.store.watch, r.answers)
 }
 
-// answers returns those that are not taken.
+// answers returns the answers that the run has not taken.
 func (r *Run) answers(ctx context.Context) (all []record.PutAnswer, err error) {
 	err = r.store.look(ctx, func(q querier) error {
 		all = nil
@@ -112,7 +112,7 @@ func (r *Run) answers(ctx context.Context) (all []record.PutAnswer, err error) {
 		}, "SELECT instance, path, seq, answer FROM questions WHERE run = $1 AND closed = 0 AND answer IS NOT NULL ORDER BY seq", r.Number)
 		return err
 	})
-	if isAway(err) { // nobody answers meanwhile
+	if isAway(err) { // there are no answers meanwhile
 		return nil, nil
 	}
 	return all, err
@@ -122,7 +122,7 @@ func (r *Run) answers(ctx context.Context) (all []record.PutAnswer, err error) {
 func (r *Run) Withdraw(ctx context.Context, a *journal.Answer) error {
 	key := record.Key{Instance: a.Instance, Path: a.Path}
 	err := r.store.write(ctx, r.store.opts.Busy, func(tx *tx) error {
-		if err := r.hold.check(tx); err != nil {
+		if err := r.hold.mustHold(tx); err != nil {
 			return err
 		}
 		if err := tx.add(lockRun, r.Number); err != nil {
@@ -154,23 +154,23 @@ func (s *Store) Cancel(ctx context.Context, run, reason string) error {
 	return err
 }
 
-// cancels are the requests to end runs, as they were last read: all runs of this process that
-// wait for one share the reading.
+// cancels holds the requests to end runs, as they were last read. All runs of this process share
+// them.
 type cancels struct {
 	mu      sync.Mutex
 	at      time.Time
 	reasons map[int64]string
 }
 
-// cancelsEvery is the shortest time between two looks for requests to end runs.
+// cancelsEvery is the shortest time between two queries for requests to end runs.
 const cancelsEvery = 50 * time.Millisecond
 
-// cancelled returns why somebody wants a run to end, if somebody does.
+// cancelled returns the reason of a request to end a run, if there is one.
 func (s *Store) cancelled(ctx context.Context, run int64) (reason string, ok bool, err error) {
 	c := &s.cancels
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.reasons[run]; ok || time.Since(c.at) >= cancelsEvery { // it may have been followed since
+	if _, ok := c.reasons[run]; ok || time.Since(c.at) >= cancelsEvery { // the request may have been carried out since
 		all := map[int64]string{}
 		err := s.look(ctx, func(q querier) error {
 			_, err := q.run(ctx, func(v []any) error {
@@ -191,14 +191,14 @@ func (s *Store) cancelled(ctx context.Context, run int64) (reason string, ok boo
 	return reason, ok, nil
 }
 
-// isAway reports whether an error is that the server is away.
+// isAway reports whether an error says that the server is away.
 func isAway(err error) bool {
 	var fault *journal.Error
 	return errors.As(err, &fault) && fault.Fault == journal.Away
 }
 
-// WaitCancel implements journal.Run. A run whose hold was lost is to end as well. While the server
-// is away nobody cancels.
+// WaitCancel implements journal.Run. It also ends a run whose hold was lost. While the server is
+// away, runs are not cancelled.
 func (r *Run) WaitCancel(ctx context.Context) (reason string, err error) {
 	w := r.store.watch
 	w.Join()
@@ -238,7 +238,7 @@ func (r *Run) WaitCancel(ctx context.Context) (reason string, err error) {
 // approvalKey returns the key of the approvals of a digest.
 func approvalKey(digest string) int64 { return record.SumRow("plc approval", digest) }
 
-// lockApprovals has the approvals of a digest used by one transaction at a time, and returns the
+// lockApprovals lets only one transaction at a time use the approvals of a digest, and returns the
 // key by which they are found.
 func (t *tx) lockApprovals(digest string) (int64, error) {
 	key := approvalKey(digest)
@@ -248,7 +248,7 @@ func (t *tx) lockApprovals(digest string) (int64, error) {
 
 // Approve implements journal.Store.
 func (s *Store) Approve(ctx context.Context, run string, digests ...string) error {
-	digests = slices.Sorted(slices.Values(digests)) // so that two who lock them don't wait for each other
+	digests = slices.Sorted(slices.Values(digests)) // this order prevents deadlocks
 	return s.write(ctx, s.opts.Busy, func(tx *tx) error {
 		for _, digest := range digests {
 			key, err := tx.lockApprovals(digest)
@@ -304,8 +304,8 @@ func (s *Store) Use(ctx context.Context, run, name string) error {
 
 const approvalRows = "SELECT id, digest, created, expires, run, sum FROM approvals"
 
-// usedBy returns the run that has used what has this name; "" is none. It looks at all rows, and
-// not by their keys, since one that is damaged may have been that of the name.
+// usedBy returns the run that has used a name; "" if none has. It reads all rows, and not only
+// those with its key, since a damaged row may be the one with the name.
 func (t *tx) usedBy(name string) (run string, err error) {
 	_, err = t.run(t.ctx, func(v []any) error {
 		if by, ok := v[4].(string); ok && v[1] == any(name) {

@@ -14,12 +14,12 @@ import (
 	"github.com/plc-lang/plc/journal/internal/record"
 )
 
-// look calls f with a connection that reads, again when the connection breaks.
+// look calls f with a connection for reading. It calls f again if the connection breaks.
 func (s *Store) look(ctx context.Context, f func(querier) error) error {
 	if err := s.usable(); err != nil {
 		return err
 	}
-	err := s.retry(ctx, s.opts.Busy, again, func() error { return s.reading(ctx, f) })
+	err := s.retry(ctx, s.opts.Busy, mayRetry, func() error { return s.withConn(ctx, f) })
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -64,9 +64,9 @@ type found struct {
 // pageOfRuns limits the runs that are read at once.
 const pageOfRuns = 500
 
-// summaries returns the runs that a filter admits, the newest first. When it reads all of them, it
-// follows the chain that they are, since an index, or a row that is not as it was written, might
-// hide some. onDeleted, if it is not nil, is called for each run whose deletion was cut off.
+// summaries returns the runs that a filter admits, the newest first. If it reads all runs, it
+// follows the chain of runs, since an index, or a damaged row, might hide some. onDeleted, if not
+// nil, is called for each run whose deletion was interrupted.
 func (s *Store) summaries(ctx context.Context, f journal.Filter, onDeleted func(id int64)) (list []found, err error) {
 	err = s.read(ctx, func(q querier) error {
 		list = nil
@@ -123,16 +123,16 @@ func (s *Store) summaries(ctx context.Context, f journal.Filter, onDeleted func(
 	return list, err
 }
 
-// limit returns how many rows are read at once.
+// limit returns the number of rows that are read at once.
 func limit(f journal.Filter) int64 {
 	if f.Limit > 0 && f.Limit < pageOfRuns {
-		return int64(max(f.Limit, 20)) // of which some may be others than those that are meant
+		return int64(max(f.Limit, 20)) // the filter may reject some of them
 	}
 	return pageOfRuns
 }
 
-// kept returns the statuses that rows have of runs that have one of these, with commas between; ""
-// is all. It reports whether all runs are read.
+// kept returns the statuses that rows of runs with one of these statuses may have, separated by
+// commas; "" means all. It also reports whether all runs are read.
 func kept(statuses []exec.Status) (string, bool) {
 	var all []string
 	for _, st := range statuses {
@@ -181,14 +181,14 @@ func (s *Store) Events(ctx context.Context, run string, from int64, follow bool)
 func (s *Store) finished(ctx context.Context, id int64) (ended bool, err error) {
 	err = s.look(ctx, func(q querier) error {
 		v, err := one(ctx, q, "SELECT finished IS NOT NULL FROM runs WHERE id = $1", id)
-		ended = v == nil || v[0] == any(int64(1)) // or it was deleted
+		ended = v == nil || v[0] == any(int64(1)) // or the run was deleted
 		return err
 	})
 	return ended, err
 }
 
-// pageSize limits the rows of events that are read at once, so that no transaction lasts while the
-// reader is busy with them.
+// pageSize limits the number of rows of events that are read at once, so that no transaction stays
+// open while the caller handles them.
 const pageSize = 128
 
 // readPage returns events of a run from a number on.
@@ -199,7 +199,7 @@ func readPage(ctx context.Context, q querier, id, from int64) (page []*journal.E
 		body, isText := v[1].(string)
 		entries := record.Entries(key, []byte(body))
 		first := entries[0].Seq
-		if !ok || !isText || len(page) > 0 && first < from || first < 1 { // broken rows may say anything
+		if !ok || !isText || len(page) > 0 && first < from || first < 1 { // broken rows may contain anything
 			return record.Broken("the order of the events", errors.New("they are not in it"))
 		}
 		if first < from {

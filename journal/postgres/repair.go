@@ -12,11 +12,11 @@ import (
 	"github.com/plc-lang/plc/journal/internal/record"
 )
 
-// errKey is why a row that is not found any more is broken.
+// errKey is the reason if a row can't be found by its key.
 var errKey = errors.New("its key is another one")
 
-// Damage looks at all runs of the store and reports what can be kept of each, the oldest first, and
-// what is wrong with the store as a whole. It writes nothing. The error is that of a store that
+// Damage examines all runs of the store. It returns what can be kept of each, the oldest first, and
+// what is wrong with the store as a whole. It writes nothing. It returns an error if the store
 // can't be read at all.
 func (s *Store) Damage(ctx context.Context) (all []*journal.Repair, faults []error, err error) {
 	if _, err := s.Runs(ctx, journal.Filter{}); err != nil {
@@ -49,8 +49,8 @@ func (s *Store) Damage(ctx context.Context) (all []*journal.Repair, faults []err
 	return all, faults, err
 }
 
-// damagedRows checks the rows that have their own sums, and the keys by which they are found. It
-// returns the first fault of each table.
+// damagedRows checks the rows that have their own sums, and their keys. It returns the first fault
+// of each table.
 func (s *Store) damagedRows(ctx context.Context) (faults []error, err error) {
 	for _, t := range []struct {
 		what, query string
@@ -105,11 +105,11 @@ func (s *Store) damageOf(ctx context.Context, r *journal.Repair) error {
 	})
 }
 
-// Salvage copies what can be kept of the runs to another store, which has none of them. Of a run
-// that is not whole it keeps the beginning, with the status Cut: it can be looked at, and does not
-// go on, since what it did after that is not known. Approvals are kept as far as they are whole,
-// and how long calls took as the events of the runs say it. Loops are not kept. The error is a
-// *HeldError when a process executes a run.
+// Salvage copies what can be kept of the runs to another store, which must have none of them. Of a
+// damaged run it keeps a prefix of the events, with the status Cut: such a run can be inspected but
+// not resumed, since what it did after that is not known. Undamaged approvals are kept. Durations
+// of calls are computed from the events. Loops are not kept. Salvage returns a *HeldError if a
+// process executes a run.
 func (s *Store) Salvage(ctx context.Context, runs []*journal.Repair, to journal.Store) error {
 	for _, r := range runs {
 		if sum, err := s.Summary(ctx, r.Run); err == nil && sum.Holder != nil {
@@ -127,8 +127,8 @@ func (s *Store) Salvage(ctx context.Context, runs []*journal.Repair, to journal.
 	return s.salvageApprovals(ctx, to)
 }
 
-// salvageApprovals copies the approvals that are whole: those that were used stay used, since a row
-// says the same for both.
+// salvageApprovals copies the undamaged approvals. Approvals that were used stay used, since a row
+// means the same for both.
 func (s *Store) salvageApprovals(ctx context.Context, to journal.Store) error {
 	var all [][2]string
 	err := s.look(ctx, func(q querier) error {

@@ -16,7 +16,7 @@ import (
 // deleted is the status of a run that is being deleted.
 const deleted = "deleted"
 
-// runRow is the row of a run and that of its hold, as they were read and checked.
+// runRow holds the rows of a run and of its hold, after they were checked.
 type runRow struct {
 	id                                                   int64
 	name, plan, program, settings, labels, status, calls string
@@ -26,8 +26,8 @@ type runRow struct {
 	created, asking, given, asked, prev                  int64
 	last, head, changed                                  int64
 
-	begun  bool            // a process has it, or had it when it was killed
-	holder *journal.Holder // nil when nobody has it
+	begun  bool            // a process holds it, or held it when it was killed
+	holder *journal.Holder // nil if no process holds it
 }
 
 // The columns of a run's row r that its sum covers, with that sum, and those of its hold h.
@@ -81,7 +81,7 @@ func row(ctx context.Context, q querier, id int64) (*runRow, error) {
 // find returns the number of a run.
 func find(ctx context.Context, q querier, run string) (int64, error) { return findBy(ctx, q, run, "") }
 
-// findBy finds a run and locks it in some way.
+// findBy returns the number of a run, and locks its row with the clause lock.
 func findBy(ctx context.Context, q querier, run, lock string) (int64, error) {
 	v, err := one(ctx, q, "SELECT id FROM runs WHERE name = $1 AND status <> '"+deleted+"' "+lock, run)
 	switch {
@@ -111,8 +111,8 @@ func (r *runRow) summary() (*journal.Summary, error) {
 	return sum, nil
 }
 
-// storeRow returns the run that was made last. With lock, nobody makes or deletes one until the
-// transaction has ended: texts that several runs were given stay while one of them is made.
+// storeRow returns the newest run. With lock, no run is made or deleted until the transaction has
+// ended, so that texts of other runs are kept while a run is made.
 func storeRow(ctx context.Context, q querier, lock string) (newest int64, err error) {
 	v, err := one(ctx, q, "SELECT newest, sum FROM store "+lock)
 	if err == nil && v == nil {
@@ -127,14 +127,14 @@ func storeRow(ctx context.Context, q querier, lock string) (newest int64, err er
 	return newest, err
 }
 
-// forUpdate locks rows until the transaction has ended.
+// forUpdate is a clause that locks rows until the transaction has ended.
 const forUpdate = "FOR UPDATE"
 
 func (t *tx) setNewest(id int64) error {
 	return t.add("UPDATE store SET newest = $1, sum = $2", id, record.SumRow(id))
 }
 
-// The queries for what the sum of a run's row covers besides itself.
+// The queries for the rows that the sum of a run's row covers besides the row itself.
 const (
 	givenOfRun = `SELECT number, role, name, notation, digest, role <> 'instances' AND EXISTS (SELECT 1 FROM texts WHERE texts.digest = given.digest)
 		FROM given WHERE run = $1 ORDER BY number`
@@ -148,7 +148,7 @@ func sumRows(ctx context.Context, q querier, query string, args ...any) (int64, 
 	return a.Sum(), err
 }
 
-// checkParts reports what a run was given, and its questions, if they are not what was written.
+// checkParts returns an error if what a run was given, or its questions, are not what was written.
 func checkParts(ctx context.Context, q querier, r *runRow) error {
 	given, err := sumRows(ctx, q, givenOfRun, r.id)
 	if err == nil && given != r.given {
@@ -164,8 +164,8 @@ func checkParts(ctx context.Context, q querier, r *runRow) error {
 	return err
 }
 
-// seal renews the sums of a run, which the transaction has locked. Whoever has not changed the
-// questions must not renew their sum: it would make a damaged question a sound one.
+// seal recomputes the sums of a run, which the transaction has locked. questions must only be true
+// if the transaction has changed the questions: otherwise a damaged question would become valid.
 func (t *tx) seal(id int64, questions, given bool) error {
 	if given {
 		sum, err := sumRows(t.ctx, t, givenOfRun, id)
@@ -192,8 +192,8 @@ func (t *tx) seal(id int64, questions, given bool) error {
 	return t.add("UPDATE runs SET sum = $2 WHERE id = $1", id, record.SumRow(v[:runWidth-1]...))
 }
 
-// verify checks all that the store has of a run: its row, what it was given, its questions and its
-// events.
+// verify checks everything that the store has of a run: its row, what it was given, its questions
+// and its events.
 func verify(ctx context.Context, q querier, id int64) error {
 	r, err := row(ctx, q, id)
 	if err != nil {

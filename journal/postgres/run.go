@@ -30,14 +30,14 @@ func (s *Store) newRun(h *hold) *Run {
 	return r
 }
 
-// markLost makes a run fail, since another process has it.
+// markLost makes a run fail because another process has taken it over.
 func (r *Run) markLost(err error) {
 	r.lost.Store(true)
 	r.Fail(err)
-	r.store.watch.Tell(r.Number) // who waits for an answer, or for the end of the run, looks again
+	r.store.watch.Tell(r.Number) // waiters for an answer, or for the end of the run, look again
 }
 
-// enlist makes a run one that is closed with its store, and whose hold is renewed.
+// enlist adds a run to those that are closed with the store and whose holds are renewed.
 func (s *Store) enlist(r *Run) (journal.Run, error) {
 	if err := s.queue.Enlist(&r.Held, r); err != nil {
 		_ = r.release()
@@ -47,7 +47,7 @@ func (s *Store) enlist(r *Run) (journal.Run, error) {
 	return r, nil
 }
 
-// maxName limits the bytes of the id of a run or loop: an index has them.
+// maxName limits the bytes of the id of a run or loop, since the id is in an index.
 const maxName = 1000
 
 func checkName(what, name string) error {
@@ -75,7 +75,7 @@ func (s *Store) Create(ctx context.Context, run string, g *journal.Given) (journ
 	return s.enlist(r)
 }
 
-// insertRun makes a run and what it was given, and holds it.
+// insertRun makes the rows of a run and of what it was given, and holds it.
 func (s *Store) insertRun(tx *tx, run string, g *journal.Given, f *journal.Forked) (*hold, error) {
 	newest, err := storeRow(tx.ctx, tx, forUpdate)
 	if err != nil {
@@ -158,13 +158,13 @@ func (s *Store) Resume(ctx context.Context, run string) (journal.Run, error) {
 	return s.enlist(r)
 }
 
-// load reads what the row of a run says, and makes events of the answers that were put while nobody
-// held it.
+// load reads the row of a run, and turns the answers that came while no process held the run into
+// events.
 func (r *Run) load(tx *tx) error {
-	if err := r.hold.check(tx); err != nil {
+	if err := r.hold.mustHold(tx); err != nil {
 		return err
 	}
-	if _, err := findBy(tx.ctx, tx, r.Name, forUpdate); err != nil { // nobody answers now
+	if _, err := findBy(tx.ctx, tx, r.Name, forUpdate); err != nil { // no answer can come now
 		return err
 	}
 	row, err := row(tx.ctx, tx, r.Number)
@@ -181,7 +181,7 @@ func (r *Run) load(tx *tx) error {
 		return record.Broken(fmt.Sprintf("the row of the run %q", r.Name), err)
 	}
 	for status := range t.Ended {
-		if !record.Ended(status) { // of the process that was there before
+		if !record.Ended(status) { // a call of the process that held the run before
 			delete(t.Ended, status)
 		}
 	}
@@ -195,7 +195,7 @@ func (r *Run) load(tx *tx) error {
 	return r.takeAnswers(tx)
 }
 
-// takeAnswers makes events of the answers that were put while nobody held the run.
+// takeAnswers turns the answers that came while no process held the run into events.
 func (r *Run) takeAnswers(tx *tx) error {
 	all, err := rows(tx.ctx, tx, `SELECT events.id, body, answer FROM questions q JOIN events ON events.id = (q.run << 32 | q.seq)
 		WHERE q.run = $1 AND closed = 0 AND answer IS NOT NULL ORDER BY q.seq`, r.Number)
@@ -269,7 +269,7 @@ func (s *Store) Fork(ctx context.Context, run string, f *journal.Fork) (journal.
 	return s.enlist(r)
 }
 
-// copyEvents copies what the calls did that a fork does not do again.
+// copyEvents copies the events of the forked run that the fork keeps.
 func (r *Run) copyEvents(tx *tx, from int64, f *journal.Fork) error {
 	p := record.NewPart(&r.Held)
 	for next := int64(0); ; {
@@ -298,8 +298,8 @@ func (r *Run) copyEvents(tx *tx, from int64, f *journal.Fork) error {
 	return nil
 }
 
-// Close waits until all that was appended is durable, and gives the run back. The error is that of
-// what could not be written. A second Close does nothing.
+// Close waits until all appended events are durable, and releases the run. It returns an error if
+// some could not be written. A second Close does nothing.
 func (r *Run) Close() error {
 	first, err := r.Finish()
 	if !first {
@@ -313,11 +313,11 @@ func (r *Run) Close() error {
 	return err
 }
 
-// release notes that nobody holds the run, with the durations that are not written.
+// release notes that no process holds the run, and stores the durations that are not stored yet.
 func (r *Run) release() error {
 	samples := r.Tally.Samples()
 	return r.store.write(context.Background(), r.store.opts.Busy, func(tx *tx) error {
-		if err := r.hold.check(tx); err != nil {
+		if err := r.hold.mustHold(tx); err != nil {
 			return err
 		}
 		if err := r.hold.giveBack(tx); err != nil {
@@ -333,7 +333,7 @@ func (r *Run) Revise(ctx context.Context, g *journal.Given) error {
 		if _, err := storeRow(tx.ctx, tx, forUpdate); err != nil {
 			return err
 		}
-		if err := r.hold.check(tx); err != nil {
+		if err := r.hold.mustHold(tx); err != nil {
 			return err
 		}
 		last, err := tx.one("SELECT coalesce(max(number), -1) FROM given WHERE run = $1", r.Number)
@@ -350,7 +350,7 @@ func (r *Run) Revise(ctx context.Context, g *journal.Given) error {
 	})
 }
 
-// Past implements exec.Record. It costs what the instance has, and nothing for a run that is new.
+// Past implements exec.Record. It reads all events of the instance. For a new run it reads nothing.
 func (r *Run) Past(instance string) (map[string]*exec.Past, error) {
 	if r.fresh {
 		return nil, nil
@@ -363,8 +363,8 @@ func (r *Run) Past(instance string) (map[string]*exec.Past, error) {
 	return p, nil
 }
 
-// past returns nil for an instance that has no events. What a call has written is in what it
-// returned as well, so those events, which may be large, are not read.
+// past returns nil for an instance that has no events. It does not read writes, which may be large:
+// the results of the calls have the written values as well.
 func (s *Store) past(ctx context.Context, run int64, instance string) (p record.Past, err error) {
 	query, args := "id >= $1 AND id < $2 AND key IS NULL", []any{record.EventID(run, 0), record.EventID(run+1, 0)}
 	if instance != "" {
@@ -402,7 +402,8 @@ func (s *Store) Reader(ctx context.Context, run string) (exec.Record, error) {
 	return &reader{s, id}, nil
 }
 
-// findVerified finds a run, and checks all that the store has of it; a process may hold it.
+// findVerified finds a run, and checks everything that the store has of it. A process may hold the
+// run.
 func (s *Store) findVerified(ctx context.Context, run string) (id int64, err error) {
 	err = s.read(ctx, func(q querier) (err error) {
 		if id, err = find(ctx, q, run); err == nil {
@@ -411,7 +412,7 @@ func (s *Store) findVerified(ctx context.Context, run string) (id int64, err err
 		return err
 	})
 	var cut *journal.CutError
-	if errors.As(err, &cut) { // it may be looked at
+	if errors.As(err, &cut) { // such a run may be inspected
 		return id, nil
 	}
 	return id, err

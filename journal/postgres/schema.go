@@ -9,13 +9,14 @@ import (
 	"github.com/plc-lang/plc/journal/internal/record"
 )
 
-// schemas returns the steps by which a store comes to this version: schemas()[n] takes it from
-// version n to n+1. A step that was released does not change any more.
+// schemas returns the steps that bring a store to this version: schemas()[n] takes it from version
+// n to n+1. A step that was released must not change.
 func schemas() []string { return []string{schema1} }
 
-// schema1 is the first version. Times are microseconds since 1970. What users give names to is
-// BYTEA: TEXT has no zero bytes, and compares as the locale wants. Long names are found by a part
-// of their digest (key), since an index takes 2.7 KB at most. The sums are those of package record.
+// schema1 is the first version. Times are microseconds since 1970. Names that users choose are
+// BYTEA: TEXT allows no zero bytes, and is compared according to the locale. Long names are found
+// by a part of their digest (key), since an index entry has at most 2.7 KB. The sums are those of
+// package record.
 const schema1 = `
 CREATE TABLE store (
 	version BIGINT NOT NULL,
@@ -150,7 +151,7 @@ CREATE TABLE entries (
 );
 `
 
-// version returns the version of the store: 0 when there is none yet.
+// version returns the version of the store; 0 if there is none yet.
 func (s *Store) version(ctx context.Context, q querier) (int, error) {
 	row, err := one(ctx, q, "SELECT count(*), count(*) FILTER (WHERE tablename = 'store') FROM pg_tables WHERE schemaname::text = $1::text", s.at.schema)
 	switch {
@@ -189,8 +190,8 @@ func (s *Store) foreign() error {
 		Cure: "name another schema (search_path=NAME in the URL)"}
 }
 
-// migrate brings the store to this version, in one transaction that other processes wait for. What
-// processes of an older version hold is not taken from them.
+// migrate brings the store to this version, in one transaction that other processes wait for. It
+// fails if a process of an older version holds a run.
 func (s *Store) migrate(ctx context.Context) error {
 	version := 0
 	err := s.read(ctx, func(q querier) (err error) {
@@ -234,7 +235,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	})
 }
 
-// makeSchema makes the schema, unless an administrator has.
+// makeSchema makes the schema, unless an administrator has made it.
 func (s *Store) makeSchema(tx *tx) error {
 	row, err := tx.one("SELECT count(*) FROM pg_namespace WHERE nspname::text = $1::text", s.at.schema)
 	if err != nil || row[0] != any(int64(0)) {
@@ -244,7 +245,7 @@ func (s *Store) makeSchema(tx *tx) error {
 	return tx.conn.broke(err)
 }
 
-// nobodyHolds refuses to change tables that processes of an older version use.
+// nobodyHolds returns an error if processes of an older version use the tables.
 func (s *Store) nobodyHolds(tx *tx) error {
 	row, err := tx.one("SELECT count(*) FROM holds WHERE pid IS NOT NULL AND until > " + now)
 	if err == nil && row[0] != any(int64(0)) {

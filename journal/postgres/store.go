@@ -9,23 +9,22 @@ import (
 	"github.com/plc-lang/plc/journal/internal/record"
 )
 
-// Options say how a store is opened. The zero value is the default.
+// Options controls how a store is opened. The zero value is the default.
 type Options struct {
-	// Lease is the time after which a run is no longer held by a process that does not renew its
-	// hold, because it was killed, stopped or cut off; 0 is 15 s.
+	// Lease is the time after which a process that does not renew its hold, because it was killed,
+	// stopped or cut off, no longer holds a run; 0 is 15 s.
 	Lease time.Duration
-	// Away is the longest time that events wait in memory for a server that is away. Then their run
-	// ends; 0 is 10 minutes.
+	// Away is the longest time for which events wait in memory while the server is away. After that
+	// the run ends; 0 is 10 minutes.
 	Away time.Duration
-	// Busy limits the time that everything else waits for the server, or for another process; 0 is
-	// 5 s.
+	// Busy limits how long everything else waits for the server, or for another process; 0 is 5 s.
 	Busy time.Duration
-	// Delay limits the time that an event which nobody waits for is in memory only; 0 is 10 ms.
+	// Delay limits how long an event that nobody waits for is only in memory; 0 is 10 ms.
 	Delay time.Duration
-	// ReadOnly reads only, and makes no tables.
+	// ReadOnly allows only reading, and makes no tables.
 	ReadOnly bool
 
-	steps []string // of tests: the schema
+	steps []string // the schema, in tests
 }
 
 // The defaults of Options.
@@ -36,8 +35,8 @@ const (
 	DefaultDelay = 10 * time.Millisecond
 )
 
-// Store is the records of runs in a schema of a database. Close it after the runs that were made or
-// resumed by it.
+// Store holds the records of runs in a schema of a database. It must be closed after the runs that
+// it has made or resumed.
 type Store struct {
 	at    *address
 	opts  Options
@@ -47,19 +46,19 @@ type Store struct {
 	queue   *record.Queue
 	watch   *record.Watch
 	cancels cancels
-	changed chan struct{} // something was written, of which others don't know
+	changed chan struct{} // signals that something was written and other processes were not notified
 
 	stop context.CancelFunc // ends the goroutines
 	done sync.WaitGroup
 
 	mu     sync.Mutex
 	closed bool
-	held   map[*hold]bool // whose leases are renewed
+	held   map[*hold]bool // holds whose leases are renewed
 	loops  map[*loop]bool
 }
 
-// Open opens the store at a URL, and makes its schema and tables when they are not there. An error
-// is a *journal.Error; it has no password in it.
+// Open opens the store at a URL, and makes its schema and tables if they do not exist. Its error is
+// a *journal.Error, which contains no password.
 func Open(url string, opts *Options) (*Store, error) {
 	at, err := parse(url)
 	if err != nil {
@@ -96,7 +95,7 @@ func Open(url string, opts *Options) (*Store, error) {
 	return s, nil
 }
 
-// closedError returns the error of a store, or of a run, that was closed.
+// closedError returns the error for a store, or for a run, that was closed.
 func (s *Store) closedError(run string) error {
 	e := &journal.Error{Path: s.at.name, Fault: journal.Closed}
 	if run != "" {
@@ -105,7 +104,7 @@ func (s *Store) closedError(run string) error {
 	return e
 }
 
-// usable reports, as an error, that the store was closed.
+// usable returns an error if the store was closed.
 func (s *Store) usable() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,24 +10,24 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// statementTime limits the time in which the server answers a transaction's statements. After that
-// the connection counts as broken.
+// statementTime limits how long the server may take to answer the statements of a transaction.
+// After that the connection counts as broken.
 const statementTime = 2 * time.Minute
 
-// tx is a transaction that writes. Statements that nothing is read from are kept, and sent together
-// with the next one that something is.
+// tx is a transaction that writes. Statements without results are queued, and sent together with
+// the next statement that has some.
 type tx struct {
 	ctx   context.Context
 	conn  *conn
 	batch *pgconn.Batch
-	tests []func(changed int64) error // of the statements that are kept; nil for any
+	tests []func(changed int64) error // for the queued statements; nil allows any number
 	id    string                      // the number of the transaction
 }
 
-// add has a statement executed later on, in its turn.
+// add queues a statement.
 func (t *tx) add(sql string, args ...any) error { return t.must(nil, sql, args...) }
 
-// must adds a statement like add, and tests how many rows it changes.
+// must queues a statement, and tests how many rows it changes.
 func (t *tx) must(test func(changed int64) error, sql string, args ...any) error {
 	s, err := t.conn.prepare(t.ctx, sql)
 	if err != nil {
@@ -42,7 +42,8 @@ func (t *tx) must(test func(changed int64) error, sql string, args ...any) error
 	return nil
 }
 
-// begin begins a transaction, whose number tells later on whether it was committed.
+// begin begins a transaction, and reads its number, by which it can be found out later whether it
+// was committed.
 func (t *tx) begin() error {
 	if err := t.add("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"); err != nil {
 		return err
@@ -50,7 +51,7 @@ func (t *tx) begin() error {
 	return t.add("SELECT pg_current_xact_id()::text")
 }
 
-// flush executes what is kept.
+// flush executes the queued statements.
 func (t *tx) flush() error {
 	if len(t.tests) == 0 {
 		return nil
@@ -79,7 +80,7 @@ func (t *tx) flush() error {
 	return t.conn.broke(failed)
 }
 
-// run executes a statement now.
+// run executes a statement at once, after the queued ones.
 func (t *tx) run(_ context.Context, each func(row []any) error, sql string, args ...any) (int64, error) {
 	if err := t.flush(); err != nil {
 		return 0, err
@@ -87,12 +88,12 @@ func (t *tx) run(_ context.Context, each func(row []any) error, sql string, args
 	return t.conn.run(t.ctx, each, sql, args...)
 }
 
-// one returns the row that a query yields; nil for none.
+// one returns the row that a query returns; nil if there is none.
 func (t *tx) one(sql string, args ...any) ([]any, error) { return one(t.ctx, t, sql, args...) }
 
-// write does f in a transaction: all that it does is durable when write returns nil, and nothing of
-// it is there otherwise. It may be done several times: when the connection breaks, until wait is
-// over.
+// write calls f in a transaction. When write returns nil, everything that f did is durable;
+// otherwise nothing of it is stored. f may be called several times: if the connection breaks, write
+// tries again until wait is over.
 func (s *Store) write(ctx context.Context, wait time.Duration, f func(*tx) error) error {
 	if s.opts.ReadOnly {
 		return &journal.Error{Path: s.at.name, Fault: journal.ReadOnly, Err: errors.New("it was opened for reading only"), Cure: cureOther}
@@ -100,10 +101,11 @@ func (s *Store) write(ctx context.Context, wait time.Duration, f func(*tx) error
 	if err := s.usable(); err != nil {
 		return err
 	}
-	return s.fault(s.retry(ctx, wait, again, func() error { return s.try(ctx, wait, f) }))
+	return s.fault(s.retry(ctx, wait, mayRetry, func() error { return s.try(ctx, wait, f) }))
 }
 
-// retry does f until its error is another than those that transient reports, or the time is over.
+// retry calls f until it returns nil, or an error that transient does not report, or until the time
+// is over.
 func (s *Store) retry(ctx context.Context, most time.Duration, transient func(error) bool, f func() error) error {
 	start := time.Now()
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, time.Second) {
@@ -124,13 +126,13 @@ func (s *Store) retry(ctx context.Context, most time.Duration, transient func(er
 	}
 }
 
-// try does f in a transaction once.
+// try calls f in a transaction once.
 func (s *Store) try(ctx context.Context, wait time.Duration, f func(*tx) error) error {
 	c, err := s.pool.get(ctx)
 	if err != nil {
 		return err
 	}
-	// What has begun is done, or not, for certain.
+	// A transaction that has begun is completed, so that its outcome is certain.
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTime)
 	defer cancel()
 	t := &tx{ctx: limited, conn: c, batch: &pgconn.Batch{}}
@@ -148,7 +150,7 @@ func (s *Store) try(ctx context.Context, wait time.Duration, f func(*tx) error) 
 		return err
 	}
 	results, err := c.pg.Exec(limited, "COMMIT").ReadAll()
-	if err == nil && results[0].CommandTag.String() != "COMMIT" { // an error was passed over
+	if err == nil && results[0].CommandTag.String() != "COMMIT" { // f ignored an error
 		err = errors.New("the transaction was rolled back")
 	}
 	err = c.broke(err)
@@ -159,13 +161,13 @@ func (s *Store) try(ctx context.Context, wait time.Duration, f func(*tx) error) 
 	return err
 }
 
-// outcome finds out whether a transaction whose commit was not answered was committed. It returns
-// nil if it was, else the error with which it is tried again.
+// outcome finds out whether a transaction was committed if there was no answer to its commit. It
+// returns nil if it was, and otherwise the error with which it is tried again.
 func (s *Store) outcome(ctx context.Context, wait time.Duration, id string, lost error) error {
 	status := ""
 	unknown := func(err error) bool { return away(err) || errors.Is(err, errUnknown) }
 	err := s.retry(ctx, wait, unknown, func() error {
-		return s.reading(ctx, func(q querier) error {
+		return s.withConn(ctx, func(q querier) error {
 			row, err := one(ctx, q, "SELECT pg_xact_status($1::text::xid8)", id)
 			if err != nil {
 				return err
@@ -185,11 +187,11 @@ func (s *Store) outcome(ctx context.Context, wait time.Duration, id string, lost
 	return lost
 }
 
-// errUnknown is that a transaction has not ended.
+// errUnknown is the error while a transaction has not ended.
 var errUnknown = errors.New("a transaction whose connection broke has not ended")
 
-// reading calls f with a connection that reads.
-func (s *Store) reading(ctx context.Context, f func(querier) error) error {
+// withConn calls f with a connection for reading.
+func (s *Store) withConn(ctx context.Context, f func(querier) error) error {
 	c, err := s.pool.get(ctx)
 	if err != nil {
 		return err
@@ -198,13 +200,13 @@ func (s *Store) reading(ctx context.Context, f func(querier) error) error {
 	return f(c)
 }
 
-// read calls f with what the store holds at one time, again when the connection breaks.
+// read calls f with a snapshot of the store. It calls f again if the connection breaks.
 func (s *Store) read(ctx context.Context, f func(querier) error) error {
 	if err := s.usable(); err != nil {
 		return err
 	}
-	err := s.retry(ctx, s.opts.Busy, again, func() error {
-		return s.reading(ctx, func(q querier) error {
+	err := s.retry(ctx, s.opts.Busy, mayRetry, func() error {
+		return s.withConn(ctx, func(q querier) error {
 			c := q.(*conn)
 			if _, err := c.pg.Exec(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").ReadAll(); err != nil {
 				return c.broke(err)

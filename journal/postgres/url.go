@@ -15,8 +15,8 @@ func IsURL(name string) bool {
 	return strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
 }
 
-// Name returns a URL without its password and its settings, as messages have it: the user, the
-// hosts, the database and, if it is not the usual one, the schema.
+// Name returns a URL without its password and its settings, for messages: the user, the hosts, the
+// database and, if it is not the default one, the schema.
 func Name(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -42,7 +42,7 @@ func HasPassword(text string) bool {
 	return has || u.Query().Has("password") || u.Query().Has("sslpassword")
 }
 
-// WithoutPassword returns a URL, or the name of a file, as it is but for its passwords.
+// WithoutPassword returns a URL, or the name of a file, unchanged except for passwords.
 func WithoutPassword(text string) string {
 	if !IsURL(text) || !HasPassword(text) {
 		return text
@@ -68,7 +68,7 @@ type address struct {
 	schema string
 }
 
-// parse reads a URL. The error has nothing of what may be a password.
+// parse parses a URL. Its error contains nothing that may be a password.
 func parse(text string) (*address, error) {
 	a := &address{name: Name(text)}
 	fail := func(err error) (*address, error) {
@@ -98,7 +98,7 @@ func parse(text string) (*address, error) {
 	return a, nil
 }
 
-// secrets returns what must not be in a message.
+// secrets returns the strings that must not be in a message.
 func (a *address) secrets() (all []string) {
 	add := func(s string) {
 		if s != "" {

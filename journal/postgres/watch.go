@@ -10,20 +10,20 @@ import (
 	"github.com/plc-lang/plc/journal/internal/record"
 )
 
-// How soon others know that something was written. Each NOTIFY takes a lock of the whole database
-// when it commits, so that it is not part of the commits of runs, and not sent for each of them.
+// How soon other processes notice writes. A NOTIFY locks the whole database when it commits, so it
+// is not part of the commits of runs, and is not sent for each of them.
 const (
-	notifyEvery = 25 * time.Millisecond // a notification is sent, or followed, at most
-	lookEvery   = time.Second           // who waits looks without one
+	notifyEvery = 25 * time.Millisecond // shortest time between two notifications, sent or received
+	lookEvery   = time.Second           // interval at which waiters look without a notification
 )
 
-// channel returns the name under which the processes of a store notify each other.
+// channel returns the name of the channel on which the processes of a store notify each other.
 func (s *Store) channel() string {
 	return fmt.Sprintf("plc_%016x", uint64(record.SumRow(s.at.schema)))
 }
 
-// tell says that something of these runs was written: to this process at once, and soon to the
-// others.
+// tell reports that something about these runs was written: to this process at once, and soon to
+// other processes.
 func (s *Store) tell(runs ...int64) {
 	s.watch.Tell(runs...)
 	signal(s.changed)
@@ -37,8 +37,8 @@ func signal(c chan struct{}) {
 	}
 }
 
-// notify notifies other processes until ctx is done, and then once more. When that fails, they find
-// out by themselves.
+// notify notifies other processes until ctx is done, and then once more. If that fails, they notice
+// the writes by themselves.
 func (s *Store) notify(ctx context.Context) {
 	for {
 		select {
@@ -59,18 +59,18 @@ func (s *Store) notify(ctx context.Context) {
 	}
 }
 
-// notifyNow sends a notification, for which nobody has to wait until it is on disk.
+// notifyNow sends a notification, without waiting until it is on disk.
 func (s *Store) notifyNow() {
 	ctx, cancel := context.WithTimeout(context.Background(), connectTime)
 	defer cancel()
-	_ = s.reading(ctx, func(q querier) error {
+	_ = s.withConn(ctx, func(q querier) error {
 		_, err := q.(*conn).pg.Exec(ctx, "BEGIN; SET LOCAL synchronous_commit = off; NOTIFY "+s.channel()+"; COMMIT").ReadAll()
 		return err
 	})
 }
 
-// listen tells a watch what other processes write, until ctx is done. Without a connection it only
-// looks now and then.
+// listen wakes a watch after writes of other processes, until ctx is done. Without a connection it
+// only does so at intervals.
 func (s *Store) listen(ctx context.Context, w *record.Watch) error {
 	notified := make(chan struct{}, 1)
 	go s.hear(ctx, notified)
@@ -92,13 +92,13 @@ func (s *Store) listen(ctx context.Context, w *record.Watch) error {
 	}
 }
 
-// hear listens to notifications, and connects again when it has lost its connection.
+// hear listens to notifications, and reconnects when it has lost its connection.
 func (s *Store) hear(ctx context.Context, notified chan struct{}) {
 	for wait := 50 * time.Millisecond; ctx.Err() == nil; wait = min(2*wait, 5*time.Second) {
 		c, err := s.pool.connect(ctx, func(*pgconn.PgConn, *pgconn.Notification) { signal(notified) })
 		if err == nil {
 			_, err = c.pg.Exec(ctx, "LISTEN "+s.channel()).ReadAll()
-			signal(notified) // of what was written before
+			signal(notified) // something may have been written before
 			for err == nil {
 				wait = 50 * time.Millisecond
 				err = c.pg.WaitForNotification(ctx)

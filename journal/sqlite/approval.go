@@ -10,9 +10,9 @@ import (
 	"github.com/plc-lang/plc/journal/internal/record"
 )
 
-// The table approvals says which plans were approved for which runs, by their digests, and what
-// runs have used that may be used once, by its name. Earlier versions also kept approvals there
-// that no run had used: they count for nothing.
+// The table approvals holds, by digest, which plans were approved for which runs and, by name,
+// which runs have used something that may be used once. Earlier versions also kept approvals that
+// no run had used; these are ignored.
 
 const approvalRows = "SELECT id, digest, created, expires, run, sum FROM approvals NOT INDEXED"
 
@@ -64,8 +64,8 @@ func (s *Store) Use(ctx context.Context, run, name string) error {
 	})
 }
 
-// usedBy returns the run that has used what has this name; "" is none. It looks at all rows,
-// since one that is damaged may have been that of the name.
+// usedBy returns the run that has used a name; "" if none has. It reads all rows, since a damaged
+// row may be the one with the name.
 func (t *tx) usedBy(name string) (run string, err error) {
 	for values, err := range sealedRows(t.ctx, t.conn, "an approval", 6, approvalRows) {
 		if err != nil {

@@ -20,12 +20,12 @@ import (
 
 // The bounds of a Cache, in bytes.
 const (
-	MaxCached       = 256 << 20 // of all results: those that were used least lately go first
-	MaxCachedResult = 16 << 20  // of one
+	MaxCached       = 256 << 20 // of all results: the least recently used are deleted first
+	MaxCachedResult = 16 << 20  // of one result
 )
 
 const (
-	// clockSlack is the tolerated difference between the clocks of those that share a cache.
+	// clockSlack is the tolerated difference between the clocks of processes that share a cache.
 	clockSlack = 5 * time.Minute
 
 	// cacheBusy limits the time to wait for another process.
@@ -35,8 +35,8 @@ const (
 	cacheID = 0x706c6363
 )
 
-// cacheSchema is the only version. What a size is made of is no matter as long as it is one for a
-// row.
+// cacheSchema is the only version. It does not matter how a size is computed as long as it stays
+// the same for a row.
 const cacheSchema = `
 CREATE TABLE cached (
 	key     BLOB NOT NULL UNIQUE,
@@ -56,11 +56,12 @@ PRAGMA application_id = 0x706c6363;
 PRAGMA user_version = 1;
 `
 
-// Cache is a file of results that need not be asked for again, for a while. It is no part of a
-// store: to lose it loses nothing. Several processes, and goroutines, may use it at once.
+// Cache is a file that keeps results of tools for a while, so that the tools need not be called
+// again. It is not part of a store, and may be deleted. Several processes and goroutines may use it
+// at once.
 //
-// A result that is not as it was written is not given, and once anything is wrong with the file
-// nothing is given or kept any more: see Fault.
+// A damaged result is not returned, and once anything is wrong with the file, nothing is returned
+// or kept any more: see Fault.
 type Cache struct {
 	path string
 
@@ -69,9 +70,9 @@ type Cache struct {
 	fault error
 }
 
-// OpenCache opens the cache in this file, and makes it with its folder when it is not there,
-// readable for its owner only. It is never nil: when the error, a *Error, is not, it remembers
-// nothing.
+// OpenCache opens the cache in this file. If the file does not exist, it makes the file and its
+// folder, readable only for their owner. The returned Cache is never nil: if there is an error, a
+// *Error, it keeps nothing.
 func OpenCache(path string) (*Cache, error) {
 	c := &Cache{path: path}
 	c.fault = c.wrap(c.open())
@@ -102,7 +103,8 @@ func (c *Cache) open() error {
 	return retry(context.Background(), cacheBusy, c.prepare)
 }
 
-// prepare makes a new file a cache, and refuses what is none. It may be done again.
+// prepare makes a new file a cache, and returns an error if the file is something else. It may be
+// repeated.
 func (c *Cache) prepare() error {
 	if err := c.identify(); err != nil {
 		return err
@@ -111,7 +113,8 @@ func (c *Cache) prepare() error {
 	return c.db.QueryRow("PRAGMA journal_mode = WAL").Scan(&mode)
 }
 
-// identify gives a new file the tables of a cache, and refuses one that is none.
+// identify makes the tables of a cache in a new file, and returns an error if the file is something
+// else.
 func (c *Cache) identify() error {
 	tx, err := c.db.Begin()
 	if err != nil {
@@ -143,7 +146,7 @@ func (c *Cache) wrap(err error) error {
 	return (&Store{path: c.path}).fault(err)
 }
 
-// failed notes what is wrong. That another process was writing for too long is no fault.
+// failed notes a fault of the file. It is not a fault if another process was writing for too long.
 func (c *Cache) failed(err error) {
 	var e *journal.Error
 	if err = c.wrap(err); err != nil && c.fault == nil && (!errors.As(err, &e) || e.Fault != journal.Locked) {
@@ -158,7 +161,7 @@ func (c *Cache) Fault() error {
 	return c.fault
 }
 
-// Recall gives the result that was kept by a key, and not for so long that it is old by now.
+// Recall returns the result that was kept under a key, unless it is too old.
 func (c *Cache) Recall(key []byte) (value []byte, outcome string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,8 +171,8 @@ func (c *Cache) Recall(key []byte) (value []byte, outcome string, ok bool) {
 	var until, used int64
 	var sum []byte
 	now := time.Now()
-	// What was kept or used later than now is of a clock that has been put back since: nobody knows
-	// how old it is.
+	// A result with a time in the future was kept before the clock was set back, so its age is not
+	// known.
 	err := c.db.QueryRow("SELECT until, used, outcome, value, sum FROM cached WHERE key = ? AND until > ? AND used <= ?", key, record.Micros(now), record.Micros(now.Add(clockSlack))).
 		Scan(&until, &used, &outcome, &value, &sum)
 	switch {
@@ -184,7 +187,7 @@ func (c *Cache) Recall(key []byte) (value []byte, outcome string, ok bool) {
 	return value, outcome, c.fault == nil
 }
 
-// Keep keeps a result for so long. One that is too large is not kept.
+// Keep keeps a result for this long. It does not keep a result that is too large.
 func (c *Cache) Keep(key, value []byte, outcome string, keep time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -239,7 +242,7 @@ func sumOf(key []byte, until int64, outcome string, value []byte) []byte {
 	return h.Sum(nil)
 }
 
-// Clean deletes what is too old, and makes the file smaller. It reports how many results went.
+// Clean deletes old results, and makes the file smaller. It returns the number of deleted results.
 func (c *Cache) Clean(ctx context.Context) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

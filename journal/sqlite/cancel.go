@@ -24,20 +24,20 @@ func (s *Store) Cancel(ctx context.Context, run, reason string) error {
 	return err
 }
 
-// cancels are the requests to end runs, as they were last read: all runs of this process that
-// wait for one share the reading.
+// cancels holds the requests to end runs, as they were last read. All runs of this process share
+// them.
 type cancels struct {
 	mu      sync.Mutex
 	at      time.Time
 	reasons map[int64]string
 }
 
-// cancelled returns why somebody wants a run to end, if somebody does.
+// cancelled returns the reason of a request to end a run, if there is one.
 func (s *Store) cancelled(ctx context.Context, run int64) (reason string, ok bool, err error) {
 	c := &s.cancels
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.reasons[run]; ok || time.Since(c.at) >= pollEvery/2 { // it may have been followed since
+	if _, ok := c.reasons[run]; ok || time.Since(c.at) >= pollEvery/2 { // the request may have been carried out since
 		if c.reasons, err = s.readCancels(ctx); err != nil {
 			return "", false, s.fault(err)
 		}

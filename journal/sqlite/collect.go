@@ -10,10 +10,10 @@ import (
 	"github.com/plc-lang/plc/journal/internal/record"
 )
 
-// Collect implements journal.Store, and makes the file smaller.
-// A run goes as a whole: one whose deletion was cut off is not seen any more, and the next
-// Collect goes on with it. Others may read and write meanwhile, but wait at the end, when
-// the file is written again; that takes as much space again.
+// Collect implements journal.Store, and makes the file smaller. A run whose deletion was
+// interrupted is no longer visible, and the next Collect completes the deletion. Other processes
+// may read and write meanwhile, but must wait at the end, while the file is rewritten, which takes
+// as much space again.
 func (s *Store) Collect(ctx context.Context, c *journal.Collect) (journal.Collected, error) {
 	var done journal.Collected
 	before, err := s.size(ctx)
@@ -44,10 +44,10 @@ func (s *Store) Collect(ctx context.Context, c *journal.Collect) (journal.Collec
 // victim is a run that is to be deleted.
 type victim struct {
 	id     int64
-	events int64 // that it had when that was decided; -1: its deletion was cut off
+	events int64 // when its deletion was decided; -1 if the deletion was interrupted
 }
 
-// victims returns the runs to delete, and those whose deletion was cut off.
+// victims returns the runs to delete, and those whose deletion was interrupted.
 func (s *Store) victims(ctx context.Context, c *journal.Collect) (all []victim, err error) {
 	f := c.Filter
 	f.Limit, f.From = 0, ""
@@ -64,10 +64,10 @@ func (s *Store) victims(ctx context.Context, c *journal.Collect) (all []victim, 
 	return all, err
 }
 
-// errWentOn is the error of deleting a run that has gone on since that was decided.
+// errWentOn is the error if a run has gone on since its deletion was decided.
 var errWentOn = errors.New("the run has gone on")
 
-// delete deletes a run unless somebody holds it, or has gone on with it.
+// delete deletes a run, unless a process holds it or it has gone on.
 func (s *Store) delete(ctx context.Context, v victim) (bool, error) {
 	id := v.id
 	held, err := s.lock(id)
@@ -106,8 +106,8 @@ func (s *Store) delete(ctx context.Context, v victim) (bool, error) {
 	return true, s.write(ctx, func(tx *tx) error { return tx.deleteRun(id) })
 }
 
-// deleteEvents deletes some events of a run, so that nobody waits long for the writer. It
-// reports whether there may be more.
+// deleteEvents deletes some events of a run, so that no other writer waits long. It reports whether
+// there may be more.
 func (s *Store) deleteEvents(ctx context.Context, id int64) (more bool, err error) {
 	const most = 2000
 	err = s.write(ctx, func(tx *tx) error {
@@ -119,7 +119,7 @@ func (s *Store) deleteEvents(ctx context.Context, id int64) (more bool, err erro
 	return more, err
 }
 
-// deleteRun deletes all of a run but its events.
+// deleteRun deletes everything of a run except its events.
 func (t *tx) deleteRun(id int64) error {
 	if err := t.unlink(id); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (t *tx) deleteRun(id int64) error {
 	return nil
 }
 
-// compact writes the file again, without what was deleted.
+// compact rewrites the file without what was deleted.
 func (s *Store) compact(ctx context.Context) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -156,7 +156,7 @@ func (s *Store) compact(ctx context.Context) error {
 	}))
 }
 
-// size returns the size of the content in bytes.
+// size returns the size of the contents in bytes.
 func (s *Store) size(ctx context.Context) (n int64, err error) {
 	err = s.readers.QueryRowContext(ctx, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").Scan(&n)
 	return n, err

@@ -12,7 +12,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// committer says how the store commits.
+// committer returns how the store commits.
 func (s *Store) committer() record.Committer {
 	return record.Committer{
 		Delay: s.opts.Delay, Write: s.writeParts, OfPart: ofStatement, Changed: s.watch.Tell, Fault: s.fault,
@@ -26,7 +26,7 @@ func (s *Store) committer() record.Committer {
 	}
 }
 
-// ofStatement reports whether an error comes from what is written, and not from the file.
+// ofStatement reports whether an error is about the data that is written, and not about the file.
 func ofStatement(err error) bool {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {

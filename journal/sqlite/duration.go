@@ -9,7 +9,8 @@ import (
 	"github.com/plc-lang/plc/journal/internal/record"
 )
 
-// The statements that add durations of a tool, those of one run at once, and drop what is too many.
+// The statements that add durations of a tool, all those of a run at once, and that delete the
+// oldest if there are too many.
 const (
 	lastDuration = "SELECT coalesce(max(number), 0) FROM durations WHERE tool = ?"
 
@@ -19,7 +20,7 @@ const (
 	dropDurations = `DELETE FROM durations WHERE tool = ?1 AND number <= (SELECT max(number) FROM durations WHERE tool = ?1) - ?2`
 )
 
-// writeSamples adds durations, and drops those that are too many.
+// writeSamples adds durations, and deletes the oldest if there are too many.
 func writeSamples(tx *tx, all []record.Samples) error {
 	for _, s := range all {
 		var last int64

@@ -11,8 +11,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// fault wraps an error of the database, of the file or of reading its content.
-// Errors that are typed already stay as they are.
+// fault wraps an error of the database, of the file or of reading its contents. It returns errors
+// that have a type already unchanged.
 func (s *Store) fault(err error) error {
 	if err == nil || journal.Typed(err) {
 		return err
@@ -37,7 +37,7 @@ func faultOf(err error) journal.Fault {
 	if !errors.As(err, &e) {
 		return journal.Unusable
 	}
-	switch e.Code() & 0xff { // extended codes have the plain one in their lowest byte
+	switch e.Code() & 0xff { // the lowest byte of an extended code is the plain one
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
 		return journal.Locked
 	case sqlite3.SQLITE_CORRUPT:

@@ -60,7 +60,7 @@ func (s *Store) fork(ctx context.Context, run string, f *journal.Fork) (*Run, er
 	return s.enlist(r)
 }
 
-// makeFork makes the row of a fork and what it was given, and holds it.
+// makeFork makes the rows of a fork and of what it was given, and holds it.
 func (s *Store) makeFork(tx *tx, run string, g *journal.Given, f *journal.Fork) (*Run, *lock, error) {
 	id, err := insertRun(tx, run, g, &journal.Forked{Run: f.Run, Instance: f.Instance, At: f.At, Set: f.Set})
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Store) makeFork(tx *tx, run string, g *journal.Given, f *journal.Fork) 
 	return s.newRun(id, run, held), held, nil
 }
 
-// copyEvents copies what the calls did that a fork does not do again.
+// copyEvents copies the events of the forked run that the fork keeps.
 func (t *tx) copyEvents(r *Run, from int64, f *journal.Fork) error {
 	p := record.NewPart(&r.Held)
 	for next := int64(0); ; {

@@ -20,13 +20,12 @@ func digestOf(body []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// insertTexts keeps the texts of a run; a text that some run was given before is there
-// already.
+// insertTexts stores the texts of a run. A text that another run was given is stored already.
 func insertTexts(tx *tx, run int64, texts []journal.Text) error {
 	return insertTextsFrom(tx, run, 0, texts)
 }
 
-// insertTextsFrom gives the texts numbers from first on.
+// insertTextsFrom stores texts of a run, numbered from first on.
 func insertTextsFrom(tx *tx, run int64, first int, texts []journal.Text) error {
 	for i, t := range texts {
 		digest := t.Digest
@@ -78,7 +77,7 @@ func (s *Store) given(ctx context.Context, run string) (*journal.Given, error) {
 		if err := rows.Scan(&t.Role, &t.Name, &t.Notation, &t.Digest, &t.Bytes, &kept); err != nil {
 			return nil, err
 		}
-		if kept && t.Bytes == nil { // the driver has nil for an empty one
+		if kept && t.Bytes == nil { // the driver returns nil for an empty text
 			t.Bytes = []byte{}
 		}
 		if t.Bytes != nil && digestOf(t.Bytes) != t.Digest {
@@ -96,7 +95,7 @@ func (s *Store) given(ctx context.Context, run string) (*journal.Given, error) {
 	return g, rows.Err()
 }
 
-// givenRow returns what the row of a run has of it.
+// givenRow returns the parts of what a run was given that are in the row of the run.
 func (s *Store) givenRow(ctx context.Context, run string, id int64) (*journal.Given, error) {
 	g := &journal.Given{}
 	var settings, labels string

@@ -12,18 +12,18 @@ import (
 	"github.com/plc-lang/plc/journal/internal/record"
 )
 
-// A run is held by a lock of the operating system on a file of its own in a folder beside
-// the store. The lock goes with the process that has it, however it ends; the file is
-// deleted when the run is given back, and one that a killed process left is used again.
+// A run is held by a lock of the operating system on a file of its own, in a folder next to the
+// store. The lock ends with its process, however that ends. The file is deleted when the run is
+// released; a file that a killed process left is used again.
 
-// lockWait is for how long to try: whoever looks whether a run is held has its lock
-// for a moment.
+// lockWait limits how long to try to take a lock: a process that checks whether a run is held has
+// the lock for a moment.
 const lockWait = 100 * time.Millisecond
 
 // lock is a run that is held.
 type lock struct{ file *os.File }
 
-// errHeld is that somebody else has the lock.
+// errHeld is the error if another process has the lock.
 var errHeld = errors.New("held")
 
 func (s *Store) lockPath(run int64) string {
@@ -40,15 +40,15 @@ func (s *Store) lock(run int64) (*lock, error) {
 	}
 }
 
-// lockFile takes the lock of a file, which is made. A file that was deleted in between,
-// by who gave it back, is no lock any more: then another one is made.
+// lockFile makes a file and locks it. If its owner deleted the file in between, the lock is
+// worthless, so lockFile makes another file.
 func lockFile(name string) (*lock, error) {
 	for {
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			return nil, err
 		}
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
-		if errors.Is(err, os.ErrNotExist) { // the folder went
+		if errors.Is(err, os.ErrNotExist) { // the folder was removed
 			continue
 		}
 		if err != nil {
@@ -75,11 +75,11 @@ func sameFile(f *os.File, name string) bool {
 // noteSize is the size of a note: three numbers in hexadecimal and a line end.
 const noteSize = 3*17 + 1
 
-// note writes down how far the events of the run have come, in the file of the lock: it outlives
-// a process that is killed, and is not synced. What it says is on disk already, so that it is
-// true after a power cut as well, if an older truth.
+// note writes how far the events of the run have come into the file of the lock, which outlives a
+// killed process. It is not synced: the events are on disk already, so the note is true even after
+// a power cut, though perhaps old.
 func (l *lock) note(to record.Link) {
-	_, _ = l.file.WriteAt(noteText(to.Last, to.Sum), 0) // without it damage at the end of the record may not be found
+	_, _ = l.file.WriteAt(noteText(to.Last, to.Sum), 0) // without the note, damage at the end of the record may go unnoticed
 }
 
 // noteText returns a note of two numbers, with their sum.
@@ -87,10 +87,10 @@ func noteText(a, b int64) []byte {
 	return fmt.Appendf(nil, "%016x %016x %016x \n", uint64(a), uint64(b), uint64(record.SumRow(a, b)))
 }
 
-// noted returns what the file of a lock says; nil when it says nothing.
+// noted returns the note in the file of a lock; nil if there is none.
 func (l *lock) noted() (*record.Link, error) { return readNote(l.file) }
 
-// noted returns what the lock of a run says that a process holds, or held when it was killed.
+// noted returns the note in the lock of a run, which a process holds, or held when it was killed.
 func (s *Store) noted(run int64) (*record.Link, error) {
 	f, err := os.Open(s.lockPath(run))
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
@@ -109,7 +109,7 @@ func readNote(f *os.File) (*record.Link, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if len(bytes.Trim(text[:n], "\x00")) == 0 { // nothing yet, or a power cut was faster
+	if len(bytes.Trim(text[:n], "\x00")) == 0 { // there is no note yet, or it was lost in a power cut
 		return nil, nil
 	}
 	var last, sum, own uint64
@@ -119,23 +119,24 @@ func readNote(f *os.File) (*record.Link, error) {
 	return &record.Link{Last: int64(last), Sum: int64(sum)}, nil
 }
 
-// leave gives the lock back and lets its note stand.
-func (l *lock) leave() {
+// closeKeepingNote releases the lock and keeps its note.
+func (l *lock) closeKeepingNote() {
 	if l != nil {
 		l.file.Close()
 	}
 }
 
-// alive reports whether the process that took the run, by its row, is there: where its lock is
-// not seen, as under another name of the file, this still tells. Of this process its locks tell.
+// alive reports whether the process that holds the run according to its row still exists. This
+// works even where its lock can't be seen, for example under another name of the file. It returns
+// false for this process, which knows its locks.
 func (r *runRow) alive() bool {
 	pid := int(r.pid.Int64)
 	return r.pid.Valid && pid != os.Getpid() && r.host.String == record.Hostname() && r.born.Int64 != 0 && record.BornAt(pid) == r.born.Int64
 }
 
-// free gives the lock back. The file goes first, while nobody else can have it.
+// free releases the lock. It deletes the file first, while no other process can have the lock.
 func (l *lock) free() {
-	os.Remove(l.file.Name()) // on Windows it stays, which does no harm
+	os.Remove(l.file.Name()) // this fails on Windows, which does no harm
 	l.file.Close()
 }
 
@@ -143,7 +144,7 @@ func (l *lock) free() {
 func (s *Store) held(run int64) bool {
 	f, err := os.OpenFile(s.lockPath(run), os.O_RDWR, 0)
 	if err != nil {
-		return errors.Is(err, os.ErrPermission) // it is there, and another user's
+		return errors.Is(err, os.ErrPermission) // it exists, and belongs to another user
 	}
 	defer f.Close()
 	return errors.Is(tryLock(f, false), errHeld)

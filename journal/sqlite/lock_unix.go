@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock takes a lock on a file, or returns errHeld. A lock that is not alone goes with
-// others of its kind.
+// tryLock takes a lock on a file, or returns errHeld. The lock is shared unless alone is true.
 func tryLock(f *os.File, alone bool) error {
 	how := unix.LOCK_SH
 	if alone {
@@ -28,7 +27,7 @@ func tryLock(f *os.File, alone bool) error {
 	}
 }
 
-// waitLock waits until the file can be locked, and locks it alone.
+// waitLock waits until it has an exclusive lock on the file.
 func waitLock(f *os.File) error {
 	for {
 		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
@@ -45,7 +44,7 @@ func hasOtherNames(path string) bool {
 	return unix.Stat(path, &at) == nil && at.Nlink > 1
 }
 
-// access reports why a file can't be read, or not written.
+// access returns an error if a file can't be read or, if write is true, written.
 func access(path string, write bool) error {
 	if err := unix.Access(path, unix.R_OK); err != nil {
 		return &os.PathError{Op: "open", Path: path, Err: err}

@@ -9,8 +9,7 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// tryLock takes a lock on a file, or returns errHeld. A lock that is not alone goes with
-// others of its kind.
+// tryLock takes a lock on a file, or returns errHeld. The lock is shared unless alone is true.
 func tryLock(f *os.File, alone bool) error {
 	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if alone {
@@ -23,7 +22,7 @@ func tryLock(f *os.File, alone bool) error {
 	return err
 }
 
-// waitLock waits until the file can be locked, and locks it alone.
+// waitLock waits until it has an exclusive lock on the file.
 func waitLock(f *os.File) error {
 	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK, 0, 1, 0, new(windows.Overlapped))
 }
@@ -32,7 +31,7 @@ func unlock(f *os.File) error {
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, new(windows.Overlapped))
 }
 
-// access reports why a file can't be read, or not written.
+// access returns an error if a file can't be read or, if write is true, written.
 func access(path string, write bool) error {
 	at, err := os.Stat(path)
 	if err == nil && write && at.Mode().Perm()&0o200 == 0 {

@@ -13,11 +13,11 @@ import (
 	"github.com/plc-lang/plc/journal/internal/record"
 )
 
-// SQLite ends its write-ahead log at the first frame that is not as it was written, since a power
-// cut leaves such a frame. If a byte of the log changes, all commits behind it are gone, and
-// nobody is told. Two things tell the one from the other. A power cut breaks the last commit at
-// most, because each is synced before the next begins. And after each commit a note says how far
-// the log has come (Store.noteLog), which is true even if the note is older than the log.
+// SQLite takes the first broken frame as the end of its write-ahead log, since a power cut leaves
+// such a frame. If a byte of the log is damaged, all commits after it are lost without notice. Two
+// things distinguish the cases. A power cut breaks at most the last commit, because each commit is
+// synced before the next begins. And after each commit a note says how far the log has come
+// (Store.noteLog), which is true even if it is older than the log.
 
 // The sizes of the log's parts (https://sqlite.org/fileformat2.html#the_write_ahead_log).
 const (
@@ -31,8 +31,8 @@ type logEnd struct {
 	frames int64
 }
 
-// checkLog reports a log whose commits are not all there any more. A log to which others write is
-// looked at again.
+// checkLog returns an error if commits of the log are missing. It looks again if another process is
+// writing to the log.
 func (s *Store) checkLog() error {
 	var err error
 	for try := range 4 {
@@ -58,7 +58,7 @@ func (s *Store) checkLog() error {
 	return err
 }
 
-// checkFrames checks a log. A nil note is none.
+// checkFrames checks the text of a log. noted is the note about it; nil if there is none.
 func checkFrames(text []byte, noted *logEnd) error {
 	broken := func(format string, args ...any) error {
 		return record.Broken("the write-ahead log", fmt.Errorf(format, args...))
@@ -68,7 +68,7 @@ func checkFrames(text []byte, noted *logEnd) error {
 	}
 	w := logReader{text: text, size: frameHeader + int(binary.BigEndian.Uint32(text[8:]))}
 	if w.order = byteOrder(text); w.order == nil || !w.add(text[:24], text[24:32]) {
-		if noted != nil && noted.frames > 0 { // a power cut leaves it whole: it is shorter than a sector
+		if noted != nil && noted.frames > 0 { // a power cut does not break the header, which is shorter than a sector
 			return broken("its header is broken")
 		}
 		return nil
@@ -93,7 +93,7 @@ func checkFrames(text []byte, noted *logEnd) error {
 // logReader reads the frames of a log.
 type logReader struct {
 	text   []byte
-	size   int // of a frame
+	size   int // size of a frame
 	order  binary.ByteOrder
 	s0, s1 uint32 // the checksum so far
 }
@@ -108,7 +108,7 @@ func byteOrder(text []byte) binary.ByteOrder {
 	return nil
 }
 
-// frame returns the frame of a number, from 0; nil when there is none.
+// frame returns the frame with this number, from 0; nil if there is none.
 func (w *logReader) frame(n int64) []byte {
 	from := logHeader + n*int64(w.size)
 	if to := from + int64(w.size); w.size > frameHeader && to <= int64(len(w.text)) {
@@ -117,7 +117,7 @@ func (w *logReader) frame(n int64) []byte {
 	return nil
 }
 
-// add adds a text to the checksum, and reports whether that is what is stored.
+// add adds a text to the checksum, and reports whether the result is what is stored.
 func (w *logReader) add(text, stored []byte) bool {
 	s0, s1 := w.s0, w.s1
 	for i := 0; i+8 <= len(text); i += 8 {
@@ -133,9 +133,9 @@ func (w *logReader) add2(head, page, stored []byte) bool {
 	return w.add(page, stored)
 }
 
-// commits returns the number of commits in the longest unbroken chain from the broken frame on,
-// which add2 has added. Behind it may also be commits of processes that were killed before others
-// could see them, each partly written over by the next. Those do not go on from each other.
+// commits returns the number of commits in the longest unbroken chain that begins with the broken
+// frame, which add2 has added. After that there may be commits of processes that were killed before
+// others could see them, each partly overwritten by the next. They form no chain.
 func (w *logReader) commits(broken int64, salt uint64) (most int) {
 	n, sum := 0, *w
 	for at := broken; ; at++ {
@@ -146,7 +146,7 @@ func (w *logReader) commits(broken int64, salt uint64) (most int) {
 		stored := logReader{order: w.order, s0: binary.BigEndian.Uint32(f[16:]), s1: binary.BigEndian.Uint32(f[20:])}
 		goesOn := sum.add2(f[:8], f[frameHeader:], f[16:24])
 		if at == broken+1 {
-			goesOn = goesOn || w.add2(f[:8], f[frameHeader:], f[16:24]) // only the sum in the broken frame is wrong
+			goesOn = goesOn || w.add2(f[:8], f[frameHeader:], f[16:24]) // the sum in the broken frame is wrong, and nothing else
 		}
 		if sum = stored; !goesOn {
 			n = 0
@@ -158,8 +158,8 @@ func (w *logReader) commits(broken int64, salt uint64) (most int) {
 	}
 }
 
-// restarted reports whether a power cut left the first frame of the log that was to follow, but
-// not its header. What the log had is in the store then.
+// restarted reports whether a power cut left the first frame of a new log, but not its header. The
+// contents of the old log are in the store then.
 func (w *logReader) restarted(salt uint64) bool {
 	f := w.frame(0)
 	if f == nil {
@@ -178,17 +178,17 @@ func isZero(text []byte) bool {
 	return true
 }
 
-// logNote is the file of the note about the log, and the log.
+// logNote is the file of the note about the log, together with the log.
 type logNote struct {
 	log, note *os.File
 	end       logEnd
 	reader    logReader // after end
 }
 
-// advance goes on to the last commit but one. Behind that may be what a transaction left that was
-// rolled back, is under way, or belongs to a process that was killed before others could see its
-// commit: the next transaction writes over such frames. So a commit counts once another one
-// follows it whose checksums go on from it.
+// advance moves the end to the last commit but one. Frames after that may be left over from a
+// transaction that was rolled back, is under way, or belongs to a process that was killed before
+// others could see its commit; the next transaction overwrites such frames. So a commit only counts
+// once another one follows it whose checksums continue from it.
 func (n *logNote) advance() {
 	var head [logHeader]byte
 	if _, err := n.log.ReadAt(head[:], 0); err != nil {
@@ -203,7 +203,7 @@ func (n *logNote) advance() {
 		}
 	}
 	w, frame := n.reader, make([]byte, n.reader.size)
-	last, after := int64(0), w // the last commit that was found
+	last, after := int64(0), w // the last commit found
 	for at := n.end.frames; ; {
 		_, err := n.log.ReadAt(frame, logHeader+at*int64(w.size))
 		if err != nil || binary.BigEndian.Uint64(frame[8:]) != n.end.salt || !w.add2(frame[:8], frame[frameHeader:], frame[16:24]) {
@@ -220,8 +220,8 @@ func (n *logNote) advance() {
 
 func (s *Store) logNotePath() string { return filepath.Join(s.path+".locks", "log") }
 
-// noteLog notes how far the log has come, after a commit. The caller holds writing. What goes wrong
-// is no fault of the commit: without the note less damage is found.
+// noteLog notes, after a commit, how far the log has come. The caller holds writing. Its errors are
+// ignored, since they are not about the commit: without the note, less damage is detected.
 func (s *Store) noteLog() {
 	n := &s.logNote
 	if n.log == nil {
@@ -244,7 +244,7 @@ func (s *Store) noteLog() {
 	_, _ = n.note.WriteAt(text, 0)
 }
 
-// notedLog returns what the note says; nil when there is none.
+// notedLog returns the note about the log; nil if there is none.
 func (s *Store) notedLog() (*logEnd, error) {
 	f, err := os.Open(s.logNotePath())
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -261,7 +261,7 @@ func (s *Store) notedLog() (*logEnd, error) {
 	return &logEnd{uint64(l.Last), l.Sum}, nil
 }
 
-// closeLogNote closes the note, and removes it with the log.
+// closeLogNote closes the note, and deletes it together with the log.
 func (s *Store) closeLogNote() {
 	n := &s.logNote
 	for _, f := range []io.Closer{n.log, n.note} {

@@ -16,7 +16,7 @@ import (
 	"github.com/plc-lang/plc/journal/internal/record"
 )
 
-// loop is a journal.Loop. Its lock is a file beside those of the runs.
+// loop is a journal.Loop. Its lock is a file next to those of the runs.
 type loop struct {
 	store *Store
 	id    int64
@@ -24,11 +24,11 @@ type loop struct {
 	given json.RawMessage
 
 	mu          sync.Mutex // guards the rest
-	lock        *lock      // nil when it was given back
+	lock        *lock      // nil after it was released
 	record.Link            // of its last entry
 }
 
-// lockLoop holds a loop, be it there or not.
+// lockLoop takes the lock of a loop, which need not exist.
 func (s *Store) lockLoop(name string) (*lock, error) {
 	if name == "" || name != filepath.Base(name) {
 		return nil, fmt.Errorf("journal: %q can't be the id of a loop", name)
@@ -85,13 +85,13 @@ func (l *loop) create(ctx context.Context, given json.RawMessage) error {
 	})
 }
 
-// loopColumns are those of a loop's row, with its sum.
+// loopColumns are the columns of a loop's row, with its sum.
 const (
 	loopColumns = "id, name, created, given, last, head, sum"
 	loopWidth   = 7
 )
 
-// sealLoop makes the sum of a loop's row.
+// sealLoop computes the sum of a loop's row.
 func (t *tx) sealLoop(id int64) error {
 	values, err := scanValues(loopWidth, t.conn.QueryRowContext(t.ctx, "SELECT "+loopColumns+" FROM loops WHERE id = ?", id).Scan)
 	if err == nil {
@@ -107,7 +107,7 @@ func (s *Store) ResumeLoop(ctx context.Context, name string) (journal.Loop, erro
 		return nil, err
 	}
 	l := &loop{store: s, name: name, lock: held}
-	noted, err := held.noted() // by a process that was killed
+	noted, err := held.noted() // the note of a process that was killed
 	if err == nil {
 		err = s.takeOver(ctx, name)
 	}
@@ -121,7 +121,7 @@ func (s *Store) ResumeLoop(ctx context.Context, name string) (journal.Loop, erro
 		if noted == nil {
 			held.free()
 		} else {
-			held.leave() // what it notes is evidence
+			held.closeKeepingNote() // keep the note as evidence
 		}
 		return nil, s.fault(err)
 	}
@@ -129,14 +129,14 @@ func (s *Store) ResumeLoop(ctx context.Context, name string) (journal.Loop, erro
 	return l, nil
 }
 
-// enlistLoop makes a loop one that is given back when the store is closed.
+// enlistLoop makes the store release a loop when the store is closed.
 func (s *Store) enlistLoop(l *loop) {
 	s.holding.Lock()
 	defer s.holding.Unlock()
 	s.loops[l] = true
 }
 
-// closeLoops gives back the loops that are still held.
+// closeLoops releases the loops that are still held.
 func (s *Store) closeLoops() {
 	s.holding.Lock()
 	all := slices.Collect(maps.Keys(s.loops))
@@ -173,7 +173,7 @@ func (s *Store) LoopEntries(ctx context.Context, name string) ([]json.RawMessage
 		}
 		all, err := l.entries(ctx)
 		before := l.Link
-		if err == nil || l.load(ctx) != nil || l.Link == before { // else there is one more by now
+		if err == nil || l.load(ctx) != nil || l.Link == before { // otherwise an entry was added meanwhile
 			return all, s.fault(err)
 		}
 	}
@@ -221,7 +221,7 @@ func (s *Store) Loops(ctx context.Context) ([]string, error) {
 	}
 	old, err := s.oldLoops()
 	for _, name := range old {
-		if !slices.Contains(names, name) { // else it was not taken over to its end
+		if !slices.Contains(names, name) { // otherwise it was copied only in part
 			names = append(names, name)
 		}
 	}

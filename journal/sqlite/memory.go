@@ -7,11 +7,12 @@ import (
 	"time"
 )
 
-// Memory keeps JSON values by their keys in a file, for good: such as the long-term memory of an
-// agent. Several processes, and goroutines, may use it at once.
+// Memory keeps JSON values by key in a file, permanently, for example as the long-term memory of an
+// agent. Several processes and goroutines may use it at once.
 type Memory struct{ cache *Cache }
 
-// OpenMemory opens the memory in this file, and makes it with its folder when it is not there.
+// OpenMemory opens the memory in this file. If the file does not exist, it makes the file and its
+// folder.
 func OpenMemory(path string) (*Memory, error) {
 	c, err := OpenCache(path)
 	return &Memory{c}, err
@@ -20,7 +21,7 @@ func OpenMemory(path string) (*Memory, error) {
 // memoryKept is the time for which a value is kept.
 const memoryKept = 100 * 365 * 24 * time.Hour
 
-// Load returns the value under a key; nil is none.
+// Load returns the value under a key; nil if there is none.
 func (m *Memory) Load(_ context.Context, key string) (json.RawMessage, error) {
 	value, _, ok := m.cache.Recall([]byte(key))
 	if !ok {

@@ -14,13 +14,14 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// Loops were files once, in the folder solve beside the store: ID.json is what a loop was given,
-// and ID.jsonl has its entries, a line each. They are taken over when somebody resumes the loop.
+// Older versions kept loops in files, in the folder solve next to the store: ID.json is what a loop
+// was given, and ID.jsonl has its entries, one in each line. They are copied to the store when the
+// loop is resumed.
 
 // loopFolder returns the folder of loops that are files.
 func (s *Store) loopFolder() string { return filepath.Join(filepath.Dir(s.path), "solve") }
 
-// takenOver is the suffix of the files of loops that were taken over.
+// takenOver is the suffix of the files of loops that were copied to the store.
 const takenOver = ".old"
 
 // oldLoops returns the ids of loops that are files.
@@ -29,7 +30,7 @@ func (s *Store) oldLoops() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(names) // ids are in the order of time
+	slices.Sort(names) // ids sort by time
 	slices.Reverse(names)
 	for i := range names {
 		names[i] = strings.TrimSuffix(filepath.Base(names[i]), ".json")
@@ -37,8 +38,8 @@ func (s *Store) oldLoops() ([]string, error) {
 	return names, nil
 }
 
-// takeOver copies a loop from its files, if it has any, to the store. It may have been cut off
-// before: what is in the store already is not copied again.
+// takeOver copies a loop from its files, if it has any, to the store. An earlier copy may have been
+// interrupted: entries that are in the store already are not copied again.
 func (s *Store) takeOver(ctx context.Context, name string) error {
 	file := filepath.Join(s.loopFolder(), name)
 	given, err := os.ReadFile(file + ".json")
@@ -48,7 +49,7 @@ func (s *Store) takeOver(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	held, err := lockFile(filepath.Join(s.path+".locks", "solve-"+name)) // which older versions hold
+	held, err := lockFile(filepath.Join(s.path+".locks", "solve-"+name)) // the lock of older versions
 	if errors.Is(err, errHeld) {
 		return &journal.HeldError{Run: name}
 	}
@@ -71,7 +72,7 @@ func (s *Store) takeOver(ctx context.Context, name string) error {
 	}
 	done := l.Last
 	for line := range bytes.Lines(tape) {
-		if done--; done >= 0 || !bytes.HasSuffix(line, []byte("\n")) { // one that was cut off was never followed
+		if done--; done >= 0 || !bytes.HasSuffix(line, []byte("\n")) { // an incomplete entry was never acted on
 			continue
 		}
 		if err := l.Append(ctx, json.RawMessage(bytes.TrimSuffix(line, []byte("\n")))); err != nil {

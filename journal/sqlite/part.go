@@ -54,7 +54,8 @@ func (s *Store) writePart(tx *tx, p *record.Part) error {
 	return writeSamples(tx, p.Effects.Samples)
 }
 
-// writeEvents inserts the events, many in one statement: one for each costs half as much again.
+// writeEvents inserts the events, many in one statement, since one statement for each event costs
+// half as much again.
 func writeEvents(tx *tx, p *record.Part) error {
 	rest, texts := p.Rows, string(p.Lines)
 	p.Sum = p.Before

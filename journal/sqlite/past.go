@@ -8,8 +8,7 @@ import (
 	"github.com/plc-lang/plc/journal/internal/record"
 )
 
-// Past implements exec.Record. It costs what the instance has, and nothing for a run that is
-// new.
+// Past implements exec.Record. It reads all events of the instance. For a new run it reads nothing.
 func (r *Run) Past(instance string) (map[string]*exec.Past, error) {
 	if r.fresh {
 		return nil, nil
@@ -24,8 +23,8 @@ func (r *Run) Past(instance string) (map[string]*exec.Past, error) {
 	return p, nil
 }
 
-// pastOf returns the query for the events of an instance. What works on none is found in all of
-// the run, in their order; there is an index of the others only.
+// pastOf returns the query for the events of an instance. Calls that work on no instance are found
+// by reading all events of the run in order, since there is an index only for those of instances.
 func pastOf(instance string) string {
 	const events = "SELECT id, iif(type = ?1, NULL, body) FROM events "
 	if instance == "" {
@@ -34,8 +33,8 @@ func pastOf(instance string) string {
 	return events + "WHERE run = ?2 AND instance = ?3 AND instance <> '' ORDER BY id"
 }
 
-// past returns nil for an instance that has no events. What a call has written is in what it
-// returned as well, so those events, which may be large, are not read.
+// past returns nil for an instance that has no events. It does not read writes, which may be large:
+// the results of the calls have the written values as well.
 func (s *Store) past(ctx context.Context, run int64, instance string) (record.Past, error) {
 	rows, err := s.readers.QueryContext(ctx, pastOf(instance), string(exec.Written), run, instance)
 	if err != nil {

@@ -51,7 +51,7 @@ func (s *Store) questions(ctx context.Context, run string) ([]*journal.Question,
 	return all, rows.Err()
 }
 
-// checkQuestions checks what a run was given and its questions.
+// checkQuestions checks the questions of a run, and what the run was given.
 func (s *Store) checkQuestions(ctx context.Context, q querier, id int64) error {
 	r, err := s.row(ctx, q, id)
 	if err != nil {
@@ -93,8 +93,8 @@ func (s *Store) Answer(ctx context.Context, run, instance, path string, answer e
 	return nil
 }
 
-// answerable returns refusal, with its reason, unless the question is open and is the one
-// that was answered.
+// answerable returns refusal, with its reason set, unless the question is open and is the one that
+// was answered.
 func (t *tx) answerable(run int64, refusal *journal.AnswerError, digest string) error {
 	var asked string
 	var answered, closed bool
@@ -117,7 +117,7 @@ func (t *tx) answerable(run int64, refusal *journal.AnswerError, digest string) 
 	return nil
 }
 
-// Answers implements journal.Run. The file is looked at only while questions are open.
+// Answers implements journal.Run. It reads the file only while questions are open.
 func (r *Run) Answers(ctx context.Context) iter.Seq2[*journal.Answer, error] {
 	return r.Held.Answers(ctx, r.store.watch, r.answers)
 }
@@ -168,7 +168,7 @@ func (r *Run) Withdraw(ctx context.Context, a *journal.Answer) error {
 	return err
 }
 
-// answers returns those that are not taken.
+// answers returns the answers that the run has not taken.
 func (r *Run) answers(ctx context.Context) ([]record.PutAnswer, error) {
 	rows, err := r.store.readers.QueryContext(ctx,
 		"SELECT instance, path, seq, answer FROM questions WHERE run = ? AND closed = 0 AND answer IS NOT NULL ORDER BY seq", r.Number)

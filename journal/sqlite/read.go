@@ -60,8 +60,8 @@ type found struct {
 }
 
 // summaries returns the runs that a filter admits, the newest first. It reads all rows and follows
-// the chain that they are, since an index, or a row that is not as it was written, might hide some.
-// onDeleted, if it is not nil, is called for each run whose deletion was cut off.
+// the chain of runs, since an index, or a damaged row, might hide some. onDeleted, if not nil, is
+// called for each run whose deletion was interrupted.
 func (s *Store) summaries(ctx context.Context, f journal.Filter, onDeleted func(id int64)) ([]found, error) {
 	tx, err := s.readers.BeginTx(ctx, nil) // so that no run is added in between
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Store) summaries(ctx context.Context, f journal.Filter, onDeleted func(
 	return nil, record.Broken("the list of the runs", fmt.Errorf("number %d is missing", next))
 }
 
-// summaryOf returns the summary that the row of a run has.
+// summaryOf returns the summary of a run from its row.
 func (s *Store) summaryOf(row *runRow) (found, error) {
 	r := found{id: row.id, Summary: &journal.Summary{
 		Run: row.name, Plan: row.plan, Program: row.program, Parent: row.parent.String, Status: exec.Status(row.status), Reason: row.reason,
@@ -141,7 +141,7 @@ func (s *Store) summaryOf(row *runRow) (found, error) {
 	return r, nil
 }
 
-// left completes the summary of a run that no process holds. The error says that its last events
+// left completes the summary of a run that no process holds. It returns an error if its last events
 // are missing.
 func (s *Store) left(row *runRow, r *journal.Summary) error {
 	r.Left(row.pid.Valid)
@@ -155,7 +155,7 @@ func (s *Store) left(row *runRow, r *journal.Summary) error {
 	return err
 }
 
-// hasNow reports whether a run has an event of this number by now: it may have gone on since its
+// hasNow reports whether a run has an event with this number by now: it may have gone on since its
 // row was read.
 func (s *Store) hasNow(id, seq int64) bool {
 	var n int
@@ -163,8 +163,8 @@ func (s *Store) hasNow(id, seq int64) bool {
 	return err == nil && n > 0
 }
 
-// pageSize is the number of rows of events that are read at once: no transaction stays open while
-// the reader is busy with them.
+// pageSize limits the number of rows of events that are read at once, so that no transaction stays
+// open while the caller handles them.
 const pageSize = 128
 
 // Events implements journal.Store.
@@ -206,7 +206,7 @@ func (s *Store) finished(ctx context.Context, id int64) (bool, error) {
 	return finished, err
 }
 
-// readPage reads rows of events, from the one that has the event of a number.
+// readPage reads rows of events, beginning with the row of event number from.
 func readPage(ctx context.Context, q querier, id, from int64) ([]*journal.Entry, error) {
 	from = max(from, 0)
 	rows, err := q.QueryContext(ctx, "SELECT id, body FROM events WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
@@ -224,7 +224,7 @@ func readPage(ctx context.Context, q querier, id, from int64) ([]*journal.Entry,
 		}
 		entries := record.Entries(key, body)
 		first := entries[0].Seq
-		if key < record.EventID(id, from) || key >= record.EventID(id+1, 0) || len(page) > 0 && first < from || first < 1 { // a broken file may say anything
+		if key < record.EventID(id, from) || key >= record.EventID(id+1, 0) || len(page) > 0 && first < from || first < 1 { // a broken file may contain anything
 			return nil, record.Broken("the order of the events", errors.New("they are not in it"))
 		}
 		if first < from {

@@ -16,9 +16,9 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-// Damage looks at all runs of the store at a path and reports what can be kept of each, the oldest
-// first, and what is wrong with the store as a whole. It writes nothing. The error is that of a
-// store that can't be read at all.
+// Damage examines all runs of the store in a file. It returns what can be kept of each, the oldest
+// first, and what is wrong with the store as a whole. It writes nothing. It returns an error if the
+// store can't be read at all.
 func Damage(ctx context.Context, path string) ([]*journal.Repair, []error, error) {
 	s, faults, err := openBroken(ctx, path)
 	if err != nil {
@@ -29,7 +29,7 @@ func Damage(ctx context.Context, path string) ([]*journal.Repair, []error, error
 	return all, append(faults, more...), nil
 }
 
-// openBroken opens a store for reading and passes over what is wrong with it.
+// openBroken opens a store for reading, and returns what is wrong with it as faults.
 func openBroken(ctx context.Context, path string) (*Store, []error, error) {
 	s := &Store{opts: Options{ReadOnly: true, Busy: DefaultBusy}}
 	var err error
@@ -55,8 +55,8 @@ func openBroken(ctx context.Context, path string) (*Store, []error, error) {
 	return s, found, nil
 }
 
-// damage returns what can be kept of each run. Where commits at the end of the log are lost,
-// which logFault says, only runs that had completed are certain to be whole.
+// damage returns what can be kept of each run. If commits at the end of the log are lost, as
+// logFault says, only runs that had completed are certain to be whole.
 func (s *Store) damage(ctx context.Context, logFault error) ([]*journal.Repair, []error) {
 	var faults []error
 	if _, err := s.runs(ctx, journal.Filter{}); err != nil {
@@ -97,8 +97,8 @@ func (s *Store) damage(ctx context.Context, logFault error) ([]*journal.Repair, 
 	return slices.DeleteFunc(all, func(r *journal.Repair) bool { return !s.damageOf(ctx, r, logFault) }), faults
 }
 
-// damageOf finds what can be kept of a run. It reports whether the run is one: what is left of one
-// that is being deleted is not.
+// damageOf finds what can be kept of a run. It returns false if the row is not that of a run, but
+// what is left of a run that is being deleted.
 func (s *Store) damageOf(ctx context.Context, r *journal.Repair, logFault error) bool {
 	values, err := scanValues(runWidth, s.readers.QueryRowContext(ctx, "SELECT "+runColumns+" FROM runs r WHERE r.id = ?", r.Number).Scan)
 	if err == nil {
@@ -135,11 +135,11 @@ func (s *Store) damageOf(ctx context.Context, r *journal.Repair, logFault error)
 	return true
 }
 
-// Salvage makes a new store at a path of what can be kept of another. Of a run that is not whole
-// it keeps the beginning, with the status Cut: it can be looked at, and does not go on, since what
-// it did after that is not known. Approvals and durations are kept as far as they are whole. The
-// error is a *HeldError when a process executes a run.
-// Instances are not: they are made up from the events. Loops are not kept.
+// Salvage makes a new store in the file to from what can be kept of another. Of a damaged run it
+// keeps a prefix of the events, with the status Cut: such a run can be inspected but not resumed,
+// since what it did after that is not known. Undamaged approvals and durations are kept. Instances
+// are computed from the events. Loops are not kept. Salvage returns a *HeldError if a process
+// executes a run.
 func Salvage(ctx context.Context, from, to string) ([]*journal.Repair, error) {
 	if exists(to) {
 		return nil, fmt.Errorf("journal: %s is there already; name a file that is not", to)
@@ -167,19 +167,19 @@ func Salvage(ctx context.Context, from, to string) ([]*journal.Repair, error) {
 	return all, errors.Join(err, s.salvageApprovals(ctx, old), s.salvageDurations(ctx, old), s.Close())
 }
 
-// underWay returns a *HeldError when a process executes a run: what it does from then on would be
-// done again by whoever resumes a copy.
+// underWay returns a *HeldError if a process executes a run: if a copy were resumed, it would
+// repeat what the run does from then on.
 func (s *Store) underWay(ctx context.Context, r *journal.Repair) error {
 	var row runRow
 	err := s.readers.QueryRowContext(ctx, "SELECT pid, host, born FROM runs WHERE id = ?", r.Number).Scan(&row.pid, &row.host, &row.born)
 	if err != nil || !s.held(r.Number) && !row.alive() {
-		return nil // what can't be read was noted
+		return nil // rows that can't be read are reported elsewhere
 	}
 	return s.heldError(ctx, s.readers, r.Run, r.Number)
 }
 
-// wholeRows reads the rows of a query whose sums, in the last column, are right, as far as they can
-// be read.
+// wholeRows returns those rows of a query that can be read and have the right sum in the last
+// column.
 func (s *Store) wholeRows(ctx context.Context, width int, query string) (all [][]any) {
 	for values, err := range sealedRows(ctx, s.readers, "a row", width, query) {
 		if err == nil {
@@ -189,7 +189,7 @@ func (s *Store) wholeRows(ctx context.Context, width int, query string) (all [][
 	return all
 }
 
-// salvageApprovals copies the approvals that are whole: those that were used stay used.
+// salvageApprovals copies the undamaged approvals. Approvals that were used stay used.
 func (s *Store) salvageApprovals(ctx context.Context, old *Store) error {
 	all := old.wholeRows(ctx, 6, approvalRows+" ORDER BY id")
 	return s.write(ctx, func(tx *tx) error {
@@ -202,8 +202,8 @@ func (s *Store) salvageApprovals(ctx context.Context, old *Store) error {
 	})
 }
 
-// salvageDurations replaces the durations that the copied runs left by those that are whole in the
-// other store.
+// salvageDurations replaces the durations that copying the runs has added by the undamaged ones of
+// the other store.
 func (s *Store) salvageDurations(ctx context.Context, old *Store) error {
 	all := old.wholeRows(ctx, 4, "SELECT tool, number, length, sum FROM durations ORDER BY tool, number")
 	return s.write(ctx, func(tx *tx) error {

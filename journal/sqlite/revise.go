@@ -26,7 +26,7 @@ func (r *Run) Revise(ctx context.Context, g *journal.Given) error {
 	})
 }
 
-// reader is an exec.Record of a run that is only read.
+// reader is an exec.Record for reading a run.
 type reader struct {
 	store *Store
 	id    int64
@@ -44,7 +44,7 @@ func (s *Store) Reader(ctx context.Context, run string) (exec.Record, error) {
 	return &reader{s, id}, nil
 }
 
-// Append implements exec.Record: it keeps nothing.
+// Append implements exec.Record. It keeps nothing.
 func (r *reader) Append(*exec.Event) int64 { return 0 }
 
 // Sync implements exec.Record.

@@ -117,8 +117,8 @@ func object(m map[string]string) string {
 	return text
 }
 
-// hold notes who holds a run whose lock was taken. The error is errHeld when another process does,
-// though its lock is not there any more, or not here.
+// hold notes that this process holds a run whose lock was taken. It returns errHeld if another
+// process holds it, even though its lock is gone, or is not on this machine.
 func (s *Store) hold(tx *tx, id int64) error {
 	r, err := s.row(tx.ctx, tx.conn, id)
 	if err == nil && r.alive() {
@@ -134,7 +134,7 @@ func (s *Store) hold(tx *tx, id int64) error {
 	return err
 }
 
-// holdNew holds a run that was just made, so that nobody can have left anything of it.
+// holdNew holds a run that was just made, of which there can be no old lock file.
 func (s *Store) holdNew(tx *tx, id int64) (*lock, error) {
 	held, err := s.lock(id)
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *Store) holdNew(tx *tx, id int64) (*lock, error) {
 		}
 	}
 	if err != nil {
-		held.leave()
+		held.closeKeepingNote()
 		return nil, err
 	}
 	return held, nil
@@ -172,21 +172,22 @@ func (s *Store) Resume(ctx context.Context, run string) (journal.Run, error) {
 func (s *Store) resume(ctx context.Context, run string) (*Run, error) {
 	r, err := s.take(ctx, run)
 	if err == nil {
-		err = r.verify(ctx) // nobody changes it any more, and others may write
+		err = r.verify(ctx) // the run can't change any more, and other processes may write
 	}
 	if err == nil {
 		err = s.write(ctx, r.load)
 	}
 	if err != nil {
 		if r != nil {
-			r.lock.leave() // what it notes is evidence
+			r.lock.closeKeepingNote() // what it notes is evidence
 		}
 		return nil, s.fault(err)
 	}
 	return s.enlist(r)
 }
 
-// take takes the lock of a run, for which it may wait, and then notes in a transaction that it did.
+// take takes the lock of a run, for which it may wait, and then notes in a transaction that this
+// process holds it.
 func (s *Store) take(ctx context.Context, run string) (*Run, error) {
 	s.writing.Lock()
 	err := s.writable()
@@ -216,13 +217,13 @@ func (s *Store) take(ctx context.Context, run string) (*Run, error) {
 		return err
 	})
 	if err != nil {
-		held.leave()
+		held.closeKeepingNote()
 		return nil, err
 	}
 	return s.newRun(id, run, held), nil
 }
 
-// verify checks all that a run goes on by.
+// verify checks everything that a resumed run depends on.
 func (r *Run) verify(ctx context.Context) error {
 	noted, err := r.lock.noted()
 	if err != nil {
@@ -234,8 +235,8 @@ func (r *Run) verify(ctx context.Context) error {
 	})
 }
 
-// verify checks all that the store has of a run: its row, what it was given, its questions and
-// its events, of which those that its lock notes, which may be nil, have to be there.
+// verify checks everything that the store has of a run: its row, what it was given, its questions
+// and its events. If noted is not nil, the events that the lock notes must be there.
 func (s *Store) verify(ctx context.Context, q querier, id int64, noted *record.Link) (record.Link, error) {
 	row, err := s.row(ctx, q, id)
 	if err != nil {
@@ -259,7 +260,7 @@ func (s *Store) newRun(id int64, name string, held *lock) *Run {
 	return r
 }
 
-// enlist makes a run one that is closed with its store.
+// enlist adds a run to those that are closed with the store.
 func (s *Store) enlist(r *Run) (*Run, error) {
 	if err := s.queue.Enlist(&r.Held, r); err != nil {
 		r.lock.free()
@@ -268,7 +269,7 @@ func (s *Store) enlist(r *Run) (*Run, error) {
 	return r, nil
 }
 
-// load reads what the row of a run says.
+// load reads the row of a run.
 func (r *Run) load(tx *tx) error {
 	t := r.Tally
 	row, err := r.store.row(tx.ctx, tx.conn, r.Number)
@@ -285,7 +286,7 @@ func (r *Run) load(tx *tx) error {
 		return record.Broken(fmt.Sprintf("the row of the run %q", r.Name), err)
 	}
 	for status := range t.Ended {
-		if !record.Ended(status) { // of the process that was there before
+		if !record.Ended(status) { // a call of the process that held the run before
 			delete(t.Ended, status)
 		}
 	}
@@ -311,7 +312,7 @@ func (r *Run) loadQuestions(tx *tx) error {
 	return rows.Err()
 }
 
-// takeAnswers makes events of the answers that were put while nobody held the run.
+// takeAnswers turns the answers that came while no process held the run into events.
 func (r *Run) takeAnswers(tx *tx) error {
 	events, err := tx.answers(r.Number)
 	if err != nil {
@@ -336,7 +337,7 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// find returns the row of a run.
+// find returns the number of a run.
 func (s *Store) find(ctx context.Context, q querier, run string) (id int64, err error) {
 	err = q.QueryRowContext(ctx, "SELECT id FROM runs WHERE name = ? AND status <> ?", run, deleted).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -345,7 +346,7 @@ func (s *Store) find(ctx context.Context, q querier, run string) (id int64, err 
 	return id, err
 }
 
-// heldError says who holds a run.
+// heldError returns the error that says which process holds a run.
 func (s *Store) heldError(ctx context.Context, q querier, run string, id int64) error {
 	var pid, since sql.NullInt64
 	var host sql.NullString
@@ -360,8 +361,8 @@ func (s *Store) heldError(ctx context.Context, q querier, run string, id int64) 
 	return e
 }
 
-// Close waits until all that was appended is on disk, and gives the run back. The error is
-// that of what could not be written. A second Close does nothing.
+// Close waits until all appended events are on disk, and releases the run. It returns an error if
+// some could not be written. A second Close does nothing.
 func (r *Run) Close() error {
 	first, err := r.Finish()
 	if !first {
@@ -369,14 +370,14 @@ func (r *Run) Close() error {
 	}
 	r.store.watch.Tell(r.Number)
 	if lost := r.release(); lost != nil {
-		r.lock.leave() // what it notes is not in the row
+		r.lock.closeKeepingNote() // the row does not have what the note says
 		return errors.Join(err, lost)
 	}
 	r.lock.free()
 	return err
 }
 
-// release notes that nobody holds the run, with the durations that are not written.
+// release notes that no process holds the run, and stores the durations that are not stored yet.
 func (r *Run) release() error {
 	at := r.Committed()
 	return r.store.write(context.Background(), func(tx *tx) error {

@@ -9,7 +9,7 @@ import (
 	"github.com/plc-lang/plc/journal/internal/record"
 )
 
-// runRow is the row of a run, as it was read and checked.
+// runRow is the row of a run, after it was checked.
 type runRow struct {
 	id                                                        int64
 	name, plan, program, flags, labels, status, reason, calls string
@@ -20,7 +20,7 @@ type runRow struct {
 	chained
 }
 
-// heldBy is the process that has a run.
+// heldBy is the process that holds a run.
 type heldBy struct {
 	pid, since, born sql.NullInt64
 	host             sql.NullString
@@ -32,8 +32,8 @@ type chained struct {
 	given, asked, head, prev int64
 }
 
-// tailColumns are those of the last event of a run that has not ended, and the sum of the one
-// before it; runTail joins it.
+// tailColumns are the columns of the last event of a run that has not ended, and the sum of the
+// event before it; runTail joins them.
 const (
 	tailColumns = `, e.id, e.instance, e.path, e.type, e.time, e.body, e.tally, e.sum,
 		(SELECT sum FROM events b WHERE b.id < e.id AND b.id >= r.id << 32 ORDER BY b.id DESC LIMIT 1)`
@@ -66,8 +66,8 @@ func scanRunRow(scan func(...any) error) (*runRow, error) {
 	return r, r.takeTail(values[runWidth:])
 }
 
-// takeTail takes the last event of a run in: in between the events of the run itself, it has the
-// counts, and not the row.
+// takeTail applies the last event of a run: between the events about the run itself, that event has
+// the counts, and not the row.
 func (r *runRow) takeTail(v []any) error {
 	if v[0] == nil {
 		if r.last > 0 && !r.finished.Valid {
@@ -109,7 +109,7 @@ func (s *Store) row(ctx context.Context, q querier, id int64) (*runRow, error) {
 	return r, err
 }
 
-// links returns those that the events of a run must have.
+// links returns the links that the events of a run must have.
 func (r *runRow) links(noted *record.Link) []record.Link {
 	all := []record.Link{{Last: r.last, Sum: r.head}}
 	if noted != nil {

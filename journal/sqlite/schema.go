@@ -14,8 +14,8 @@ import (
 // not taken for one ("plc1").
 const applicationID = 0x706c6331
 
-// schemas returns the steps by which a store comes to this version: schemas()[n] takes it from
-// user_version n to n+1. A step that was released does not change any more.
+// schemas returns the steps that bring a store to this version: schemas()[n] takes it from
+// user_version n to n+1. A step that was released must not change.
 func schemas() []string { return []string{schema1, schema2, schema3, schema4, schema5} }
 
 // schema1 is the first version. Times are microseconds since 1970, flags, labels, calls
@@ -112,9 +112,9 @@ CREATE TABLE approvals (
 CREATE INDEX approvals_digest ON approvals (digest);
 `
 
-// schema2 has commits write few pages: with what calls did, only events change. The row of a run
-// does with the events of the run itself; in between, the last event of each commit has what
-// would be in it. Runs without instances have no index of them.
+// schema2 makes commits write fewer pages: for what calls do, only the table of events changes. The
+// row of a run only changes with events about the run itself; in between, the last event of each
+// commit has what would be in the row. Only events of instances are indexed.
 const schema2 = `
 ALTER TABLE events ADD COLUMN tally TEXT; -- how many calls have each status, after it; NULL when runs has that
 
@@ -130,12 +130,12 @@ DROP INDEX events_instance;
 CREATE INDEX events_instance ON events (run, instance) WHERE instance <> '';
 `
 
-// schema3 has several events in a row, a line of its body each, when they are of one instance and
-// were committed together: its id, time and tally are those of the last one, its path and type are
-// empty. What there is already stays: rows of one event.
+// schema3 allows several events in a row, one in each line of its body, if they are of one instance
+// and were committed together. The id, time and tally of the row are those of the last event; its
+// path and type are empty. Existing rows stay rows of one event.
 const schema3 = "SELECT 'only what rows say is new'"
 
-// schema4 has sums: see sum.go.
+// schema4 adds sums: see sum.go.
 const schema4 = `
 ALTER TABLE events ADD COLUMN sum INTEGER;       -- of this row and the one before it of its run
 ALTER TABLE runs ADD COLUMN born INTEGER;        -- when the process that holds it began, as the system counts
@@ -154,7 +154,7 @@ CREATE TABLE store (
 ) STRICT;
 `
 
-// schema5 has loops, and requests to end runs.
+// schema5 adds loops, and requests to end runs.
 const schema5 = `
 CREATE TABLE loops (
 	id      INTEGER PRIMARY KEY AUTOINCREMENT, -- never used again
@@ -184,8 +184,7 @@ CREATE TABLE cancels (
 // schemaSum is the sum of the SQL of this version's tables.
 const schemaSum = 0x96a99b2a8fe1696
 
-// migrate brings a store to this version, in one transaction. A file without anything
-// in it becomes a store.
+// migrate brings a store to this version, in one transaction. An empty file becomes a store.
 func (s *Store) migrate(ctx context.Context) error {
 	made := false
 	err := s.write(ctx, func(tx *tx) error {
@@ -211,14 +210,14 @@ func (s *Store) migrate(ctx context.Context) error {
 		made = true
 		return err
 	})
-	if err == nil && made { // into the file itself, where who comes by another name sees it
+	if err == nil && made { // into the file itself, so that processes that use another name see it
 		_, err = s.writer.conn.ExecContext(ctx, "PRAGMA wal_checkpoint")
 	}
 	return err
 }
 
-// version returns the version of a store's file: 0 for one that has nothing in it. It is an
-// error if the file is something else, or newer.
+// version returns the version of a store's file; 0 if it is empty. It returns an error if the file
+// is something else, or was made by a newer version.
 func (s *Store) version(ctx context.Context, conn *sql.Conn) (int, error) {
 	var application, version, tables int
 	err := conn.QueryRowContext(ctx,
@@ -239,7 +238,7 @@ func (s *Store) version(ctx context.Context, conn *sql.Conn) (int, error) {
 	return version, nil
 }
 
-// checkSchema reports tables that are not those of this version.
+// checkSchema returns an error if the tables are not those of this version.
 func (s *Store) checkSchema(ctx context.Context, q querier) error {
 	sum, err := sumRows(ctx, q, 4, "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%' ORDER BY name")
 	if err == nil && sum != schemaSum {
@@ -248,7 +247,7 @@ func (s *Store) checkSchema(ctx context.Context, q querier) error {
 	return err
 }
 
-// sumAll makes the sums of a store that has none yet.
+// sumAll computes the sums of a store that has none yet.
 func (t *tx) sumAll(path string) error {
 	ids, err := t.ids("SELECT id FROM runs ORDER BY id")
 	if err != nil {
@@ -274,7 +273,7 @@ func (t *tx) sumAll(path string) error {
 	return err
 }
 
-// ids returns the numbers that a query yields.
+// ids returns the numbers that a query returns.
 func (t *tx) ids(query string, args ...any) (ids []int64, err error) {
 	rows, err := t.conn.QueryContext(t.ctx, query, args...)
 	if err != nil {
@@ -291,7 +290,7 @@ func (t *tx) ids(query string, args ...any) (ids []int64, err error) {
 	return ids, rows.Err()
 }
 
-// sumEvents makes the sums of the events of a run.
+// sumEvents computes the sums of the events of a run.
 func (t *tx) sumEvents(run int64) error {
 	sum := int64(0)
 	for from := record.EventID(run, 0); ; {
@@ -318,7 +317,7 @@ func (t *tx) sumEvents(run int64) error {
 	}
 }
 
-// sumOthers makes the sums of the other rows.
+// sumOthers computes the sums of the other rows.
 func (t *tx) sumOthers() error {
 	for _, of := range []struct {
 		columns int

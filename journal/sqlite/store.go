@@ -17,16 +17,17 @@ import (
 	"github.com/plc-lang/plc/journal/internal/record"
 )
 
-// Options say how a store is opened. The zero value is the default.
+// Options controls how a store is opened. The zero value is the default.
 type Options struct {
-	// Delay is the longest time that an event nobody waits for may be in memory only; 0 is 10 ms.
+	// Delay is the longest time for which an event that nobody waits for may be only in memory; 0
+	// is 10 ms.
 	Delay time.Duration
-	// Busy limits the time to wait for another process that is writing; 0 is 30 s.
+	// Busy limits how long to wait for another process that is writing; 0 is 30 s.
 	Busy time.Duration
-	// ReadOnly reads only, and makes no file.
+	// ReadOnly allows only reading, and makes no file.
 	ReadOnly bool
 
-	vfs string // of tests: what writes the file
+	vfs string // what writes the file, in tests
 }
 
 // The defaults of Options.
@@ -35,29 +36,30 @@ const (
 	DefaultBusy  = 30 * time.Second
 )
 
-// Store is a file of runs. Close it after the runs that were made or resumed by it.
+// Store is a file with the records of runs. It must be closed after the runs that it has made or
+// resumed.
 type Store struct {
 	path   string
 	opts   Options
-	frozen bool // nobody can write it, not even the file that readers share
+	frozen bool // it can't be written, not even the file that readers share
 
-	file    os.FileInfo // of the file that was opened, for writing; nil before
+	file    os.FileInfo // the file that was opened for writing; nil before that
 	readers *sql.DB
 	writing sync.Mutex // held while the writer is used
-	writer  *writer    // nil when read only
+	writer  *writer    // nil if only reading is allowed
 	logNote logNote
-	turn    *os.File // whose lock gives the turn to write; nil before the first
+	turn    *os.File // the lock of this file is the turn to write; nil before the first turn
 
 	queue   *record.Queue
 	watch   *record.Watch
 	cancels cancels
 
 	holding sync.Mutex     // guards loops
-	loops   map[*loop]bool // that are held
+	loops   map[*loop]bool // loops that are held
 }
 
-// Open opens the store in this file, and makes it with its folder when it is not
-// there, readable for its owner only. An error is a *Error.
+// Open opens the store in this file. If the file does not exist, it makes the file and its folder,
+// readable only for their owner. Its error is a *Error.
 func Open(path string, opts *Options) (*Store, error) {
 	s := &Store{path: path, loops: map[*loop]bool{}}
 	if opts != nil {
@@ -83,8 +85,8 @@ func Open(path string, opts *Options) (*Store, error) {
 	return s, nil
 }
 
-// open opens the file: first for writing, since only a writer can mend what a process
-// that was killed left behind.
+// open opens the file: first for writing, since only a writer can repair what a killed process left
+// behind.
 func (s *Store) open(ctx context.Context) error {
 	if err := s.prepareFile(); err != nil {
 		return err
@@ -122,7 +124,7 @@ func (s *Store) open(ctx context.Context) error {
 	return nil
 }
 
-// check reads the version of a store that is opened for reading only.
+// check checks the version of a store that is opened for reading only.
 func (s *Store) check(ctx context.Context) error {
 	conn, err := s.readers.Conn(ctx)
 	if err != nil {
@@ -140,15 +142,15 @@ func (s *Store) check(ctx context.Context) error {
 	return errors.Join(s.checkSchema(ctx, conn), s.checkName(ctx, conn))
 }
 
-// prepareFile makes the file unless it is there, and finds out what the database would
-// only call a file that can't be opened. It leaves a file that exists alone: to close it
-// would take the database's locks from other stores of this process.
+// prepareFile makes the file unless it exists, and finds faults that the database would only report
+// as a file that can't be opened. It does not open a file that exists, since closing it would
+// release the database's locks of other stores in this process.
 func (s *Store) prepareFile() error {
 	at, err := os.Stat(s.path)
 	switch {
 	case err == nil && at.IsDir():
 		return &journal.Error{Path: s.path, Fault: journal.Foreign, Err: errors.New("it is a folder")}
-	case err == nil && isMounted(s.path): // the log and the locks beside it are not those of other processes
+	case err == nil && isMounted(s.path): // other processes have other logs and locks
 		return &journal.Error{Path: s.path, Fault: journal.Mounted}
 	case err == nil && !at.Mode().IsRegular():
 		return &journal.Error{Path: s.path, Fault: journal.Foreign, Err: errors.New("it is not a plain file")}
@@ -166,7 +168,7 @@ func (s *Store) prepareFile() error {
 		return err
 	}
 	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) { // another process was faster
+	if errors.Is(err, fs.ErrExist) { // another process has made it
 		return nil
 	}
 	if err != nil {
@@ -176,8 +178,8 @@ func (s *Store) prepareFile() error {
 	return f.Close()
 }
 
-// smallest is the size of the smallest database. SQLite takes a shorter file for an empty
-// one, and writes over it, unless it was cut off there and says so in a file beside it.
+// smallest is the size of the smallest database. SQLite takes a shorter file for an empty one and
+// overwrites it, unless a file next to it says that it was cut off there.
 const smallest = 512
 
 func exists(path string) bool {
@@ -185,8 +187,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// syncFolders makes the name of a new file durable, and that of its folder, where the system
-// can do that.
+// syncFolders makes the name of a new file, and that of its folder, durable, if the system can do
+// that.
 func syncFolders(path string) {
 	dir := filepath.Dir(path)
 	for _, name := range []string{dir, filepath.Dir(dir)} {
@@ -197,7 +199,7 @@ func syncFolders(path string) {
 	}
 }
 
-// source returns what a connection is opened by.
+// source returns the data source name for a connection.
 func (s *Store) source(write bool) string {
 	q := url.Values{"_synchronous": {"FULL"}, "_dqs": {"0"}, "_defensive": {"1"}, "_error_rc": {"1"}}
 	switch {
@@ -222,8 +224,8 @@ func (s *Store) source(write bool) string {
 	return u.String()
 }
 
-// Close waits until all that was appended is on disk, gives the runs that are still
-// held back, and closes the file. The error is that of what could not be written.
+// Close waits until all appended events are on disk, releases the runs that are still held, and
+// closes the file. It returns an error if some events could not be written.
 func (s *Store) Close() error {
 	var err error
 	if s.queue != nil {
@@ -243,12 +245,12 @@ func (s *Store) closeFile() error {
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	if s.writer != nil { // last, so that it brings all into the main file
+	if s.writer != nil { // last, so that it moves everything into the main file
 		errs = append(errs, s.writer.close())
 		s.writer = nil
 		s.closeLogNote()
 		s.closeTurn()
-		os.Remove(s.path + ".locks") // if no run is held by others
+		os.Remove(s.path + ".locks") // this fails if other processes hold runs
 	}
 	return errors.Join(errs...)
 }
@@ -264,7 +266,7 @@ type writer struct {
 	prepared                                  []*sql.Stmt // all of them
 }
 
-// inserts is a statement that inserts so many rows of events.
+// inserts is a statement that inserts this many rows of events.
 type inserts struct {
 	rows int
 	stmt *sql.Stmt
@@ -290,8 +292,8 @@ func (s *Store) newWriter(ctx context.Context) (*writer, error) {
 	return w, nil
 }
 
-// connect connects the writer, and has the file keep a write-ahead log. Another program's
-// database is not to be changed, not even in that.
+// connect connects the writer, and makes the file use a write-ahead log. It changes nothing in
+// another program's database, not even that.
 func (s *Store) connect(ctx context.Context, w *writer) error {
 	mode := ""
 	err := s.retry(ctx, func() (err error) {
@@ -340,7 +342,7 @@ func (w *writer) prepareOne(ctx context.Context, query string) (*sql.Stmt, error
 	return stmt, err
 }
 
-// close closes the statements as well: a connection that has any stays open in SQLite.
+// close closes the writer with its statements: SQLite keeps a connection open that has statements.
 func (w *writer) close() error {
 	var errs []error
 	for _, stmt := range w.prepared {
@@ -371,8 +373,8 @@ func (t *tx) run(s *sql.Stmt, args ...any) error {
 	return err
 }
 
-// write does f in a transaction: all that it does is on disk when write returns nil, and
-// nothing of it is there otherwise. While another process writes, it waits.
+// write calls f in a transaction. When write returns nil, everything that f did is on disk;
+// otherwise nothing of it is stored. It waits while another process writes.
 func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -380,7 +382,7 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 		return err
 	}
 	defer s.takeTurn(ctx)()
-	t := &tx{s.writer, context.WithoutCancel(ctx)} // what has begun is done, or not, for certain
+	t := &tx{s.writer, context.WithoutCancel(ctx)} // a transaction that has begun is completed, so that its outcome is certain
 	if err := s.retry(ctx, func() error { return t.run(t.begin) }); err != nil {
 		return s.fault(err)
 	}
@@ -395,15 +397,15 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 		s.noteLog()
 	}
 	if err != nil {
-		// Some errors have ended the transaction already: then this one says so only.
+		// Some errors have ended the transaction already; the error of this rollback only says so.
 		_, _ = t.conn.ExecContext(t.ctx, "ROLLBACK")
 	}
 	return s.fault(err)
 }
 
-// inPlace reports, as an error, that the file no longer has the name by which it was opened: a
-// process that opens it by another one has a write-ahead log and locks of its own, and would know
-// nothing of what is written here.
+// inPlace returns an error if the file no longer has the name under which it was opened: a process
+// that opens it under another name has its own write-ahead log and locks, and would not see what is
+// written here.
 func (s *Store) inPlace() error {
 	if s.file == nil { // it is being opened
 		return nil
@@ -414,7 +416,7 @@ func (s *Store) inPlace() error {
 	return nil
 }
 
-// writable reports, as an error, that there is no writer. The caller holds writing.
+// writable returns an error if there is no writer. The caller holds writing.
 func (s *Store) writable() error {
 	switch {
 	case s.opts.ReadOnly:
@@ -425,14 +427,13 @@ func (s *Store) writable() error {
 	return nil
 }
 
-// retry does what another process may be in the way of, until it is not or for
-// Options.Busy.
+// retry calls f again while another process is in its way, for at most Options.Busy.
 func (s *Store) retry(ctx context.Context, f func() error) error {
 	return retry(ctx, s.opts.Busy, f)
 }
 
-// retry does what another process may be in the way of, until it is not or for so long. SQLite's
-// own waiting is no substitute: a change of the journal mode does not wait.
+// retry calls f again while another process is in its way, for at most this long. SQLite's own
+// waiting is no substitute: it does not apply to a change of the journal mode.
 func retry(ctx context.Context, most time.Duration, f func() error) error {
 	start := time.Now()
 	for wait := 200 * time.Microsecond; ; wait = min(2*wait, 20*time.Millisecond) {

@@ -45,9 +45,9 @@ func TestStore(t *testing.T) {
 // abandon ends a store as the end of its process does, as far as that can be done within one:
 // nothing is written any more, and its locks are free. TestKills kills processes.
 func (s *Store) abandon() {
-	s.queue.Abandon(func(r io.Closer) { r.(*Run).lock.leave() })
+	s.queue.Abandon(func(r io.Closer) { r.(*Run).lock.closeKeepingNote() })
 	for l := range s.loops {
-		l.lock.leave()
+		l.lock.closeKeepingNote()
 		l.lock = nil
 	}
 	clear(s.loops)

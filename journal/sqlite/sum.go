@@ -36,22 +36,22 @@ func sumRows(ctx context.Context, q querier, columns int, query string, args ...
 	return a.Sum(), rows.Err()
 }
 
-// The queries for what the sum of a run's row covers besides itself.
+// The queries for the rows that the sum of a run's row covers besides the row itself.
 const (
 	givenOfRun = `SELECT number, role, name, notation, digest, role <> 'instances' AND EXISTS (SELECT 1 FROM texts WHERE texts.digest = given.digest)
 		FROM given WHERE run = ? ORDER BY number`
 	questionsOfRun = "SELECT instance, path, digest, seq, answer, closed FROM questions WHERE run = ? ORDER BY instance, path"
 )
 
-// runColumns are those of a run's row r that its sum covers, with that sum.
+// runColumns are the columns of a run's row r that its sum covers, and that sum.
 const (
 	runColumns = `r.id, r.name, r.plan, r.program, r.flags, r.labels, r.parent, r.at, r.instance, r.sets, r.created, r.changed, r.finished,
 		r.status, r.reason, r.last, r.calls, r.asking, r.pid, r.host, r.since, r.born, r.head, r.given, r.asked, r.prev, r.sum`
 	runWidth = 27
 )
 
-// seal renews the sums of a run whose questions were changed. Whoever has not changed them must not
-// do this: it would make a damaged question a sound one.
+// seal recomputes the sums of a run after its questions were changed. It must not be called
+// otherwise, since a damaged question would become valid.
 func (t *tx) seal(id int64) error {
 	asked, err := sumRows(t.ctx, t.conn, 6, questionsOfRun, id)
 	if err != nil {
@@ -63,7 +63,7 @@ func (t *tx) seal(id int64) error {
 	return t.sealRow(id)
 }
 
-// sealRow renews the sum of a run's row, which was changed and was sound before.
+// sealRow recomputes the sum of a run's row, which was valid before it was changed.
 func (t *tx) sealRow(id int64) error {
 	values, err := scanValues(runWidth, t.conn.QueryRowContext(t.ctx, "SELECT "+runColumns+" FROM runs r WHERE id = ?", id).Scan)
 	if err != nil {
@@ -73,7 +73,7 @@ func (t *tx) sealRow(id int64) error {
 	return err
 }
 
-// sealGiven makes the sum of what a run was given, and that of its row.
+// sealGiven computes the sum of what a run was given, and that of its row.
 func (t *tx) sealGiven(id int64) error {
 	given, err := sumRows(t.ctx, t.conn, 6, givenOfRun, id)
 	if err != nil {
@@ -85,7 +85,7 @@ func (t *tx) sealGiven(id int64) error {
 	return t.seal(id)
 }
 
-// checkParts reports what a run was given, and its questions, if they are not what was written.
+// checkParts returns an error if what a run was given, or its questions, are not what was written.
 func (s *Store) checkParts(ctx context.Context, q querier, r *runRow) error {
 	given, err := sumRows(ctx, q, 6, givenOfRun, r.id)
 	if err == nil && given != r.given {
@@ -104,15 +104,15 @@ func (s *Store) checkParts(ctx context.Context, q querier, r *runRow) error {
 // chain follows the rows of events of a run, and the index of its instances.
 type chain struct {
 	record.Chain
-	index int64 // of rows of instances, whatever their order
+	index int64 // sum of the rows of instances, independent of their order
 }
 
-// newChain returns the chain of a run that has to have some links.
+// newChain returns the chain of a run that must have these links.
 func newChain(run int64, name string, known []record.Link) *chain {
 	return &chain{Chain: record.Chain{Run: run, Name: name, Known: known}}
 }
 
-// follow reads all events of a run and checks them. each gets every row.
+// follow reads all events of a run and checks them. It calls each with every row.
 func (c *chain) follow(ctx context.Context, q querier, each func(id int64, instance, kind string, body []byte) error) error {
 	rows, err := q.QueryContext(ctx, "SELECT id, instance, path, type, time, body, tally, sum FROM events WHERE id >= ? AND id < ? ORDER BY id",
 		record.EventID(c.Run, 0), record.EventID(c.Run+1, 0))
@@ -147,7 +147,7 @@ func (c *chain) follow(ctx context.Context, q querier, each func(id int64, insta
 	return c.checkIndex(ctx, q)
 }
 
-// checkIndex checks that the index of instances leads to all their rows and to no others.
+// checkIndex checks that the index of instances leads to all rows of instances and to no others.
 func (c *chain) checkIndex(ctx context.Context, q querier) error {
 	rows, err := q.QueryContext(ctx, "SELECT id, instance FROM events INDEXED BY events_instance WHERE run = ? AND instance <> ''", c.Run)
 	if err != nil {
@@ -172,8 +172,8 @@ func (c *chain) checkIndex(ctx context.Context, q querier) error {
 	return nil
 }
 
-// sealedRows yields the rows of a query, or the error of a row: its sum, in the last column, is
-// wrong, or it can't be read. what names a row in errors.
+// sealedRows yields the rows of a query. For a row whose sum, in the last column, is wrong, or that
+// can't be read, it yields an error. what names a row in errors.
 func sealedRows(ctx context.Context, q querier, what string, width int, query string) iter.Seq2[[]any, error] {
 	return func(yield func([]any, error) bool) {
 		rows, err := q.QueryContext(ctx, query)

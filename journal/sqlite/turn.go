@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// SQLite lets whoever asks at the right moment write, so that one of many processes may wait for
-// very long. They queue for a lock of the operating system first, which gives each its turn in the
-// order in which they came. That decides only who is next. SQLite's own lock still sees to it that
-// there is one writer at a time, also among programs that do not queue.
+// SQLite lets the process write that happens to try at the right moment, so that one of many may
+// wait for very long. So processes first queue for a lock of the operating system, which they get
+// in the order in which they came. That only decides which is next. SQLite's own lock still ensures
+// that only one process writes at a time, even if some programs do not queue.
 
 func (s *Store) turnPath() string { return filepath.Join(s.path+".locks", "turn") }
 
-// takeTurn waits until it is this store's turn to write, for at most Options.Busy, and returns what
-// ends the turn. Where nobody can queue the store is written without a turn. The caller holds
-// writing.
+// takeTurn waits, for at most Options.Busy, until it is this store's turn to write. It returns a
+// function that ends the turn. Where queueing is not possible, the store is written without a turn.
+// The caller holds writing.
 func (s *Store) takeTurn(ctx context.Context) (end func()) {
 	if s.turn == nil {
 		if os.MkdirAll(filepath.Dir(s.turnPath()), 0o700) != nil {
@@ -35,8 +35,8 @@ func (s *Store) takeTurn(ctx context.Context) (end func()) {
 	return func() {}
 }
 
-// waitTurn waits for the lock of the turn. Nothing can call off such a wait: when the time is over
-// the file is left to it, and the store opens another one for its next turn.
+// waitTurn waits for the lock of the turn. Such a wait can't be cancelled: when the time is over,
+// it is left to wait on the file, and the store opens another one for its next turn.
 func (s *Store) waitTurn(ctx context.Context) bool {
 	f, locked := s.turn, make(chan bool, 1)
 	go func() { locked <- waitLock(f) == nil }()
@@ -56,7 +56,7 @@ func (s *Store) waitTurn(ctx context.Context) bool {
 	return false
 }
 
-// closeTurn closes the file of the turn, and removes it with the log.
+// closeTurn closes the file of the turn, and deletes it together with the log.
 func (s *Store) closeTurn() {
 	if s.turn != nil {
 		s.turn.Close()

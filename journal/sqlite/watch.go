@@ -13,12 +13,12 @@ import (
 // somebody in this one waits for them.
 const pollEvery = 100 * time.Millisecond
 
-// newWatch returns a watch that looks at the file.
+// newWatch returns a watch that checks the file.
 func (s *Store) newWatch() *record.Watch {
 	return record.NewWatch(func(ctx context.Context, w *record.Watch) error { return s.fault(s.look(ctx, w)) })
 }
 
-// look tells a watch what other processes write.
+// look wakes a watch after writes of other processes.
 func (s *Store) look(ctx context.Context, w *record.Watch) error {
 	conn, err := s.readers.Conn(ctx)
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Store) look(ctx context.Context, w *record.Watch) error {
 	if err != nil {
 		return err
 	}
-	w.TellAll() // of what was written before the first look
+	w.TellAll() // something may have been written before the first look
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
 	for {

@@ -13,9 +13,9 @@ import (
 	"github.com/plc-lang/plc/journal/internal/record"
 )
 
-// verifyNow checks all that the store has of a run, which a process may hold.
+// verifyNow checks everything that the store has of a run, which a process may hold.
 func (s *Store) verifyNow(ctx context.Context, id int64) error {
-	noted, err := s.noted(id) // first: the events only become more
+	noted, err := s.noted(id) // first, since events are only added
 	if err != nil {
 		return err
 	}
@@ -24,14 +24,14 @@ func (s *Store) verifyNow(ctx context.Context, id int64) error {
 		return err
 	})
 	var cut *journal.CutError
-	if errors.As(err, &cut) { // it may be looked at
+	if errors.As(err, &cut) { // such a run may be inspected
 		return nil
 	}
 	return err
 }
 
-// snapshot calls f with what the store holds at one time, so that a sum and what it covers are not
-// read before and after a write.
+// snapshot calls f with a snapshot of the store, so that no write comes between reading a sum and
+// what it covers.
 func (s *Store) snapshot(ctx context.Context, f func(q querier) error) error {
 	tx, err := s.readers.BeginTx(ctx, nil)
 	if err != nil {
@@ -53,7 +53,7 @@ func storeRow(ctx context.Context, q querier) (path string, newest int64, err er
 	return path, newest, err
 }
 
-// newest returns the run that was made last.
+// newest returns the newest run.
 func (t *tx) newest() (int64, error) {
 	_, newest, err := storeRow(t.ctx, t.conn)
 	return newest, err
@@ -67,7 +67,7 @@ func (t *tx) setNewest(id int64) error {
 	return err
 }
 
-// unlink takes a run that is deleted out of the chain of runs.
+// unlink removes a run from the chain of runs.
 func (t *tx) unlink(id int64) error {
 	var prev int64
 	err := t.conn.QueryRowContext(t.ctx, "SELECT prev FROM runs WHERE id = ?", id).Scan(&prev)
@@ -116,7 +116,7 @@ func (s *Store) checkLocked(ctx context.Context) error {
 	return nil
 }
 
-// lockedRuns returns the runs of which there are locks, be it that nobody holds them.
+// lockedRuns returns the runs that have lock files, even if no process holds them.
 func (s *Store) lockedRuns() (locked []int64, err error) {
 	names, err := os.ReadDir(s.path + ".locks")
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -130,17 +130,17 @@ func (s *Store) lockedRuns() (locked []int64, err error) {
 	return locked, err
 }
 
-// realPath returns the path of a file without symbolic links, of those parts that there are.
+// realPath returns the path of a file without symbolic links, as far as its parts exist.
 func realPath(path string) (string, error) {
 	for range 40 {
 		real, err := filepath.EvalSymlinks(path)
 		if err == nil {
 			return real, nil
 		}
-		if !errors.Is(err, fs.ErrNotExist) { // whoever opens it says why
+		if !errors.Is(err, fs.ErrNotExist) { // opening it will return the error
 			return path, nil
 		}
-		to, err := os.Readlink(path) // to nothing
+		to, err := os.Readlink(path) // a link to nothing
 		if err != nil {
 			break
 		}
@@ -157,8 +157,9 @@ func realPath(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), err
 }
 
-// checkName refuses a file with several names under any but the one that it was made by: each name
-// has a write-ahead log and locks of its own, of which those who use another know nothing.
+// checkName returns an error for a file with several names that is opened under another name than
+// the one under which it was made: for each name there is another write-ahead log, and other locks,
+// which users of another name do not see.
 func (s *Store) checkName(ctx context.Context, q querier) error {
 	path, _, err := storeRow(ctx, q)
 	if err != nil || path == s.path {
@@ -167,13 +168,13 @@ func (s *Store) checkName(ctx context.Context, q querier) error {
 	if hasOtherNames(s.path) {
 		return &journal.Error{Path: s.path, Fault: journal.Aliased, Err: fmt.Errorf("it is %s", path)}
 	}
-	if !exists(path) && exists(path+"-wal") { // it was moved while it was in use
+	if !exists(path) && exists(path+"-wal") { // the file was moved while it was in use
 		return &journal.Error{Path: s.path, Fault: journal.Moved, Err: fmt.Errorf("it was %s", path)}
 	}
 	if s.opts.ReadOnly {
 		return nil
 	}
-	return s.write(ctx, func(tx *tx) error { // it was moved, or copied
+	return s.write(ctx, func(tx *tx) error { // the file was moved, or copied
 		newest, err := tx.newest()
 		if err == nil {
 			_, err = tx.exec("UPDATE store SET path = ?, sum = ?", s.path, record.SumRow(s.path, newest))

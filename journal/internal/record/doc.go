@@ -1,3 +1,3 @@
-// Package record has what stores of runs have in common: events as lines of JSON, what they add
-// up to, and what they say of the calls of a run.
+// Package record holds what stores of runs have in common: events as lines of JSON, the summary
+// that events add up to, and what they say about the calls of a run.
 package record

@@ -12,8 +12,8 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// Held is the part of a run that is held which does not depend on the store: what was appended,
-// and what is durable of it.
+// Held is the part of a held run that does not depend on the store: which events were appended, and
+// which are durable.
 type Held struct {
 	Number int64  // of the run in its store
 	Name   string // the id of the run
@@ -29,27 +29,27 @@ type Held struct {
 	appended  int64 // the number of the last event
 	committed int64 // and that of the last one on disk
 	queued    int   // items
-	asking    int   // questions that are open, or answered and not closed
-	err       error // why no more is taken
+	asking    int   // number of questions that are open, or answered and not closed
+	err       error // why no more events are accepted
 	waiting   []waiter
 	closed    bool
 	settled   *sync.Cond
 
 	// Of the goroutine that commits:
 	sum  int64 // of the last event on disk
-	room Lines // for those of the next commit
+	room Lines // buffer for the lines of the next commit
 
 	giving sync.Mutex    // guards the rest
-	given  map[Key]int64 // answers that were given, by the numbers of their questions
+	given  map[Key]int64 // number of the question, for each answer that was yielded
 }
 
-// waiter is somebody who waits until the event of a number is on disk.
+// waiter waits until the event with this number is on disk.
 type waiter struct {
 	seq  int64
-	done chan struct{} // closed when it is, or never will be
+	done chan struct{} // closed when it is on disk, or never will be
 }
 
-// Hold makes h a run without events.
+// Hold prepares h as a run without events.
 func (q *Queue) Hold(h *Held, number int64, name string) {
 	h.Number, h.Name, h.queue = number, name, q
 	h.Tally = NewTally()
@@ -57,8 +57,8 @@ func (q *Queue) Hold(h *Held, number int64, name string) {
 	h.settled = sync.NewCond(&q.mu)
 }
 
-// Took says that what the run has is the events up to those of a part that was written elsewhere
-// than by the queue.
+// Took sets the events of the run to those up to the end of a part that was written without the
+// queue.
 func (r *Held) Took(p *Part) {
 	r.appended, r.committed, r.asking, r.sum = p.Last, p.Last, len(r.Tally.Open), p.Sum
 }
@@ -66,10 +66,10 @@ func (r *Held) Took(p *Part) {
 // At sets the last event that the run has, before anything is appended.
 func (r *Held) At(l Link) { r.Tally.Last, r.sum = l.Last, l.Sum }
 
-// Run returns what was enlisted with the run.
+// Run returns the closer with which the run was enlisted.
 func (r *Held) Run() io.Closer { return r.closer }
 
-// Committed returns the last event that is durable, once nothing is committed any more.
+// Committed returns the last durable event. It must be called after the last commit.
 func (r *Held) Committed() Link { return Link{r.committed, r.sum} }
 
 // Events returns how many events were appended.
@@ -79,7 +79,7 @@ func (r *Held) Events() int64 {
 	return r.appended
 }
 
-// Undurable returns how many events are in memory only.
+// Undurable returns the number of events that are only in memory.
 func (r *Held) Undurable() int64 {
 	r.queue.mu.Lock()
 	defer r.queue.mu.Unlock()
@@ -89,14 +89,14 @@ func (r *Held) Undurable() int64 {
 // ID implements journal.Run.
 func (r *Held) ID() string { return r.Name }
 
-// Append implements exec.Record. It costs no more than adding to a list, unless the disk
-// is far behind; then it waits.
+// Append implements exec.Record. It only adds to a list, unless the disk is far behind; then it
+// waits.
 func (r *Held) Append(e *exec.Event) int64 {
 	return r.queue.put(item{run: r, event: e})
 }
 
-// Sync implements exec.Record. An error stays: what was appended after what could not be
-// written is not written either, and each Sync from then on returns it at once.
+// Sync implements exec.Record. After an event could not be written, no later event is written
+// either, and each further Sync returns the error at once.
 func (r *Held) Sync(seq int64) error {
 	q := r.queue
 	q.mu.Lock()
@@ -116,7 +116,7 @@ func (r *Held) Sync(seq int64) error {
 	return r.err
 }
 
-// Fail has the run take no more, unless it takes none already.
+// Fail makes the run accept no more events, unless it already accepts none.
 func (r *Held) Fail(err error) {
 	r.queue.mu.Lock()
 	defer r.queue.mu.Unlock()
@@ -125,8 +125,8 @@ func (r *Held) Fail(err error) {
 	}
 }
 
-// Finish waits until all that was appended is durable, and has the run take no more. The error is
-// that of what could not be written. It reports false when the run was closed before.
+// Finish waits until all appended events are durable, and makes the run accept no more. It returns
+// the error if some could not be written. first is false if the run was closed before.
 func (r *Held) Finish() (first bool, err error) {
 	q := r.queue
 	q.mu.Lock()
@@ -148,14 +148,14 @@ func (r *Held) Finish() (first bool, err error) {
 	return true, err
 }
 
-// Delist has the queue forget a run without closing it.
+// Delist removes a run from the queue without closing it.
 func (q *Queue) Delist(r *Held) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.delist(r)
 }
 
-// delist removes a run from those that are held. The caller holds mu.
+// delist does what Delist does. The caller holds mu.
 func (q *Queue) delist(r *Held) {
 	for i, other := range q.runs {
 		if other == r {
@@ -172,16 +172,15 @@ func (r *Held) IsClosed() bool {
 	return r.closed
 }
 
-// A PutAnswer is an answer that was put to a question of a run and was not taken.
+// A PutAnswer is an answer to a question of a run that the run has not taken yet.
 type PutAnswer struct {
 	Key
 	Seq  int64 // of the question
 	Body []byte
 }
 
-// Answers yields the answers that are put to questions of the run, which read returns, as
-// journal.Run says. It reads only while questions are open, when the watch says that something has
-// changed.
+// Answers yields the answers to questions of the run, which read returns, as journal.Run says. It
+// calls read only while questions are open, and when the watch says that something has changed.
 func (r *Held) Answers(ctx context.Context, w *Watch, read func(context.Context) ([]PutAnswer, error)) iter.Seq2[*journal.Answer, error] {
 	return func(yield func(*journal.Answer, error) bool) {
 		for {
@@ -248,7 +247,7 @@ func (r *Held) yieldAnswers(ctx context.Context, w *Watch, read func(context.Con
 	}
 }
 
-// isAsking reports whether a question is open; if none is, what was given is forgotten.
+// isAsking reports whether a question is open. If none is, it forgets which answers were yielded.
 func (r *Held) isAsking() bool {
 	r.queue.mu.Lock()
 	asking := r.asking > 0 && !r.closed
@@ -261,7 +260,7 @@ func (r *Held) isAsking() bool {
 	return asking
 }
 
-// answers returns those that are not taken and were not given before.
+// answers returns the answers that were not taken and not yielded before.
 func (r *Held) answers(ctx context.Context, read func(context.Context) ([]PutAnswer, error)) ([]*journal.Answer, error) {
 	r.giving.Lock()
 	defer r.giving.Unlock()
@@ -284,7 +283,7 @@ func (r *Held) answers(ctx context.Context, read func(context.Context) ([]PutAns
 	return all, nil
 }
 
-// Withdrawn says that the answer to a question was withdrawn, so that the next one is given.
+// Withdrawn notes that the answer to a question was withdrawn, so that the next answer is yielded.
 func (r *Held) Withdrawn(key Key) {
 	r.giving.Lock()
 	defer r.giving.Unlock()

@@ -7,10 +7,10 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// Past holds what the events of an instance say about its calls, by their paths.
+// Past holds what the events of an instance say about its calls, by path.
 type Past map[string]*exec.Past
 
-// Add takes the next event in, which has this number.
+// Add adds the next event, which has this number.
 func (p Past) Add(seq int64, e *exec.Event) {
 	if e.Call == "" {
 		return
@@ -27,8 +27,8 @@ func (p Past) Add(seq int64, e *exec.Event) {
 // writeLine is the beginning of the line of a write.
 const writeLine = `{"type":"` + exec.Written + `"`
 
-// AddEntry takes the next event in, unless it is a write: what a call has written is in what it
-// returned as well.
+// AddEntry adds the next event, unless it is a write: the result of the call has the written value
+// as well.
 func (p Past) AddEntry(entry *journal.Entry) error {
 	if bytes.HasPrefix(entry.Body, []byte(writeLine)) {
 		return nil

@@ -10,50 +10,50 @@ import (
 )
 
 // MaxQueued limits, roughly, the bytes in memory for commits: those that wait and those that are
-// being written. Who appends more has to wait: a disk that is slower than the run slows it down,
-// and does not fill memory. A commit of some megabytes costs little more than its rows do, so that
-// more would gain nothing.
+// being written. An append above the limit waits, so that a slow disk slows the run down and does
+// not fill memory. A larger limit would gain nothing, since a commit of some megabytes costs little
+// more than its rows do.
 const MaxQueued = 8 << 20
 
-// Committer writes what runs append, in commits that they share.
+// Committer writes the events that runs append, in shared commits.
 type Committer struct {
-	// Delay is the longest time that an event nobody waits for may be in memory only.
+	// Delay is the longest time for which an event that nobody waits for may be only in memory.
 	Delay time.Duration
 	// Write writes parts in one transaction: all of them, or nothing.
 	Write func([]*Part) error
-	// OfPart reports whether an error comes from what is written, and not from the store. Then
-	// each part is written by itself, so that the others don't suffer.
+	// OfPart reports whether an error is about the data that is written, and not about the store.
+	// Each part is then written by itself, so that the other parts are not affected.
 	OfPart func(error) bool
-	// Changed is called after each commit, with the numbers of the runs that it was of.
+	// Changed is called after each commit with the numbers of the runs whose parts were written.
 	Changed func(runs ...int64)
-	// Fault returns an error as one of the store's, and Closed the one of a store, or of a run with
-	// this id, that was closed.
+	// Fault returns an error as one of the store. Closed returns the error for a store, or for a
+	// run with this id, that was closed.
 	Fault  func(error) error
 	Closed func(run string) error
 }
 
-// A Queue has what has been appended and is not durable yet, of all runs that a store holds. One
-// goroutine commits it in groups.
+// A Queue holds the events that were appended and are not durable yet, of all runs that a store
+// holds. One goroutine commits them in groups.
 type Queue struct {
 	Committer
 
-	turn sync.Mutex // held by who commits
+	turn sync.Mutex // held by the goroutine that commits
 
 	mu     sync.Mutex
 	items  []item
-	bytes  int // of the items, and of those that are being written
-	taken  int // of these, those that are being written
+	bytes  int // in items and in the commit under way
+	taken  int // of these, in the commit under way
 	closed bool
 	runs   []*Held
-	room   *sync.Cond // fewer bytes wait, or the queue was closed
+	room   *sync.Cond // signals that bytes has shrunk or that the queue was closed
 
-	waiting  int           // that wait for a commit
-	released int           // that the last commit let go
-	took     time.Duration // the last commit
+	waiting  int           // number of goroutines that wait for a commit
+	released int           // number that the last commit released
+	took     time.Duration // duration of the last commit
 
-	filled chan struct{} // something is there
-	urgent chan struct{} // and somebody waits for it
-	done   chan struct{} // closed when nothing is committed any more
+	filled chan struct{} // signals that there are items
+	urgent chan struct{} // signals that somebody waits for them
+	done   chan struct{} // closed after the last commit
 }
 
 // item is an event of a run.
@@ -63,8 +63,8 @@ type item struct {
 	event *exec.Event
 }
 
-// size returns about how many bytes an item keeps in memory until it is on disk: its event, the
-// row made of it, and the values in both.
+// size returns roughly how many bytes an item keeps in memory until it is on disk: its event, the
+// row made from it, and the values in both.
 func (it *item) size() int {
 	const fixed = 1 << 10
 	if it.event.Answer != nil {
@@ -73,7 +73,7 @@ func (it *item) size() int {
 	return fixed + 2*len(it.event.Value)
 }
 
-// NewQueue returns a queue whose goroutine has started.
+// NewQueue returns a queue and starts its goroutine.
 func NewQueue(c Committer) *Queue {
 	q := &Queue{Committer: c, filled: make(chan struct{}, 1), urgent: make(chan struct{}, 1), done: make(chan struct{})}
 	q.room = sync.NewCond(&q.mu)
@@ -81,7 +81,7 @@ func NewQueue(c Committer) *Queue {
 	return q
 }
 
-// signal wakes the goroutine that waits for a channel, unless a signal is already there.
+// signal wakes the goroutine that waits for a channel, unless a signal is already pending.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -89,8 +89,8 @@ func signal(c chan struct{}) {
 	}
 }
 
-// Enlist makes a run one that is closed, by run, with the queue. The error is that of a queue which
-// is closed.
+// Enlist adds a run, which run.Close closes, to the queue. It returns an error if the queue is
+// closed.
 func (q *Queue) Enlist(h *Held, run io.Closer) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -109,8 +109,8 @@ func (q *Queue) Open() []*Held {
 	return slices.Clone(q.runs)
 }
 
-// CloseRuns closes the runs that are still held, and then the queue, when what it has is durable.
-// The errors say what could not be written.
+// CloseRuns closes the runs that are still held and then, after its items are durable, the queue.
+// It returns the errors of events that could not be written.
 func (q *Queue) CloseRuns() (errs []error) {
 	for _, h := range q.Open() {
 		errs = append(errs, h.closer.Close())
@@ -125,8 +125,8 @@ func (q *Queue) CloseRuns() (errs []error) {
 	return errs
 }
 
-// Abandon drops all that is not durable, as the end of the process does, after it has called free
-// for each run, as it was enlisted.
+// Abandon drops everything that is not durable, as the end of the process does. Before that it
+// calls free for each run, with the closer of Enlist.
 func (q *Queue) Abandon(free func(run io.Closer)) {
 	q.turn.Lock()
 	defer q.turn.Unlock()
@@ -135,21 +135,21 @@ func (q *Queue) Abandon(free func(run io.Closer)) {
 	for _, h := range q.runs {
 		free(h.closer)
 		h.err, h.closed, h.queued = q.Closed(""), true, 0
-		h.letGo()
+		h.wakeWaiters()
 		h.settled.Broadcast()
 	}
 	q.runs, q.items = nil, nil
 }
 
-// Bytes returns how many bytes are in memory for a commit, and how many of them are being written.
+// Bytes returns the number of bytes in memory for commits, and how many of them are being written.
 func (q *Queue) Bytes() (all, written int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.bytes, q.taken
 }
 
-// put adds an item of a run; it gives events their numbers. What a run appends that
-// takes no more is dropped.
+// put adds an item of a run, and returns the number of its event. It drops the item if the run
+// accepts no more.
 func (q *Queue) put(it item) int64 {
 	size := it.size()
 	q.mu.Lock()
@@ -176,28 +176,28 @@ func (q *Queue) put(it item) int64 {
 	return r.appended
 }
 
-// take takes what is to be committed. The caller has its turn.
+// take removes and returns the items to commit. The caller holds turn.
 func (q *Queue) take() []item {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.gather()
 	items := q.items
 	q.items, q.taken = nil, q.bytes
-	// After what could not be written nothing may follow.
+	// Nothing may follow an event that could not be written.
 	return slices.DeleteFunc(items, func(it item) bool {
 		if it.run.err == nil {
 			return false
 		}
 		it.run.queued--
-		it.run.letGo()
+		it.run.wakeWaiters()
 		it.run.settled.Broadcast()
 		return true
 	})
 }
 
-// gather waits for those who waited for the last commit and are about to append again, since
-// they all went on at once; not for long, measured by what a commit costs, as they may
-// have other things to do. The caller holds mu.
+// gather waits for the goroutines that waited for the last commit: they all went on at once and are
+// probably about to append again. It does not wait longer than a commit takes, since they may have
+// other things to do. The caller holds mu.
 func (q *Queue) gather() {
 	if q.waiting >= q.released {
 		return
@@ -219,8 +219,8 @@ func (q *Queue) gather() {
 	}
 }
 
-// wait waits until something is to be committed: at once when somebody waits for it, otherwise
-// after the delay. It reports false when the queue was closed and is empty.
+// wait waits until there is something to commit: until the delay is over or, if a goroutine waits
+// for the commit, no longer. It returns false if the queue was closed and is empty.
 func (q *Queue) wait(delay time.Duration) bool {
 	if !q.waitFilled() {
 		return false
@@ -234,7 +234,7 @@ func (q *Queue) wait(delay time.Duration) bool {
 	return true
 }
 
-// waitFilled waits until something is there; false: nothing will be any more.
+// waitFilled waits until there are items. It returns false if there will be none any more.
 func (q *Queue) waitFilled() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -252,8 +252,8 @@ func (q *Queue) waitFilled() bool {
 	return true
 }
 
-// commitAll commits what is queued, in groups, until the queue is closed. A group is all
-// that came while the one before was written.
+// commitAll commits items in groups until the queue is closed. A group has all items that came
+// while the one before it was written.
 func (q *Queue) commitAll() {
 	defer close(q.done)
 	for q.wait(q.Delay) {
@@ -263,9 +263,9 @@ func (q *Queue) commitAll() {
 	}
 }
 
-// commitNow commits what is queued for somebody who waits for it, unless a commit is under way:
-// then commitAll does, after it. To hand it over and back would take longer than many a
-// commit does.
+// commitNow commits the items for a goroutine that waits for them, in that goroutine: a switch to
+// commitAll and back would take longer than many commits. If a commit is under way, commitAll makes
+// the next one.
 func (q *Queue) commitNow() {
 	if !q.turn.TryLock() {
 		signal(q.urgent)
@@ -275,7 +275,7 @@ func (q *Queue) commitNow() {
 	q.turn.Unlock()
 }
 
-// commitQueued commits what is queued. The caller has its turn.
+// commitQueued commits the items. The caller holds turn.
 func (q *Queue) commitQueued() {
 	if items := q.take(); len(items) > 0 {
 		q.commitItems(items)
@@ -283,7 +283,7 @@ func (q *Queue) commitQueued() {
 	q.written()
 }
 
-// written makes room, since what was taken is on disk, or never will be.
+// written releases the bytes of the items of the last commit, which are on disk or never will be.
 func (q *Queue) written() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -308,7 +308,7 @@ func (q *Queue) commitItems(items []item) {
 	q.Changed(runs...)
 }
 
-// byRun returns the items of each run, in order.
+// byRun returns a part for each run, with its items in order.
 func byRun(items []item) []*Part {
 	var parts []*Part
 	of := map[*Held]*Part{}
@@ -327,8 +327,8 @@ func byRun(items []item) []*Part {
 	return parts
 }
 
-// commit writes the parts in one transaction. When one run's part is what can't be
-// written, the others must not suffer: then each is written by itself.
+// commit writes the parts in one transaction. If the part of one run can't be written, it writes
+// each part by itself, so that the others are not affected.
 func (q *Queue) commit(parts []*Part) {
 	parts = slices.DeleteFunc(parts, func(p *Part) bool {
 		if p.err == nil || len(p.Rows) > 0 {
@@ -352,7 +352,7 @@ func (q *Queue) commit(parts []*Part) {
 	}
 }
 
-// settle tells those who wait for a part that it is on disk, or that it never will be.
+// settle wakes the goroutines that wait for a part, after it was written or has failed.
 func (q *Queue) settle(p *Part, err error) {
 	r := p.Held
 	p.leave()
@@ -373,13 +373,13 @@ func (q *Queue) settle(p *Part, err error) {
 	if r.err == nil {
 		r.err = err
 	}
-	r.letGo()
+	r.wakeWaiters()
 	r.settled.Broadcast()
 	q.room.Broadcast()
 }
 
-// letGo lets those go on whose events are on disk, or never will be. The caller holds mu.
-func (r *Held) letGo() {
+// wakeWaiters wakes the goroutines whose events are on disk, or never will be. The caller holds mu.
+func (r *Held) wakeWaiters() {
 	q := r.queue
 	r.waiting = slices.DeleteFunc(r.waiting, func(w waiter) bool {
 		if w.seq > r.committed && r.err == nil {

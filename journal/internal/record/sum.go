@@ -12,8 +12,8 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// What is in a store has checksums, so that a disk which gives back other bytes than it was given
-// is noticed before anything is decided by them (execution §5):
+// The contents of a store have checksums, so that it is noticed if a disk returns other bytes than
+// were written, before any decision is based on them (execution §5):
 //
 //   - a row of events has the sum of itself and of the row before, so that the rows of a run
 //     are a chain. The row of the run knows the last link of when the run began, paused, ended or
@@ -22,9 +22,9 @@ import (
 //     names the run before it, and the row of the store the newest one;
 //   - rows of durations and approvals have their own.
 //
-// They find damage, not forgery: who can write the store can make sums as well.
+// They detect damage, not forgery: whoever can write the store can also compute sums.
 
-// An Adder makes a sum of values, as a database has them.
+// An Adder computes the sum of values as a database returns them.
 type Adder struct {
 	h     hash.Hash
 	space [9]byte
@@ -75,7 +75,7 @@ func (a *Adder) Sum() int64 {
 // SumRow returns the sum of a row.
 func SumRow(values ...any) int64 { return NewAdder().Add(values...).Sum() }
 
-// ErrSum is why a row whose sum is another is broken.
+// ErrSum is the reason if the sum of a row is wrong.
 var ErrSum = errors.New("its sum is another one")
 
 // Broken returns the error of a row whose content is broken.
@@ -90,7 +90,7 @@ const (
 	ACancel    = "a request to end a run"
 )
 
-// CheckRow reports a row, whose last value is its sum, that is not what was written.
+// CheckRow returns an error if a row, whose last value is its sum, is not what was written.
 func CheckRow(what string, values []any) error {
 	n := len(values) - 1
 	if sum, ok := values[n].(int64); !ok || sum != SumRow(values[:n]...) {
@@ -99,7 +99,7 @@ func CheckRow(what string, values []any) error {
 	return nil
 }
 
-// Assign puts a value of the database into a variable. Null leaves a number as it is.
+// Assign assigns a value of the database to a variable. Null leaves a number unchanged.
 func Assign(to, value any) error {
 	ok := false
 	switch to := to.(type) {
@@ -121,8 +121,8 @@ func Assign(to, value any) error {
 	return nil
 }
 
-// EventID returns the key of an event: all of a run together, in order. A number that is larger
-// than any counts as the largest.
+// EventID returns the key of an event. The keys of the events of a run are consecutive and in
+// order. A number that is too large counts as the largest.
 func EventID(run, seq int64) int64 { return run<<32 | min(seq, math.MaxUint32) }
 
 // SeqOf returns the number of the event that has this key.
@@ -143,11 +143,11 @@ type Link struct{ Last, Sum int64 }
 type Chain struct {
 	Run   int64
 	Name  string
-	Known []Link // that there have to be
+	Known []Link // links that must be in the chain
 	Link         // of the last row
 }
 
-// Take checks the next row, which has so many lines.
+// Take checks the next row, which holds this many events.
 func (c *Chain) Take(id int64, instance, path, kind string, time int64, body []byte, tally any, sum any, lines int64) error {
 	seq := SeqOf(id)
 	want := EventSum(c.Sum, id, instance, path, kind, time, body, tally)
@@ -164,7 +164,7 @@ func (c *Chain) Take(id int64, instance, path, kind string, time int64, body []b
 	return nil
 }
 
-// End checks that the last row was one.
+// End checks that the row of Take was the last one.
 func (c *Chain) End() error {
 	for _, l := range c.Known {
 		if l.Last > c.Last {
@@ -174,7 +174,7 @@ func (c *Chain) End() error {
 	return nil
 }
 
-// broken returns the error of the row that comes next.
+// broken returns the error for the row that comes next.
 func (c *Chain) broken(why error) error {
 	return Broken(fmt.Sprintf("event %d of the run %q", c.Last+1, c.Name), why)
 }

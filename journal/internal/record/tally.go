@@ -11,27 +11,27 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// A Key names a call of a run.
+// A Key identifies a call of a run.
 type Key struct{ Instance, Path string }
 
-// A Tally is what the events of a run add up to. It knows the calls that go on and the questions
-// that are open, and nothing of those that have ended, so it stays small however long the run is.
-// One goroutine at a time may use it, except Settled.
+// A Tally is the summary that the events of a run add up to. It keeps the calls under way and the
+// open questions, but not those that have ended, so it stays small however long the run is. Only
+// one goroutine at a time may use it, except for Settled.
 type Tally struct {
 	Status   exec.Status
 	Reason   string
 	Changed  time.Time
-	Finished time.Time // zero: not yet
+	Finished time.Time // zero if the run has not finished
 	Last     int64     // the number of the last event
 	Ended    map[exec.Status]int
-	Open     map[Key]bool // questions
+	Open     map[Key]bool // open questions
 
-	revised bool // with another plan: what ended before does not count
-	going   map[Key]begun
+	revised bool // the plan was replaced: calls that ended before do not count
+	pending map[Key]begun
 	lengths map[string][]time.Duration
 
 	mu     sync.Mutex
-	before map[string]map[string]exec.Status // to which calls had come before, by instance and path
+	before map[string]map[string]exec.Status // statuses of calls that ended before, by instance and path
 }
 
 // begun is a call that was started.
@@ -44,15 +44,15 @@ type begun struct {
 func NewTally() *Tally {
 	return &Tally{
 		Status: exec.Pending, Ended: map[exec.Status]int{}, Open: map[Key]bool{},
-		going: map[Key]begun{}, lengths: map[string][]time.Duration{}, before: map[string]map[string]exec.Status{},
+		pending: map[Key]begun{}, lengths: map[string][]time.Duration{}, before: map[string]map[string]exec.Status{},
 	}
 }
 
-// Effects lists what events change in a store in addition to the tally.
+// Effects lists the changes to a store that events cause in addition to the tally.
 type Effects struct {
-	Turned    bool       // an event is of the run itself
-	Questions []Question // that were asked or closed, in order
-	Samples   []Samples  // of calls
+	Turned    bool       // an event is about the run itself
+	Questions []Question // questions that were asked or closed, in order
+	Samples   []Samples  // durations of calls
 }
 
 // A Question is a question that is asked, or closed.
@@ -61,7 +61,7 @@ type Question struct {
 	Asked  bool
 	Digest string
 	Seq    int64
-	Answer *exec.Answer // by which it was closed; nil without
+	Answer *exec.Answer // the answer that closed it; nil if there was none
 }
 
 // Samples holds the durations of the latest calls of a tool.
@@ -70,7 +70,7 @@ type Samples struct {
 	Lengths []time.Duration // journal.MaxDurations at most, the oldest first
 }
 
-// Add adds an event up.
+// Add adds an event.
 func (t *Tally) Add(e *exec.Event, seq int64, to *Effects) {
 	t.Last, t.Changed = seq, e.Time
 	key := Key{e.Instance, e.Call}
@@ -81,7 +81,7 @@ func (t *Tally) Add(e *exec.Event, seq int64, to *Effects) {
 	case exec.RunStarted, exec.RunResumed:
 		to.Turned = true
 		t.Status, t.Reason, t.Finished = exec.Running, "", time.Time{}
-	case exec.PlanRevised: // all that the new plan has is told again
+	case exec.PlanRevised: // events report all calls of the new plan again
 		clear(t.Ended)
 		t.revised = true
 	case exec.RunPaused:
@@ -91,7 +91,7 @@ func (t *Tally) Add(e *exec.Event, seq int64, to *Effects) {
 	case exec.RunFinished, exec.RunUndoing:
 		to.Turned = true
 		t.Status, t.Reason, t.Finished = e.Status, e.Reason, e.Time
-		if e.Type == exec.RunUndoing { // more comes
+		if e.Type == exec.RunUndoing { // more events follow
 			t.Finished = time.Time{}
 		}
 		t.unanswered()
@@ -102,23 +102,23 @@ func (t *Tally) Add(e *exec.Event, seq int64, to *Effects) {
 	case exec.InstanceFinished:
 		t.forget(e.Instance)
 	case exec.ApprovalAsked:
-		t.going[key] = begun{status: exec.Awaiting}
+		t.pending[key] = begun{status: exec.Awaiting}
 		t.Open[key] = true
 		to.Questions = append(to.Questions, Question{Key: key, Asked: true, Digest: e.Digest, Seq: seq})
 	case exec.ApprovalGiven:
-		delete(t.going, key)
+		delete(t.pending, key)
 		t.close(key, e.Answer, to)
 	case exec.CallStarted:
 		t.close(key, nil, to)
-		t.going[key] = begun{e.Time, exec.Running}
+		t.pending[key] = begun{e.Time, exec.Running}
 	case exec.CallRetrying:
-		t.going[key] = begun{status: exec.Ready}
+		t.pending[key] = begun{status: exec.Ready}
 	case exec.CallReturned:
 		t.close(key, nil, to)
 		t.returned(key, e)
 	case exec.CallCompleted, exec.CallFailed, exec.CallSkipped:
 		t.close(key, nil, to)
-		delete(t.going, key)
+		delete(t.pending, key)
 		t.Ended[e.Status]++
 		if before := t.wasSettled(key); before != "" && !t.revised && t.Ended[before] > 0 {
 			t.Ended[before]--
@@ -126,13 +126,13 @@ func (t *Tally) Add(e *exec.Event, seq int64, to *Effects) {
 	}
 }
 
-// delegates notes that the calls delegate in whose documents a call begins.
+// delegates notes that a call began inside a document, so that the calls that lead to it delegate.
 func (t *Tally) delegates(key Key) {
 	for in := true; in; {
 		if key.Path, in = exec.Outer(key.Path); in {
-			b := t.going[key]
-			if in = b.status == exec.Running; in { // else it was noted before
-				t.going[key] = begun{b.at, journal.Delegating}
+			b := t.pending[key]
+			if in = b.status == exec.Running; in { // otherwise it was noted before
+				t.pending[key] = begun{b.at, journal.Delegating}
 			}
 		}
 	}
@@ -140,15 +140,15 @@ func (t *Tally) delegates(key Key) {
 
 // unanswered counts the calls that were started and had no answer when the run ended.
 func (t *Tally) unanswered() {
-	for _, b := range t.going {
+	for _, b := range t.pending {
 		if b.status == exec.Running {
 			t.Ended[journal.Uncertain]++
 		}
 	}
-	clear(t.going)
+	clear(t.pending)
 }
 
-// close notes that a call went on, if a question about it was open.
+// close notes that a call went on, which closes an open question about it.
 func (t *Tally) close(key Key, a *exec.Answer, to *Effects) {
 	if !t.Open[key] {
 		return
@@ -159,7 +159,7 @@ func (t *Tally) close(key Key, a *exec.Answer, to *Effects) {
 
 // returned notes how long a call took, if its tool has answered.
 func (t *Tally) returned(key Key, e *exec.Event) {
-	b := t.going[key]
+	b := t.pending[key]
 	if e.Error != nil || b.at.IsZero() || e.Time.Before(b.at) {
 		return
 	}
@@ -170,7 +170,7 @@ func (t *Tally) returned(key Key, e *exec.Event) {
 	t.lengths[e.Tool] = all
 }
 
-// Samples takes the durations that are not written yet.
+// Samples removes and returns the durations that are not stored yet.
 func (t *Tally) Samples() []Samples {
 	var all []Samples
 	for _, tool := range slices.Sorted(maps.Keys(t.lengths)) {
@@ -180,7 +180,7 @@ func (t *Tally) Samples() []Samples {
 	return all
 }
 
-// Fork makes the tally of copied events that of a run that has not begun.
+// Fork changes the tally of copied events into that of a run that has not begun.
 func (t *Tally) Fork() {
 	t.Status = exec.Pending
 	clear(t.lengths)
@@ -189,13 +189,13 @@ func (t *Tally) Fork() {
 // Calls returns how many calls have each status, of those that were started or have ended.
 func (t *Tally) Calls() map[exec.Status]int {
 	calls := maps.Clone(t.Ended)
-	for _, b := range t.going {
+	for _, b := range t.pending {
 		calls[b.status]++
 	}
 	return calls
 }
 
-// Counts returns calls by status as a JSON object.
+// Counts returns the numbers of calls by status as a JSON object.
 func Counts(calls map[exec.Status]int) string {
 	out := append(make(Lines, 0, 64), '{')
 	for i, status := range slices.Sorted(maps.Keys(calls)) {
@@ -208,8 +208,8 @@ func Counts(calls map[exec.Status]int) string {
 	return string(append(out, '}'))
 }
 
-// Settled notes the calls that had come to an end before, so that they are not counted twice when
-// they come to another. What it notes is a small part of the past.
+// Settled notes the calls that had ended before, so that they are not counted twice if they end
+// again. It only keeps a small part of p.
 func (t *Tally) Settled(instance string, p Past) {
 	of := map[string]exec.Status{}
 	for path, c := range p {
@@ -222,7 +222,8 @@ func (t *Tally) Settled(instance string, p Past) {
 	t.before[instance] = of
 }
 
-// wasSettled returns the status to which a call had come before; it is asked once.
+// wasSettled returns the status with which a call had ended before. It may be called once for each
+// call.
 func (t *Tally) wasSettled(key Key) exec.Status {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -231,7 +232,7 @@ func (t *Tally) wasSettled(key Key) exec.Status {
 	return status
 }
 
-// forget drops what was noted of the calls of an instance, which has come to its end.
+// forget drops what Settled noted about an instance, after the instance has ended.
 func (t *Tally) forget(instance string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// A Watch tells those who wait for a run that something of it was written: at once what its store
-// wrote, and soon what others did. Nothing goes on while nobody waits.
+// A Watch wakes goroutines that wait for changes of a run: at once after writes of its own store,
+// and soon after writes of others. It does nothing while nobody waits.
 type Watch struct {
 	// look calls TellAll when others have written, until ctx is done.
 	look func(ctx context.Context, w *Watch) error
@@ -18,12 +18,12 @@ type Watch struct {
 	changed map[int64]chan struct{} // by run: closed, and deleted, when something was written
 	waiting int
 	cancel  context.CancelFunc // of the goroutine that looks
-	err     error              // why it looks no more
+	err     error              // why it does not look any more
 	done    sync.WaitGroup
 }
 
-// NewWatch returns a watch that calls look, in a goroutine, while somebody waits. Its error is that
-// of Next from then on.
+// NewWatch returns a watch that calls look in a goroutine while somebody waits. After look has
+// returned an error, Next returns that error.
 func NewWatch(look func(ctx context.Context, w *Watch) error) *Watch {
 	return &Watch{look: look, changed: map[int64]chan struct{}{}}
 }
@@ -50,7 +50,7 @@ func (w *Watch) TellAll() {
 	clear(w.changed)
 }
 
-// Join starts to wait; whoever joined has to leave.
+// Join registers a waiter, which must call Leave later.
 func (w *Watch) Join() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -62,7 +62,7 @@ func (w *Watch) Join() {
 	}
 }
 
-// Leave ends to wait.
+// Leave removes a waiter.
 func (w *Watch) Leave() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -73,8 +73,8 @@ func (w *Watch) Leave() {
 	}
 }
 
-// Next returns a channel that is closed when something of a run may have been written from now on.
-// After asking for it, the caller has to look for what is there already.
+// Next returns a channel that is closed when something about a run may have been written from now
+// on. After calling it, the caller must look for what is there already.
 func (w *Watch) Next(run int64) (<-chan struct{}, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -86,7 +86,7 @@ func (w *Watch) Next(run int64) (<-chan struct{}, error) {
 	return c, w.err
 }
 
-// Close wakes all who wait, for whom Next returns this error from now on.
+// Close wakes all waiters. From now on Next returns this error.
 func (w *Watch) Close(err error) {
 	w.mu.Lock()
 	if w.cancel != nil {
@@ -98,7 +98,7 @@ func (w *Watch) Close(err error) {
 	w.done.Wait()
 }
 
-// poll looks until nobody waits. An error is told to those who do.
+// poll looks until nobody waits. If looking fails, it wakes the waiters with the error.
 func (w *Watch) poll(ctx context.Context) {
 	err := w.look(ctx, w)
 	if err == nil || ctx.Err() != nil {
@@ -112,20 +112,20 @@ func (w *Watch) poll(ctx context.Context) {
 	w.TellAll()
 }
 
-// Events are the events of a run, as a store has them.
+// Events reads the events of a run from a store.
 type Events struct {
 	Run int64 // its number
 
-	// Page returns some events from a number on, and Finished reports whether no more come unless
-	// the run is resumed.
+	// Page returns some events, beginning with number from. Finished reports whether no more will
+	// come unless the run is resumed.
 	Page     func(ctx context.Context, from int64) ([]*journal.Entry, error)
 	Finished func(ctx context.Context) (bool, error)
 	Watch    *Watch
 	Fault    func(error) error
 }
 
-// From yields the events from a number on, as journal.Store says. With follow, the caller has
-// joined the watch.
+// From yields the events, beginning with number from, as journal.Store says. With follow, the
+// caller must have joined the watch.
 func (e *Events) From(ctx context.Context, from int64, follow bool) iter.Seq2[*journal.Entry, error] {
 	return func(yield func(*journal.Entry, error) bool) {
 		for {
@@ -144,8 +144,8 @@ func (e *Events) From(ctx context.Context, from int64, follow bool) iter.Seq2[*j
 	}
 }
 
-// some yields the events that there are from a number on, and then waits if more are to come. It
-// returns the number to go on with, and false when that is all.
+// some yields the events that there are, beginning with number from, and then waits if more may
+// come. It returns the number to continue with, and false if there are no more.
 func (e *Events) some(ctx context.Context, from int64, follow bool, yield func(*journal.Entry, error) bool) (int64, bool, error) {
 	var changed <-chan struct{}
 	finished := !follow
