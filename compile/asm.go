@@ -13,7 +13,7 @@ import (
 //	1  fetch    fetchUserProfile {"userName":"Alice"}       set †state.profile
 //	2  sum      summarize {"profile":†state.profile@1}      set †state.summary     after 1
 //
-// @N after a reference is the place that ends its binding. Behind the plan come the documents
+// @N after a reference is the place that ends its binding. The plan is followed by the documents
 // that it delegates to, each once.
 func (p *Program) String() string {
 	var b strings.Builder
@@ -21,7 +21,7 @@ func (p *Program) String() string {
 	return b.String()
 }
 
-// WriteTo writes what String returns.
+// WriteTo writes the string that String returns.
 func (p *Program) WriteTo(w io.Writer) (int64, error) {
 	total, err := p.write(w)
 	for _, d := range p.documents() {
@@ -65,8 +65,8 @@ func (p *Program) write(w io.Writer) (int64, error) {
 	return total, nil
 }
 
-// documents returns the programs that calls delegate to, also those of these, one of each
-// name, in order.
+// documents returns the programs that calls delegate to, directly or not, one for each name, in
+// order.
 func (p *Program) documents() []*Program {
 	var all []*Program
 	seen := map[string]bool{}
@@ -128,7 +128,7 @@ func (c *Call) assembly(after []int32) string {
 	return b.String()
 }
 
-// String returns the template with its expressions as they are bound.
+// String returns the template with the bindings of its references.
 func (t *Template) String() string {
 	var b strings.Builder
 	done := int32(0)
@@ -166,7 +166,7 @@ func (e *Expr) String() string {
 	})
 }
 
-// Plain returns the expression without what its references are bound to.
+// Plain returns the expression without the places that its references are bound to.
 func (e *Expr) Plain() string {
 	return e.spell(func(ref *Expr) string { return ref.read.Path.String() })
 }
@@ -190,7 +190,7 @@ func (e *Expr) spell(reference func(*Expr) string) string {
 	return "(" + strings.Join(parts, op) + ")"
 }
 
-// String returns the reference, and behind @ the place that ends its binding.
+// String returns the reference, followed by @ and the place that ends its binding.
 func (r *Read) String() string {
 	if r.Since == 0 {
 		return r.Path.String()

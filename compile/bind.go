@@ -7,9 +7,9 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// binder walks the calls in plan order and gives each read its binding: the
-// writes it can see (plan-language §5). A certain write that covers a path ends
-// the binding of the reads behind it, so the chains of a path start again there.
+// binder walks the calls in plan order and gives each read its binding: the writes it can see
+// (plan-language §5). A certain write that covers a path ends the binding of the reads after it, so
+// the chains of a path start again there.
 type binder struct {
 	*unit
 	*lowered
@@ -18,22 +18,22 @@ type binder struct {
 	links   []link      // by node of the path index
 	writers []pathChains
 	effects effectChains
-	queues  queues // of chains
-	waits   bool   // some write has to wait
+	queues  queues // the queues of chains
+	waits   bool   // some write must wait
 
 	up    []int32 // scratch: the nodes from a path up to the root
-	nodes []int32 // scratch: those of the paths of a call
+	nodes []int32 // scratch: the nodes of the paths of a call
 	front frontier
 }
 
-// link holds what the binder knows about a node of the path index. There are as many as writes, in
-// a plan of the most usual kind: it holds no pointers, and is 64 bytes.
+// link holds what the binder knows about a node of the path index. In most plans there are as many
+// nodes as writes, so a link holds no pointers and is 64 bytes.
 type link struct {
 	at, sub span
-	cover   state.Place // of the last certain write that sets exactly this path; 0 is none
-	readAt  state.Place // of the last call that reads what is at exactly this path
-	readSub state.Place // of the last call that reads what is at or below it
-	unread  queue       // the places of writes
+	cover   state.Place // place of the last certain write that sets exactly this path; 0 is none
+	readAt  state.Place // place of the last call that reads exactly this path
+	readSub state.Place // place of the last call that reads this path or one below it
+	unread  queue       // the places of writes that nobody has read
 	below   queue       // the children that are dirty
 	dirty   bool        // unread writes are at or below it
 }
@@ -44,7 +44,7 @@ type span struct {
 	first, last state.Place
 }
 
-// bindings holds the edges between calls, and what was read and covered of each path.
+// bindings holds the edges between calls, and what was read and covered at each path.
 type bindings struct {
 	starts, commits *dag.Graph
 	links           []link  // by node of the path index
@@ -154,14 +154,14 @@ func (b *binder) call(i int32, d *draft) {
 	}
 }
 
-// fromEnd reports whether a path goes through an index from the end: what that
-// names changes with the list, so a write there covers nothing.
+// fromEnd reports whether a path has an index from the end. Which element that is changes with the
+// list, so a write there covers nothing.
 func fromEnd(p state.Path) bool {
 	return slices.ContainsFunc(p, func(s state.Segment) bool { return s.Kind != state.Name && s.Index < 0 })
 }
 
-// independent reports whether a write can't fail whatever other calls write, and
-// may thus be applied in any order: a set of a member of a kind.
+// independent reports whether a write can't fail, whatever other calls write, so that it may be
+// applied in any order: it sets a member of a kind.
 func independent(w *Write, m state.Method) bool {
 	return m == state.Set && len(w.Path) == 2 && w.Path[1].Kind == state.Name
 }
@@ -176,10 +176,10 @@ func dependent(d draft) bool {
 	return false
 }
 
-// named returns a path as far as it goes by names. Writes to elements of one list
-// bear on each other even where their paths do not overlap: [1] can be written when [0] is
-// there, [-1] is what was appended last (state.Path.Conflicts). So writes are put in order by the
-// list that they go to.
+// named returns the part of a path before the first index. Writes to elements of one list affect
+// each other even if their paths do not overlap: [1] can be written only when [0] is there, and
+// [-1] is the element that was appended last (state.Path.Conflicts). So writes are put in order by
+// the list that they go to.
 func named(p state.Path) state.Path {
 	for i, s := range p {
 		if s.Kind != state.Name {
@@ -189,7 +189,7 @@ func named(p state.Path) state.Path {
 	return p
 }
 
-// addCommitter adds call i to the chains of what it writes, as named.
+// addCommitter adds call i to the chains of the paths that it writes, as named returns them.
 func (b *binder) addCommitter(i int32, d *draft) {
 	if b.writers == nil {
 		return // no write waits
@@ -209,8 +209,8 @@ func (b *binder) addCommitter(i int32, d *draft) {
 	b.up = nodes[:0]
 }
 
-// read binds a read: it waits for the writes since the last certain one that
-// covers it. Call i is -1 for the output, which waits for everything.
+// read binds a read: it waits for the writes since the last certain write that covers it. For the
+// output, i is -1; it waits for everything.
 func (b *binder) read(i int32, d *draft, r *ref) {
 	if r.void { // plan order may put a later call of the list before this one
 		written := false
@@ -245,12 +245,12 @@ func (b *binder) readLayer(i int32, d *draft, read *Read) {
 	}
 }
 
-// ends reports whether a write that is certain ends the binding.
+// ends reports whether a certain write ends the binding.
 func (r *Read) ends() bool { return r.Since > 0 || r.Under != nil && r.Under.Since > 0 }
 
-// coveredSince reports whether one of these nodes, or one above it, was covered
-// after a place. A reference that may be to several nodes is then bound to writes that are no
-// longer in their chains: what covers one element does not cover the list.
+// coveredSince reports whether one of these nodes, or one above it, was covered after a place. A
+// reference that may mean several nodes is then bound to writes that are no longer in their chains,
+// since a write that covers one element does not cover the list.
 func (b *binder) coveredSince(since state.Place, lists ...[]int32) bool {
 	for _, nodes := range lists {
 		for _, n := range nodes {
@@ -264,9 +264,9 @@ func (b *binder) coveredSince(since state.Place, lists ...[]int32) bool {
 	return false
 }
 
-// bindToList makes call i wait for each of the writers that a read is bound to if
-// they are few, else for all of the list. Waiting for more than it reads changes no
-// value, and makes one edge of many.
+// bindToList makes call i wait for each of the writers that a read is bound to, if they are few,
+// and otherwise for all writers of the list. Waiting for more than it reads changes no value, and
+// needs only one edge.
 func (b *binder) bindToList(i int32, d *draft, read *Read) {
 	writers, ok := b.index.few(read, d.Place, maxElements, &b.front)
 	if !ok {
@@ -280,19 +280,20 @@ func (b *binder) bindToList(i int32, d *draft, read *Read) {
 	}
 }
 
-// maxElements is the number of elements of a list for which a reference with a wildcard waits one
-// by one; when more are written, it waits for the list. The writers behind a cover are as many.
+// maxElements is the number of elements of a list up to which a reference with a wildcard waits for
+// each of them. If more are written, it waits for the list. It also limits the writers after a
+// cover.
 const maxElements = 32
 
-// written reports whether a call before writes what overlaps a path.
+// written reports whether an earlier call writes a path that overlaps this one.
 func (b *binder) written(above, at []int32) bool {
 	return slices.ContainsFunc(above, func(n int32) bool { return !b.links[n].at.empty() }) ||
 		slices.ContainsFunc(at, func(n int32) bool { return !b.links[n].sub.empty() })
 }
 
-// bindTo makes call i wait for the writers of a chain that a read is bound to.
-// A chain that reaches back beyond the cover of the read, which can be only when
-// the cover is below the chain's path, is taken apart if the writers are few.
+// bindTo makes call i wait for the writers of a chain that a read is bound to. A chain may reach
+// back beyond the cover of the read, if the cover is below the chain's path; then call i waits for
+// each writer after the cover, if they are few.
 func (b *binder) bindTo(i int32, d *draft, s *span, read *Read) {
 	switch {
 	case i < 0 || s.empty() || s.last < read.Since:
@@ -309,10 +310,10 @@ func (b *binder) bindTo(i int32, d *draft, s *span, read *Read) {
 	}
 }
 
-// cutoff returns the place of the last certain write that covers a path: that sets it
-// or one above it (state.Path.Covers).
+// cutoff returns the place of the last certain write that covers a path, that is, sets it or a path
+// above it (state.Path.Covers).
 func (b *binder) cutoff(r *Read, above, at []int32) (cut state.Place) {
-	if r.spot != 0 { // all that overlaps the path and is not below it covers it
+	if r.spot != 0 { // every overlapping path that is not below it covers it
 		for _, nodes := range [...][]int32{above, at} {
 			for _, n := range nodes {
 				cut = max(cut, b.links[n].cover)
@@ -337,7 +338,7 @@ func (b *binder) cutoff(r *Read, above, at []int32) (cut state.Place) {
 	return cut
 }
 
-// write puts call i at the end of the chains of the path it writes and of those above.
+// write adds call i to the chains of the path it writes and of those above.
 func (b *binder) write(i int32, node int32) {
 	b.up = b.up[:0]
 	for n := node; n > 0; n = b.index.up(n) {
@@ -350,11 +351,11 @@ func (b *binder) write(i int32, node int32) {
 	}
 	b.links[node].at.put(&b.queues, i, place, cut)
 	b.queues.push(&b.links[node].unread, int32(place))
-	b.soil(node)
+	b.markDirty(node)
 }
 
-// soil marks a node and those above it as having unread writes.
-func (b *binder) soil(n int32) {
+// markDirty marks a node and those above it as having unread writes.
+func (b *binder) markDirty(n int32) {
 	for n > 0 && !b.links[n].dirty {
 		b.links[n].dirty = true
 		up := b.index.up(n)
@@ -363,7 +364,7 @@ func (b *binder) soil(n int32) {
 	}
 }
 
-// put adds a writer; writers before cut are covered and left out.
+// put adds a writer. It leaves out writers before cut, which are covered.
 func (s *span) put(q *queues, i int32, place, cut state.Place) {
 	if s.last < cut || s.empty() {
 		q.take(&s.rest)
@@ -374,8 +375,8 @@ func (s *span) put(q *queues, i int32, place, cut state.Place) {
 	s.last = place
 }
 
-// cover notes that a call certainly sets the path of a node: it ends the
-// bindings of later reads of what is there, and whatever nobody has read is dead.
+// cover notes that a call certainly sets the path of a node. That ends the bindings of later reads
+// of it; writes that nobody has read by then are dead.
 func (b *binder) cover(d *draft, node int32) {
 	l := &b.links[node]
 	for _, s := range []*span{&l.at, &l.sub} {

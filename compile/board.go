@@ -9,15 +9,14 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// board is the initial whiteboard, and what may be on it besides.
+// board is the initial whiteboard, and what may be on it in addition.
 type board struct {
 	*premises
 	initial *state.Whiteboard
-	starred map[string]bool // whether it holds a path with [*], once asked
+	starred map[string]bool // whether it holds a path with [*], as far as was looked up
 }
 
-// newBoard makes the initial whiteboard, once it is known which kinds the calls of
-// instances use.
+// newBoard makes the initial whiteboard. It must be known which kinds the calls of instances use.
 func newBoard(p *premises) *board {
 	values := make(map[string]json.RawMessage, len(p.kinds)+len(p.layers))
 	for _, kinds := range []map[string]*kind{p.kinds, p.layers} {
@@ -35,12 +34,12 @@ func newBoard(p *premises) *board {
 // holds reports whether the initial whiteboard has a value at a path.
 func (c *board) holds(p state.Path) bool {
 	if k := c.kind(p[0].Name); k != nil && string(k.value) == "{}" && len(p) > 1 {
-		return false // as most states are at first
+		return false // most states are empty at first
 	}
 	if !slices.ContainsFunc(p, func(s state.Segment) bool { return s.Kind == state.Star }) {
 		return c.initial.Held(p)
 	}
-	name := p[0].Name + p.String() // a look costs the length of the list: one for all that read it
+	name := p[0].Name + p.String() // looking takes time linear in the list, so look once for all readers
 	held, known := c.starred[name]
 	if !known {
 		held = c.initial.Held(p)
@@ -49,9 +48,9 @@ func (c *board) holds(p state.Path) bool {
 	return held
 }
 
-// held reports whether the initial whiteboard holds a path, as far as is known
-// before the run: an input that was not given is taken to hold what its schema does
-// not forbid, and a schema's required paths are taken to be there (plan-language §5).
+// held reports whether the initial whiteboard holds a path, as far as is known before the run: it
+// assumes that an input that was not given holds everything that its schema does not forbid, and
+// that the required paths of a schema are there (plan-language §5).
 func (c *board) held(p state.Path) bool {
 	if len(p) == 1 {
 		return true
@@ -80,7 +79,7 @@ func (c *board) held(p state.Path) bool {
 	return held
 }
 
-// heldRead does what held does for whoever reads: in one of the layers.
+// heldRead does what held does for a read: it looks in all its layers.
 func (c *board) heldRead(r *Read) bool {
 	if r.Under == nil {
 		return c.held(r.Path)

@@ -29,7 +29,7 @@ func lower(t *templates) *lowered {
 	return c.lowered
 }
 
-// lowerCalls lowers the calls of a document alone.
+// lowerCalls lowers the calls of a document, without the output.
 func lowerCalls(t *templates) *lowerer {
 	doc := t.doc
 	c := &lowerer{templates: t}
@@ -89,7 +89,7 @@ func (c *lowerer) findTool(d *draft) {
 	}
 }
 
-// withDefaults returns the call with what its tool fixes and it leaves out.
+// withDefaults returns the call, with the members that it leaves out and its tool fixes.
 func (c *lowerer) withDefaults(d *draft) *lang.Call {
 	def := c.factsOf(d.Tool).defaults
 	if def == nil {
@@ -162,7 +162,7 @@ func (c *lowerer) lowerParams(d *draft) {
 // checkParams checks the params of a call, and of its own fallback, against its
 // tool's definition.
 func (c *lowerer) checkParams(d *draft) {
-	if d.denied { // what the tool takes and gives is not for whoever may not use it
+	if d.denied { // a plan that may not use the tool is not told about its params and results
 		d.Tool = nil
 		return
 	}
@@ -328,7 +328,7 @@ func (c *lowerer) findActivity(d *draft) {
 	if d.Fallback != nil {
 		d.Effects = d.Effects.Either(d.Fallback.Target.Effects)
 	}
-	c.approveAsTold(d)
+	c.inheritApproval(d)
 	if target.Timeout != 0 && d.Timeout == 0 {
 		r := *d.Rare
 		r.Timeout = target.Timeout
@@ -336,9 +336,9 @@ func (c *lowerer) findActivity(d *draft) {
 	}
 }
 
-// approveAsTold has a person approve a call when a definition says so that it has to meet, or that
-// its fallback has to.
-func (c *lowerer) approveAsTold(d *draft) {
+// inheritApproval makes a call require approval if a definition requires it that the call has to
+// meet, or that its fallback has to meet.
+func (c *lowerer) inheritApproval(d *draft) {
 	told := d.Target.Approve
 	if d.Fallback != nil && !told.Needed {
 		told = d.Fallback.Target.Approve
@@ -351,7 +351,7 @@ func (c *lowerer) approveAsTold(d *draft) {
 	d.Rare = &r
 }
 
-// checkRefused reports what the activity of a call is known to refuse.
+// checkRefused reports params that the activity of a call is known to refuse.
 func (c *lowerer) checkRefused(d *draft) {
 	r, ok := d.Activity.(tool.Refuser)
 	if !ok {
@@ -380,12 +380,12 @@ func (c *Call) runs() bool {
 	return c.Activity != nil || c.Choose != nil || c.Delegates()
 }
 
-// Delegates reports whether the call runs another document. One that delegates to "anonymous"
+// Delegates reports whether the call runs another document. A call that delegates to "anonymous"
 // does not: it is latent.
 func (c *Call) Delegates() bool { return c.Delegate != nil && c.Delegate.Name != Anonymous }
 
-// Runner returns what makes the call's result: its activity, or the model of a latent call;
-// nil when there is none.
+// Runner returns the activity that makes the call's result, or the model that makes it if the call
+// is latent; nil if there is none.
 func (c *Call) Runner() tool.Activity {
 	if c.Activity == nil {
 		return c.Model
@@ -393,7 +393,7 @@ func (c *Call) Runner() tool.Activity {
 	return c.Activity
 }
 
-// checkResult checks a result that the call already holds.
+// checkResult checks the result that the plan holds for the call.
 func (c *lowerer) checkResult(d *draft) {
 	if d.Result == nil {
 		return
@@ -401,7 +401,7 @@ func (c *lowerer) checkResult(d *draft) {
 	rest := d.Source.Rest
 	switch {
 	case d.runs() && c.doc.Profile.ResultsStand:
-		return // it was checked when it was made, if at all
+		return // results of the tool are checked when they are made
 	case d.runs():
 		c.warnf(diag.ResultIgnored, rest.Output.Loc(), "the result in _output is not used: the tool %q has an implementation, which is run", d.Source.Tool).
 			in(d, "/_output")
@@ -435,7 +435,7 @@ func (c *lowerer) checkResult(d *draft) {
 	c.checkResultInState(d, value)
 }
 
-// checkResultInState checks a known result against the schemas of where it goes.
+// checkResultInState checks a known result against the schemas of the paths that it is written to.
 func (c *lowerer) checkResultInState(d *draft, value json.RawMessage) {
 	if len(d.Alternatives) != 1 || d.Method != state.Set {
 		return
@@ -450,7 +450,8 @@ func (c *lowerer) checkResultInState(d *draft, value json.RawMessage) {
 	}
 }
 
-// checkOutcomes checks that each outcome the tool declares is one alternative of the call.
+// checkOutcomes checks that each outcome that the tool declares is one of the alternatives of the
+// call.
 func (c *lowerer) checkOutcomes(d *draft) {
 	if len(d.Alternatives) < 2 {
 		return

@@ -6,8 +6,8 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// chunks are memory that the calls of a program share: of what each has one or two
-// of, many are made at once. What is cut off a chunk is never moved.
+// chunks allocates memory for the calls of a program. Each call has one or two values of several
+// types, so many of them are allocated at once. Allocated values are never moved.
 type chunks struct {
 	text     []byte // JSON of templates
 	segments []state.Segment
@@ -22,15 +22,15 @@ type chunks struct {
 	hole []hole // scratch: its holes
 }
 
-// A chunk has twice the values of the one before it, within these bounds: a plan of a few calls has
-// few.
+// Each chunk has twice as many values as the one before it, within these bounds, so that small
+// plans need little memory.
 const (
 	leastChunk = 16
 	mostChunk  = 256
 )
 
-// room makes sure that n more values fit on a chunk. A new one is as large as what the allocator
-// gives for it, of which make would waste up to an eighth.
+// room makes sure that n more values fit on a chunk. A new chunk has the size that the allocator
+// rounds up to, of which make would waste up to an eighth.
 func room[T any](chunk *[]T, n int) {
 	if cap(*chunk)-len(*chunk) < n {
 		*chunk = slices.Grow([]T(nil), max(n, min(max(2*cap(*chunk), leastChunk), mostChunk)))
@@ -45,7 +45,7 @@ func one[T any](chunk *[]T) *T {
 	return &(*chunk)[n]
 }
 
-// push appends to a list. Most lists stay at one value, which is on the chunk.
+// push appends to a list. Most lists have only one value, which is on the chunk.
 func push[T any](chunk *[]T, list []T, v T) []T {
 	if cap(list) > 0 {
 		return append(list, v)
@@ -56,7 +56,7 @@ func push[T any](chunk *[]T, list []T, v T) []T {
 	return (*chunk)[n-1 : n : n]
 }
 
-// keep copies values to a chunk; none are nil.
+// keep copies values to a chunk. It returns nil for an empty list.
 func keep[T any](chunk *[]T, values []T) []T {
 	if len(values) == 0 {
 		return nil

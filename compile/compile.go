@@ -11,25 +11,26 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Options say what a plan is compiled against. The zero value is the default.
+// Options controls how a plan is compiled. The zero value is the default.
 type Options struct {
-	// Catalogue is the tools; those of the document are added to it. Nil is none.
+	// Catalogue holds the tools, to which the tools of the document are added. Nil is none.
 	Catalogue *tool.Catalogue
 
-	// Values are given for kinds beside the document's messages, over which they
-	// are merged deeply: the input, the state, data kinds. They must be JSON objects.
+	// Values holds values for kinds: the input, the state, data kinds. They are merged deeply over
+	// those of the document's messages, and must be JSON objects.
 	Values map[string]Given
-	// Schemas are given for kinds; those of the document hold as well.
+	// Schemas holds schemas for kinds, which apply in addition to those of the document.
 	Schemas map[string]Given
 
-	// Run compiles for a run: what is not given is not there, and a latent call
-	// that nothing can make is refused (PLC606).
+	// Run compiles for a run: a value that was not given is missing, and a latent call is refused
+	// if nothing can make it (PLC606).
 	Run bool
-	// Lazy takes the plan as lazy, whatever it says.
+	// Lazy makes the plan lazy, whatever it says.
 	Lazy bool
-	// Models gives the model of this name, "" for the one that makes the latent calls of tools that
-	// name none; it may be asked more than once. A nil activity is none, an error says why it can't
-	// be used. Nil has no models. Only what is compiled for a run asks for them.
+	// Models returns the model with this name; "" is the model for the latent calls of tools that
+	// name none. It may be called more than once for a name. It returns a nil activity if there is
+	// no such model, and an error if the model can't be used. If Models is nil, there are no
+	// models. It is only called if Run is set.
 	Models func(name string) (tool.Activity, error)
 
 	// Strict warns of references that may not fit (PLC503).
@@ -38,53 +39,54 @@ type Options struct {
 	Effects Effects
 	Refs    Refs
 	Budget  Budget
-	// Allow are the tools that may be used; nil allows all. Deny wins over it.
+	// Allow lists the tools that may be used; nil allows all. Deny lists tools that may not, even
+	// if Allow has them.
 	Allow, Deny []string
-	// Only are more lists like Allow: a tool has to be in each of them.
+	// Only holds further lists like Allow: a tool must be in each of them.
 	Only [][]string
 
-	// Instances says that instances come when the program runs, beside those of the
+	// Instances says that instances come when the program runs, in addition to those of the
 	// document: the input is open, and the program is a template (plan-language §8).
 	Instances bool
 
-	// Delegates holds the documents that the plan may delegate to, by their paths below the
-	// folder of the plan (plan-language §9); nil has none. An os.Root's FS is one
-	// that links can't leave. Folder is where in it the plan itself stands; "" is its root.
+	// Delegates holds the documents that the plan may delegate to, by their paths below the folder
+	// of the plan (plan-language §9); nil has none. Links can't lead out of the FS of an os.Root.
+	// Folder is the folder of the plan itself in it; "" is its root.
 	Delegates fs.FS
 	Folder    string
-	// Fetch reads a document at a URL, of hosts that are allowed only: an error that is
-	// fs.ErrPermission says that this one is not. Nil refuses all.
+	// Fetch reads a document at a URL. If the host of the URL is not allowed, it returns an error
+	// that is fs.ErrPermission. Nil refuses all URLs.
 	Fetch func(url string) ([]byte, error)
 	// YAML reads documents that are written in YAML, as lang.Options.YAML does; nil reads none.
 	YAML func(file *diag.File, maxDepth int) (*diag.File, *diag.Finding)
 	// MaxDepth limits how deep delegates may nest; 0 is 8.
 	MaxDepth int
-	// Predicates checks the conditions of choose and repeat; nil knows none.
+	// Predicates checks the conditions of choose and repeat. If it is nil, there can be none.
 	Predicates Predicates
 	// Seen says what the author of the plan knew; Check may use it.
 	Seen Seen
-	// Check is called with the program of a plan in which no error was found, and may find some.
-	// Nil is not called.
+	// Check, if not nil, is called with the program of a plan in which no error was found, and may
+	// return findings.
 	Check func(*Program) diag.List
 
-	// Context ends checks of values and types when it is done, which is a finding (PLC103) then;
-	// nil is none. It is an option since most compilations take no time worth interrupting.
+	// Context, if not nil, ends checks of values and types when it is done; that is a finding
+	// (PLC103). It is an option because most compilations are too short to interrupt.
 	Context context.Context
-	// Meter bounds the work of checks of values and types. Nil makes one for this compilation; that
-	// of a program (Program.Meter) bounds the work of several together.
+	// Meter bounds the work of checking values and types. Nil makes a meter for this compilation;
+	// the meter of a program (Program.Meter) bounds the work of several compilations together.
 	Meter *schemas.Meter
 }
 
-// Given is a JSON value that was given beside the document, and where it stands.
+// Given is a JSON value that does not come from the document, and its place.
 type Given struct {
 	JSON json.RawMessage
-	Loc  diag.Loc // zero when it is of no file
+	Loc  diag.Loc // zero if it is not from a file
 }
 
-// Effects says which calls are ordered by their effects (plan-language §5).
+// Effects says for which calls their effects determine an order (plan-language §5).
 type Effects uint8
 
-// The ways of effects.
+// The values of Effects.
 const (
 	DeclaredEffects Effects = iota // tools declared to change the world
 	StrictEffects                  // undeclared tools as well
@@ -94,26 +96,25 @@ const (
 // Seen says what the author of a plan had seen when writing it.
 type Seen uint8
 
-// What an author has seen.
+// The values of Seen.
 const (
-	SeenNothing Seen = iota // nothing that the program holds, as far as is known
-	SeenBoard               // the initial whiteboard; so the messages of the document are not the author's
-	SeenResults             // that, and what calls have given: their results and errors
+	SeenNothing Seen = iota // nothing of what the program holds, as far as is known
+	SeenBoard               // the initial whiteboard; the author did not write the messages of the document
+	SeenResults             // the initial whiteboard, and the results and errors of calls
 )
 
-// Budget bounds what a run may use up; 0 is no bound (execution §7).
+// Budget bounds what a run may use; 0 is no bound (execution §7).
 type Budget struct {
-	Steps  int     // calls started
+	Steps  int     // calls that start
 	Tokens float64 // estimated by _estimatedTokens
 	Cost   float64 // estimated by _estimatedCost
 }
 
-// Compile compiles a document. It never returns nil; a program that came with an
-// error must not run. It does not panic: a fault of its own is a finding as well (PLC901), and
-// then the program is empty. A nil Options is the default. Of each code and severity at most
-// 100 findings are told, and then one that tells how many more there are. It costs time
-// and memory linear in the document, but for references with [*], whose matches are
-// counted and bounded (PLC103).
+// Compile compiles a document. It never returns nil; a program that came with an error must not
+// run. It does not panic: a bug in the compiler becomes a finding (PLC901) and an empty program. A
+// nil Options is the default. It returns at most 100 findings of each code and severity, and then
+// one with the number of the others. It takes time and memory linear in the document, except for
+// references with [*], whose matches are counted and bounded (PLC103).
 func Compile(doc *lang.Document, opts *Options) (*Program, diag.List) {
 	if opts == nil {
 		opts = &Options{}

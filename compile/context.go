@@ -21,16 +21,16 @@ import (
 // kind holds what is known before the run about a kind of the whiteboard.
 type kind struct {
 	value   json.RawMessage   // an object
-	parts   []json.RawMessage // the objects that are merged into the value, in order
-	given   bool              // the value was given; an input that was not may be anything
+	parts   []json.RawMessage // the objects to merge into the value, in order
+	given   bool              // the value was given; otherwise an input may be anything
 	broken  bool              // the value breaks a schema, which was reported
 	schemas []*schemas.Schema
 	locs    []diag.Loc // of the schemas
 	loc     diag.Loc   // of the value
-	payload lang.Node  // the value, when it is of one message
+	payload lang.Node  // the value, if it comes from one message
 }
 
-// kind returns the kind of this name, once all of them are known; nil when there is none.
+// kind returns the kind with this name; nil if there is none. All kinds must be known.
 func (c *premises) kind(name string) *kind {
 	if c.lastKind.found != nil && c.lastKind.by == name {
 		return c.lastKind.found
@@ -41,8 +41,8 @@ func (c *premises) kind(name string) *kind {
 }
 
 // premises holds what is known before any call is examined: the tools, the kinds of the whiteboard
-// with their initial values and schemas, and the instances. Later phases add to them only what
-// calls need of instances: see layer.
+// with their initial values and schemas, and the instances. Later phases only add what calls need
+// of instances: see layer.
 type premises struct {
 	*toolbox
 	kinds    map[string]*kind
@@ -52,14 +52,14 @@ type premises struct {
 	byName     map[string]*instance
 	layers     map[string]*kind // of instances, by their names on the whiteboard
 	isTemplate bool             // the plan runs once for each instance
-	shapes     *shapes          // of a template: what its instances hold
+	shapes     *shapes          // what the instances of a template hold
 }
 
 // contextReader reads the messages of a document.
 type contextReader struct {
 	*premises
 	defs  []*tool.Definition // of the document
-	named []lang.Node        // tools that the document names
+	named []lang.Node        // names of tools in the document
 }
 
 // readContext reads the messages, and the values and schemas of the options.
@@ -141,13 +141,13 @@ func (c *contextReader) dataMessage(m *lang.Message) {
 	}
 }
 
-// merge lays a value over that of a kind.
+// merge adds a value that is merged over that of the kind.
 func (k *kind) merge(value json.RawMessage, loc diag.Loc) {
 	k.parts = append(k.parts, value)
 	k.given, k.loc, k.payload = true, loc, lang.Node{}
 }
 
-// merged returns the value of all parts. A whiteboard merges them in one pass.
+// merged returns the value merged from all parts, in one pass of a whiteboard.
 func (k *kind) merged() json.RawMessage {
 	switch len(k.parts) {
 	case 0:
@@ -167,7 +167,7 @@ func (k *kind) merged() json.RawMessage {
 	return value
 }
 
-// objectOf returns an object of these members.
+// objectOf returns an object with these members.
 func objectOf(members []lang.Member) json.RawMessage {
 	out := []byte{'{'}
 	for i, m := range members {
@@ -180,8 +180,8 @@ func objectOf(members []lang.Member) json.RawMessage {
 	return append(out, '}')
 }
 
-// ofObject returns the schema of a kind. What is of a kind is always an object; a schema
-// that says nothing of the type is told so, lest its "required" bind objects only.
+// ofObject returns the schema of a kind, whose value is always an object. It adds the type to a
+// schema without one, so that "required" applies.
 func ofObject(schema json.RawMessage) json.RawMessage {
 	object := gjson.ParseBytes(schema)
 	if !object.IsObject() || field(object, "type").Exists() {
@@ -194,12 +194,12 @@ func ofObject(schema json.RawMessage) json.RawMessage {
 	return json.RawMessage(`{"type":"object"}`)
 }
 
-// schema compiles a schema that stands at a node; nil if it is not one.
+// schema compiles the schema at a node; nil if it is not a schema.
 func (c *reporter) schema(n lang.Node, text json.RawMessage) *schemas.Schema {
 	return c.schemaAt(n, text, "")
 }
 
-// schemaAt compiles what stands at a JSON Pointer in the text.
+// schemaAt compiles the schema at a JSON Pointer in the text.
 func (c *reporter) schemaAt(n lang.Node, text json.RawMessage, pointer string) *schemas.Schema {
 	s, err := schemas.Compile(text, &schemas.Options{Pointer: pointer})
 	if err != nil && isDuplicate(jsonscan.Check(text, jsonscan.Limits{})) {
@@ -213,13 +213,13 @@ func (c *reporter) schemaAt(n lang.Node, text json.RawMessage, pointer string) *
 	return s
 }
 
-// unknownKeywords reports the keywords that mean nothing of a schema, or a definition, at a node.
+// unknownKeywords reports the keywords of a schema, or of a definition, that have no meaning.
 func (c *reporter) unknownKeywords(n lang.Node, text json.RawMessage, definition bool) {
 	for _, k := range tool.UnknownKeywords(text, definition) {
 		in, _ := n.At(k.Parent)
 		m, ok := in.Member(k.Name)
 		if !ok {
-			continue // of what was added to the text
+			continue // it was added to the text
 		}
 		loc := m.Value.Loc()
 		loc.Span = m.Key
@@ -240,7 +240,7 @@ func (c *reporter) unknownKeyword(loc diag.Loc, k tool.Keyword) finding {
 	return c.report(diag.Info, diag.BadSchema, loc, "the schema has a keyword %q, which means nothing to plc; one that is for others begins with x-", k.Name)
 }
 
-// badSchema reports a schema that does not compile, and that of a document stands at n.
+// badSchema reports a schema that does not compile. The schema of a document is at n.
 func (c *reporter) badSchema(err error, locate func(pointer string) diag.Loc, n lang.Node) {
 	pointer, message := "", err.Error()
 	if e, ok := err.(*schemas.SchemaError); ok {
@@ -324,8 +324,7 @@ func (c *contextReader) checkValue(name string, k *kind, value json.RawMessage, 
 	}
 }
 
-// badInput reports what is at a JSON Pointer in the value of a kind, in its place if
-// that is known.
+// badInput reports the value at a JSON Pointer in a kind, at its place if that is known.
 func (c *contextReader) badInput(k *kind, pointer string, decl diag.Loc, format string, args ...any) {
 	loc, n := c.orFile(k.loc), lang.Node{}
 	switch {
@@ -353,8 +352,8 @@ func orRoot(pointer string) string {
 	return pointer
 }
 
-// toolMessage adds the definitions of a tool message (plan-language §1): a
-// definition, a map from names to definitions, or the name of a tool there is.
+// toolMessage adds the definitions of a tool message (plan-language §1): a definition, a map from
+// names to definitions, or the name of an existing tool.
 func (c *contextReader) toolMessage(m *lang.Message) {
 	payload := m.Payload
 	switch {
@@ -373,7 +372,7 @@ func (c *contextReader) toolMessage(m *lang.Message) {
 	}
 }
 
-// inlineDefinition reads a message whose own members are the definition, or the map.
+// inlineDefinition reads a message whose own members are the definition, or the map of definitions.
 func (c *contextReader) inlineDefinition(m *lang.Message) {
 	members := slices.Clone(m.Members)
 	if d, ok := m.Node.Member("description"); ok {

@@ -13,54 +13,54 @@ import (
 // (plan-language §9). It has no activity.
 type Delegate struct {
 	// Name is the document's path below the folder of the plan, with slashes, its URL, or
-	// "anonymous": a request without anything of its own, which a model makes up.
+	// "anonymous": an empty request, which a model carries out.
 	Name string
-	// Program is the document compiled for this caller: its input open, what _scopes
-	// copies in held. Callers that give it the same types share one program. Nil for
-	// "anonymous", and when the document can't be used, which was reported.
+	// Program is the document compiled for this caller: its input is open, and it holds the values
+	// that _scopes copies. Callers that pass the same types share one program. It is nil for
+	// "anonymous", and if the document can't be used, which was reported.
 	Program *Program
 	Loop    Loop
-	// Until ends a Repeat: a predicate over "result" and "n"; nil is never. UntilSpan is where
-	// it stands.
+	// Until is the condition that ends a Repeat, a predicate over "result" and "n"; nil is never.
+	// UntilSpan is its place.
 	Until     Predicate
 	UntilSpan diag.Span
-	// OneByOne says that the items of a ForEach run one after the other, whatever its
+	// OneByOne reports that the items of a ForEach run one after the other, whatever its
 	// concurrency, since the document changes the world.
 	OneByOne bool
-	// Most is the maximum number of times that the document runs in one attempt of the call:
-	// Unbounded when neither the plan nor a type says.
+	// Most is the maximum number of times that the document runs in one attempt of the call;
+	// Unbounded if neither the plan nor a type limits it.
 	Most int
 
-	result *schemas.Schema // of the call; nil when nothing is known
+	result *schemas.Schema // of the call; nil if nothing is known
 }
 
-// Unbounded is the Most of a loop that nothing bounds.
+// Unbounded is the value of Most for a loop without a bound.
 const Unbounded = math.MaxInt
 
 // Loop says how often a delegate's document runs.
 type Loop uint8
 
-// The loops; what they take are the params of the call.
+// The loops. Their arguments are the params of the call.
 const (
 	Once    Loop = iota // the params are its input
-	ForEach             // items, concurrency, onItemFailure: once for each item, which is its input
-	Reduce              // items, initial: for one item after the other, its input {item, result}
-	Repeat              // max, initial: until Until holds; its input is initial, and over it the last result
+	ForEach             // items, concurrency, onItemFailure: once for each item, which is the input
+	Reduce              // items, initial: for one item after the other; the input is {item, result}
+	Repeat              // max, initial: until Until holds; the input is initial, with the last result over it
 )
 
 // Chooser is a call of the built-in tool choose: the first of its cases that holds is
 // the outcome, and the param "value" is the value.
 //
-// When none holds the call fails; the last alternative takes that failure unless it is
-// the outcome of a case. A condition that can't be evaluated fails the call, and no
-// alternative takes that failure.
+// If none holds, the call fails; the last alternative takes that failure, unless it is the outcome
+// of a case. A condition that can't be evaluated fails the call, and no alternative takes that
+// failure.
 type Chooser struct {
 	Cases []Case
 
-	value *schemas.Schema // of the param; nil when it is not known
+	value *schemas.Schema // of the param; nil if it is not known
 }
 
-// Case is an outcome of a choose and when it is taken, in the order of the plan.
+// Case is an outcome of a choose with its condition, in the order of the plan.
 type Case struct {
 	Name    string // in the param "when"
 	Outcome int    // the alternative
@@ -77,16 +77,16 @@ type Predicate interface {
 // MeteredPredicate is a Predicate whose evaluations take steps of a meter.
 type MeteredPredicate interface {
 	Predicate
-	// HoldsWithin does what Holds does. The error is that of the meter when it has one.
+	// HoldsWithin does what Holds does. It returns the error of the meter if that has one.
 	HoldsWithin(ctx context.Context, m *schemas.Meter, vars map[string]json.RawMessage) (bool, error)
 }
 
-// Predicates checks conditions. It is an option, so that this package links no
-// library for them.
+// Predicates checks conditions. It is an option, so that this package links no library for
+// conditions.
 type Predicates interface {
-	// Check checks a condition over variables of these types; a nil schema is any
-	// value. The error is a *PredicateError when it knows the place. Questions about the types
-	// take steps of a meter; nil is none.
+	// Check checks a condition over variables of these types; a nil schema is any value. It returns
+	// a *PredicateError if the place of the fault is known. Looking up types takes steps of a
+	// meter; nil is none.
 	Check(source string, vars map[string]*schemas.Schema, m *schemas.Meter) (Predicate, error)
 }
 

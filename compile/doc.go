@@ -11,9 +11,8 @@
 //	}
 //	fmt.Print(prog) // the program as readable assembly
 //
-// Compile never returns nil and goes on after faults; what follows from a
-// reported fault stays silent. A *Program is immutable and may be shared by any
-// number of goroutines and runs.
+// Compile never returns nil, and continues after errors; consequences of a reported error are not
+// reported. A *Program is immutable and may be shared by any number of goroutines and runs.
 //
 // The files, in the order of the phases (see unit.phases):
 //
@@ -31,6 +30,6 @@
 //	program, edges, outcome              the program
 //	stream                               a plan that is still being written
 //
-// The work is linear in the size of the document: see the essay in order.go on
-// how many readers of many writers are kept from making a quadratic number of edges.
+// The work is linear in the size of the document: the essay in order.go explains why many readers
+// of many writers do not need a quadratic number of edges.
 package compile

@@ -19,44 +19,44 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Anonymous is the name of a delegate that is a fresh, empty request (plan-language §9).
+// Anonymous is the name of a delegate that is an empty request (plan-language §9).
 const Anonymous = "anonymous"
 
-// delegates holds what a compilation, or a stream, knows about the documents that are delegated to.
-// The units of all of them share it.
+// delegates holds what a compilation, or a stream, knows about the documents that calls delegate
+// to. All units share it.
 type delegates struct {
 	opts     *Options
-	sub      Options               // of documents that are delegated to
-	root     string                // the plan, as delegates would name it
+	sub      Options               // the options for compiling documents
+	root     string                // the name of the plan, as calls that delegate would name it
 	shown    string                // the folder of the plan, as findings show it
 	base     *tool.Catalogue       // the tools of the options and of the language
 	docs     map[string]*document  // by name
-	folders  map[*diag.File]string // of documents: what their definitions delegate to is relative to it
+	folders  map[*diag.File]string // folders of documents, to which the names in their definitions are relative
 	added    map[addition]*tool.Catalogue
 	surveys  map[surveyKey]*survey
 	programs map[string]*subProgram
 	meter    *schemas.Meter
 	types    map[weak.Pointer[schemas.Schema]]string // see typeKey; it keeps no schema alive
-	undoing  map[string]*Call                        // by the tool: see undoCall
+	undoing  map[string]*Call                        // by tool: see undoCall
 }
 
-// addition is a document whose tools come to a catalogue.
+// addition is a document whose tools are added to a catalogue.
 type addition struct {
 	cat *tool.Catalogue
 	doc *lang.Document
 }
 
-// document is one that is delegated to. It is read and parsed once.
+// document is a document that calls delegate to. It is read and parsed once.
 type document struct {
-	name     string // below the root, or a URL
-	folder   string // of it, below the root; of a URL, the URL
+	name     string // path below the root, or a URL
+	folder   string // folder below the root, or the URL
 	doc      *lang.Document
-	findings diag.List       // of reading it
+	findings diag.List       // about reading it
 	inputs   []*tool.Tool    // a definition for each schema that it declares for its input
-	own      map[string]bool // the members of an input of its own; nil when it has none
-	contexts []string        // the types of the callers that it was compiled for
+	own      map[string]bool // the members of its own input; nil if it has none
+	contexts []string        // keys of the types of the callers that it was compiled for
 
-	// When it can't be used: the code, why, and what of it shows that.
+	// If it can't be used: the code, the reason, and the place that shows it.
 	code  diag.Code
 	why   string
 	cause diag.Loc
@@ -81,7 +81,7 @@ func newDelegates(doc *lang.Document, opts *Options) *delegates {
 	return s
 }
 
-// with returns a catalogue with the tools of a document as well.
+// with returns a catalogue to which the tools of a document were added.
 func (s *delegates) with(cat *tool.Catalogue, doc *lang.Document, defs []*tool.Definition) *tool.Catalogue {
 	if len(defs) == 0 {
 		return cat
@@ -95,7 +95,7 @@ func (s *delegates) with(cat *tool.Catalogue, doc *lang.Document, defs []*tool.D
 	return grown
 }
 
-// find reads a document that is named in a document of this folder.
+// find reads a document that a document of this folder names.
 func (s *delegates) find(folder, spelled string) *document {
 	name, code, why := s.resolve(folder, spelled)
 	if code != 0 {
@@ -115,8 +115,8 @@ func (s *delegates) find(folder, spelled string) *document {
 
 func isURL(name string) bool { return strings.Contains(name, "://") }
 
-// resolve returns the name below the root of a document that is named in one of this folder.
-// A code says that it may not be read, or that the name names nothing.
+// resolve returns the name below the root of a document that a document of this folder names. It
+// returns a code if the document may not be read, or if there is nothing with this name.
 func (s *delegates) resolve(folder, spelled string) (name string, code diag.Code, why string) {
 	switch {
 	case strings.TrimSpace(spelled) == "":
@@ -133,7 +133,7 @@ func (s *delegates) resolve(folder, spelled string) (name string, code diag.Code
 		if err != nil {
 			return "", diag.BadDelegate, err.Error()
 		}
-		if !isURL(base.String()) { // of a scheme without a host, and no file either
+		if !isURL(base.String()) { // a scheme without a host, which is not a file either
 			return "", diag.NotAllowed, "only http and https URLs can be read"
 		}
 		return base.String(), 0, ""
@@ -180,7 +180,7 @@ func (s *delegates) read(d *document) {
 	}
 }
 
-// input takes note of what a message says of the input.
+// input notes what a message says about the input.
 func (d *document) input(m *lang.Message) {
 	if !m.Payload.IsZero() || len(m.Members) > 0 {
 		if d.own == nil {
@@ -212,7 +212,7 @@ func (d *document) input(m *lang.Message) {
 	d.inputs = append(d.inputs, &tool.Tool{Definition: def, Source: fromDocument})
 }
 
-// fromDocument is the Source of what stands for the declared input of a document.
+// fromDocument is the Source of the tool that stands for the declared input of a document.
 const fromDocument = "document"
 
 // membersOf returns the names of the members that a message gives.
@@ -231,7 +231,7 @@ func membersOf(m *lang.Message) iter.Seq[string] {
 	}
 }
 
-// shownName returns a document as findings show it: beside the plan as that was named.
+// shownName returns the name of a document for findings, relative to the plan as that was named.
 func (s *delegates) shownName(name string) string {
 	if isURL(name) {
 		return name
@@ -261,7 +261,7 @@ func (s *delegates) text(name string) (text []byte, code diag.Code, why string) 
 	switch {
 	case err == nil:
 		return text, 0, ""
-	case strings.Contains(err.Error(), "escapes"): // of os.Root, which has no name for it
+	case strings.Contains(err.Error(), "escapes"): // an error of os.Root, which has no variable for it
 		return nil, diag.NotAllowed, "a link leads outside of the folder of the plan"
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, diag.BadDelegate, "there is no such file"
@@ -269,8 +269,8 @@ func (s *delegates) text(name string) (text []byte, code diag.Code, why string) 
 	return nil, diag.BadDelegate, err.Error()
 }
 
-// readRegular reads a file, and no folder, pipe or device. It looks before it opens, since
-// opening a pipe waits for whoever writes to it.
+// readRegular reads a regular file. It checks the file before it opens it, since opening a pipe
+// would wait for a writer.
 func readRegular(fsys fs.FS, name string) ([]byte, error) {
 	info, err := fs.Stat(fsys, name)
 	if err == nil && info.IsDir() {

@@ -14,24 +14,24 @@ type EdgeKind uint8
 
 // The kinds of edges.
 const (
-	Data   EdgeKind = iota // the writer of what the reader reads
+	Data   EdgeKind = iota // the reader reads what the writer writes
 	Order                  // _dependsOn
-	Effect                 // effects that must not overtake each other
+	Effect                 // effects that must stay in order
 )
 
 func (k EdgeKind) String() string { return [...]string{"data", "order", "effect"}[k] }
 
-// Edge says that a call waits for another: From is before To in plan order, unless the
-// edge closes a cycle.
+// Edge says that a call waits for another. From is before To in plan order, unless the edge closes
+// a cycle.
 type Edge struct {
 	From, To *Call
 	Kind     EdgeKind
-	Path     state.Path // Data: what is read
+	Path     state.Path // the path that is read, for Data
 }
 
-// Edges returns the direct edges into each call, in plan order. There may be as many
-// as pairs of calls; the graph of Starts holds them in linear space. In a plan with cycles,
-// which has no plan order, those that close the cycles that were reported are among them.
+// Edges returns the direct edges into each call, in plan order. There may be as many as pairs of
+// calls; the graph of Starts holds them in linear space. In a plan with cycles, which has no plan
+// order, they include the edges that close the reported cycles.
 func (p *Program) Edges() iter.Seq[Edge] {
 	return func(yield func(Edge) bool) {
 		effects := p.effectEdges()
@@ -86,7 +86,7 @@ func (p *Program) edgesInto(c *Call, others []int32, loops []loopEdge, yield fun
 	return true
 }
 
-// effectEdges returns the pairs that only effects join, by the later call.
+// effectEdges returns the pairs of calls that only effects connect, by the later call.
 func (p *Program) effectEdges() map[int32][]int32 {
 	into := map[int32][]int32{}
 	p.Starts.Direct(func(from, to int32) bool {
@@ -101,7 +101,7 @@ func (p *Program) effectEdges() map[int32][]int32 {
 }
 
 // InitialOf returns what a call may read of the initial whiteboard, by the paths of its references.
-// The value is nil where there is nothing.
+// A value is nil if nothing is there.
 func (p *Program) InitialOf(c *Call) iter.Seq2[state.Path, json.RawMessage] {
 	return func(yield func(state.Path, json.RawMessage) bool) {
 		for r := range c.reads() {
@@ -118,7 +118,7 @@ func (p *Program) InitialOf(c *Call) iter.Seq2[state.Path, json.RawMessage] {
 	}
 }
 
-// reads returns all references of a call that come to be bound, in order.
+// reads returns all references of a call that are bound, in order.
 func (c *Call) reads() iter.Seq[*Read] {
 	return func(yield func(*Read) bool) {
 		bound := func(e *Expr) bool {
@@ -132,7 +132,7 @@ func (c *Call) reads() iter.Seq[*Read] {
 	}
 }
 
-// Reads returns all references of a call, with those at whose paths nothing is.
+// Reads returns all references of a call, including those whose paths hold nothing.
 func (c *Call) Reads() iter.Seq[*Read] {
 	return func(yield func(*Read) bool) {
 		for e := range c.exprs() {

@@ -2,18 +2,18 @@ package compile
 
 import "github.com/plc-lang/plc/tool"
 
-// effectChains order the calls that are declared to change the world against the
-// others (plan-language §5): in plan order such a call waits for the earlier ones, and the
-// later ones wait for it. Calls of pure and independent tools take no part. A call with a
-// domain is ordered only against those of its domain and those without one.
+// effectChains orders the calls that are declared to change the world with respect to the others
+// (plan-language §5): such a call waits for the earlier calls in plan order, and the later ones
+// wait for it. Calls of pure and independent tools are not ordered. A call with a domain is only
+// ordered with respect to calls of its domain and calls without one.
 type effectChains struct {
-	all     chain              // every call that takes part
-	changes chain              // every call that changes the world
-	domains map[string]*domain // "" are the calls without one
+	all     chain              // every ordered call
+	changes chain              // every ordered call that changes the world
+	domains map[string]*domain // "" holds the calls without one
 	ordered []int32            // calls that wait for another because of effects
 }
 
-// domain is the calls of one domain since the last that was ordered against all.
+// domain holds the calls of one domain since the last call that was ordered with respect to all.
 type domain struct {
 	calls chain
 	last  int32 // the last call that changes the world; -1 is none
@@ -59,7 +59,7 @@ func (b *binder) order(i int32, d *draft) {
 	}
 }
 
-// observe orders a call that does not change the world behind those that do.
+// observe orders a call that does not change the world after those that do.
 func (b *binder) observe(i int32, name string) (waits bool) {
 	e := &b.effects
 	if name == "" {
@@ -78,13 +78,13 @@ func (b *binder) observe(i int32, name string) (waits bool) {
 	return waits
 }
 
-// change orders a call that changes the world behind all that it does not commute with.
+// change orders a call that changes the world after all calls that it does not commute with.
 func (b *binder) change(i int32, name string) (waits bool) {
 	e := &b.effects
 	if name == "" {
 		waits = !e.all.empty()
 		e.all.wait(&b.queues, &b.starts, i)
-		e.reset() // whatever comes later waits for this one
+		e.reset() // all later calls wait for this one
 	} else {
 		own, common := e.domain(name), e.domain("")
 		waits = !own.calls.empty() || !common.calls.empty()

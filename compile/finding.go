@@ -16,8 +16,8 @@ import (
 // one; a last finding gives the number of the others.
 const maxPerCode = 100
 
-// kindOfFinding is the key by which findings are counted. It has the severity, so that a hundred
-// warnings hide no error.
+// kindOfFinding is the key by which findings are counted. It includes the severity, so that a
+// hundred warnings hide no error.
 type kindOfFinding struct {
 	code diag.Code
 	sev  diag.Severity
@@ -27,12 +27,12 @@ type kindOfFinding struct {
 type reporter struct {
 	doc      *lang.Document
 	findings diag.List
-	lost     diag.Finding          // what is said of those that are too many
-	reported map[kindOfFinding]int // how many there are, also of those that are not kept
-	over     map[kindOfFinding]int // the finding that tells how many more there are
-	looks    int                   // at names, to find those that were meant
+	lost     diag.Finding          // the finding about those that are too many
+	reported map[kindOfFinding]int // number of findings, including those that are not kept
+	over     map[kindOfFinding]int // index of the finding with the number of the others
+	looks    int                   // names compared so far, to find those that were meant
 
-	list           string // the JSON Pointer of the list of calls, once asked for
+	list           string // the JSON Pointer of the list of calls, once it was needed
 	listed, isList bool
 }
 
@@ -42,7 +42,7 @@ func newReporter(doc *lang.Document) *reporter {
 
 func (c *reporter) at(s diag.Span) diag.Loc { return diag.Loc{File: c.doc.File, Span: s} }
 
-// orFile returns the beginning of the document for what has no place of its own.
+// orFile returns the beginning of the document for something that has no place of its own.
 func (c *reporter) orFile(l diag.Loc) diag.Loc {
 	if l.IsZero() {
 		return c.at(diag.Span{})
@@ -50,8 +50,8 @@ func (c *reporter) orFile(l diag.Loc) diag.Loc {
 	return l
 }
 
-// finding is a finding under construction. One too many has no reporter: what is
-// added to it is lost and costs nothing.
+// finding is a finding under construction. If it is one too many, it has no reporter, and what is
+// added to it is dropped.
 type finding struct {
 	*diag.Finding
 	*reporter
@@ -83,8 +83,8 @@ func (c *reporter) keep(f diag.Finding) finding {
 	return finding{&c.findings[len(c.findings)-1], c}
 }
 
-// tooMany counts a finding that would be one too many, and reports whether it is, so that those
-// who find very many need not put it in words.
+// tooMany reports whether a finding would be one too many, and counts it in that case, so that
+// callers with very many findings need not compose them.
 func (c *reporter) tooMany(sev diag.Severity, code diag.Code) bool {
 	kind := kindOfFinding{code, sev}
 	n := c.reported[kind]
@@ -95,7 +95,7 @@ func (c *reporter) tooMany(sev diag.Severity, code diag.Code) bool {
 	return true
 }
 
-// countFindings says how many findings there were too many.
+// countFindings completes the findings with the numbers of those that are left out.
 func (c *reporter) countFindings() {
 	for kind, i := range c.over {
 		c.findings[i].Message = fmt.Sprintf("%s like those before", count(c.reported[kind]-maxPerCode, "more finding"))
@@ -110,12 +110,13 @@ func (c *reporter) warnf(code diag.Code, loc diag.Loc, format string, args ...an
 	return c.report(diag.Warning, code, loc, format, args...)
 }
 
-// silent returns what to return in place of a finding that follows from a reported error.
+// silent returns a finding that is dropped, in place of one that is a consequence of a reported
+// error.
 func silent() finding { return finding{&diag.Finding{}, nil} }
 
 func (f finding) kept() bool { return f.reporter != nil }
 
-// related adds another place; places that are nowhere are left out.
+// related adds another place; it leaves out places without a file.
 func (f finding) related(loc diag.Loc, format string, args ...any) finding {
 	if f.kept() && !loc.IsZero() {
 		f.Related = append(f.Related, diag.Related{Loc: loc, Message: fmt.Sprintf(format, args...)})
@@ -123,7 +124,7 @@ func (f finding) related(loc diag.Loc, format string, args ...any) finding {
 	return f
 }
 
-// replace offers to put text in place of the finding's own span.
+// replace offers a fix that replaces the finding's own span by text.
 func (f finding) replace(text string) finding {
 	f.Fix = &diag.Fix{
 		Message: "replace it by " + text,
@@ -132,7 +133,7 @@ func (f finding) replace(text string) finding {
 	return f
 }
 
-// instead offers what a value perhaps was meant to be.
+// instead offers a fix with the value that was perhaps meant.
 func (f finding) instead(v schemas.Violation) finding {
 	if f.kept() && v.Instead != "" {
 		f.Message += fmt.Sprintf("; did you mean %s?", v.Instead)
@@ -141,12 +142,11 @@ func (f finding) instead(v schemas.Violation) finding {
 	return f
 }
 
-// maxLooks is at how many names a compilation looks for those that were meant: a
-// plan of a million faults and a million names has no suggestions after the first few.
+// maxLooks is the number of names that a compilation compares to find those that were meant: a plan
+// with a million faults and a million names gets no suggestions after the first few.
 const maxLooks = 1_000_000
 
-// nearest returns the name that was perhaps meant. When too many were looked at before it
-// is none.
+// nearest returns the name that was perhaps meant. It returns none after maxLooks comparisons.
 func (c *reporter) nearest(name string, names iter.Seq[string]) (string, bool) {
 	if c.looks > maxLooks {
 		return "", false
@@ -163,9 +163,9 @@ func (c *reporter) nearest(name string, names iter.Seq[string]) (string, bool) {
 // maxListed is the maximum number of names that a finding lists.
 const maxListed = 5
 
-// list says which names there are, those first that are most like name.
+// list adds the existing names to the finding, those first that are most like name.
 func (f finding) list(name string, names iter.Seq[string]) {
-	if !f.kept() || f.looks > maxLooks/10 { // each costs more than one that is looked at by suggest
+	if !f.kept() || f.looks > maxLooks/10 { // each comparison costs more than one of suggest
 		return
 	}
 	closest, others := spell.Closest(name, func(yield func(string) bool) {
@@ -188,7 +188,7 @@ func (f finding) list(name string, names iter.Seq[string]) {
 	}
 }
 
-// suggest asks whether one of these names was meant.
+// suggest suggests the one of these names that was perhaps meant.
 func (f finding) suggest(name string, names iter.Seq[string]) (near string, ok bool) {
 	if !f.kept() {
 		return "", false
@@ -199,7 +199,7 @@ func (f finding) suggest(name string, names iter.Seq[string]) (near string, ok b
 	return near, ok
 }
 
-// suggestString does what suggest does for a finding at a string that is the name.
+// suggestString does what suggest does, for a finding about a string that is the name.
 func (f finding) suggestString(name string, names iter.Seq[string]) finding {
 	if near, ok := f.suggest(name, names); ok {
 		f.replace(quote(near))
@@ -207,7 +207,7 @@ func (f finding) suggestString(name string, names iter.Seq[string]) finding {
 	return f
 }
 
-// in says which call the finding is about, and what below it.
+// in sets the call that the finding is about, and what below it.
 func (f finding) in(d *draft, below string) finding {
 	if f.kept() {
 		f.Call, f.Pointer = d.ID, f.callPointer(d)+below
@@ -215,8 +215,7 @@ func (f finding) in(d *draft, below string) finding {
 	return f
 }
 
-// inside says which call the finding is about, and that it is about the value that
-// a span stands in.
+// inside sets the call that the finding is about, and the value that contains a span.
 func (f finding) inside(d *draft, s diag.Span) finding {
 	if f.kept() {
 		f.Call, f.Pointer = d.ID, f.pointerAt(d, s)
@@ -224,11 +223,11 @@ func (f finding) inside(d *draft, s diag.Span) finding {
 	return f
 }
 
-// spelled returns the path that is read at a place, as the author of the plan wrote it. In a plan
-// of another notation that is the text of the original, such as {{look.text}}, if it is short and
-// has every name of the path in it; otherwise it is the path.
+// spelled returns a path that is read as the author of the plan wrote it. In a plan of another
+// notation that is the original text, such as {{look.text}}, if it is short and contains every name
+// of the path; otherwise it is the path.
 func (c *reporter) spelled(p state.Path, at diag.Span) string {
-	const most = 80 // bytes: a longer text says more than a reference
+	const most = 80 // bytes: a longer text is more than a reference
 	if !c.doc.Translated() || len(p) < 2 {
 		return p.String()
 	}
@@ -245,8 +244,8 @@ func (c *reporter) spelled(p state.Path, at diag.Span) string {
 	return text
 }
 
-// spelledLike returns a path as the reference to p at a place is written: in the braces of another
-// notation, where that has them.
+// spelledLike returns a path in the spelling of the reference to p at a place: in the braces of
+// another notation, if that has them.
 func (c *reporter) spelledLike(near string, p state.Path, at diag.Span) string {
 	said := c.spelled(p, at)
 	_, old, _ := strings.Cut(p.String(), ".")
@@ -257,8 +256,8 @@ func (c *reporter) spelledLike(near string, p state.Path, at diag.Span) string {
 	return strings.Replace(said, old, names, 1)
 }
 
-// suggestReference asks whether another path was meant by the reference to p that the finding is
-// about, and offers to put it there.
+// suggestReference suggests another path in place of the reference to p that the finding is about,
+// and offers it as a fix.
 func (c *reporter) suggestReference(f finding, p state.Path, near string) {
 	if !f.kept() {
 		return
@@ -267,13 +266,13 @@ func (c *reporter) suggestReference(f finding, p state.Path, near string) {
 	c.replaceReference(f, near)
 }
 
-// replaceReference offers to put another path in place of the reference that the finding is about,
-// with or without the dagger as that stands.
+// replaceReference offers a fix that replaces the reference that the finding is about by another
+// path, with a dagger if the reference has one.
 func (c *reporter) replaceReference(f finding, near string) {
 	text := string(c.doc.File.Text[f.Loc.Span.Start:f.Loc.Span.End])
 	if !strings.HasPrefix(text, "†") && !strings.HasPrefix(text, `\u2020`) {
 		near = strings.TrimPrefix(near, "†")
 	}
 	quoted := quote(near)
-	f.replace(quoted[1 : len(quoted)-1]) // it stands inside a JSON string
+	f.replace(quoted[1 : len(quoted)-1]) // without the quotes, since it is inside a JSON string
 }

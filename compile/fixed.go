@@ -50,8 +50,8 @@ func (c *lowerer) checkMember(d *draft, t *tool.Tool, name string, value lang.No
 }
 
 // binding are the underscore members that say when, how often and for how long a tool is called,
-// which scopes it gets, and what its failure and its result mean. A value that a tool fixes for one
-// of them also holds for calls that pick its activity, and for those that have it as their
+// which scopes it gets, and how its failure and its result are handled. A value that a tool fixes
+// for one of them also holds for calls that pick its activity, and for those that have it as their
 // fallback.
 var binding = []string{"_dependsOn", "_expect", "_onFailure", "_retry", "_scopes", "_timeout", "_when"}
 

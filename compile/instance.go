@@ -16,19 +16,18 @@ import (
 // Instance is an instance that messages of the document name (plan-language §8).
 type Instance struct {
 	Name string
-	// Own are the values of its own messages by kind; what it sees is these merged
+	// Own holds the instance's own values by kind, from its messages. The instance sees them merged
 	// deeply over the global ones.
 	Own map[string]json.RawMessage
 }
 
-// When calls name instances, each instance has a layer on the whiteboard: kinds of its
-// own, whose names no document can spell. So its reads are bound, its writes put in order and
-// applied as all others are, and what it sees is its layer merged over the global one: see
-// Read.Under.
+// When calls name instances, each instance has a layer on the whiteboard: kinds of its own, with
+// names that no document can spell. So its reads are bound and its writes are ordered and applied
+// like all others. It sees its layer merged over the global values: see Read.Under.
 
-// Layer returns what the whiteboard calls a kind of an instance: Program.Initial has it, and the
-// paths of the instance's calls begin with it. It prints as the kind. Of the global instance,
-// "", it is the kind itself.
+// Layer returns the name that a kind of an instance has on the whiteboard. It is a key of
+// Program.Initial, and the paths of the instance's calls begin with it. It is printed as the kind.
+// For the global instance, "", it is the kind itself.
 func Layer(kind, instance string) string {
 	if instance == "" {
 		return kind
@@ -36,24 +35,24 @@ func Layer(kind, instance string) string {
 	return kind + layerMark + instance
 }
 
-// CutLayer splits what Layer returned; found is false for a kind of the global instance.
+// CutLayer splits a name that Layer returned; found is false for a kind of the global instance.
 func CutLayer(name string) (kind, instance string, found bool) {
 	return strings.Cut(name, layerMark)
 }
 
 const layerMark = "\x00"
 
-// kindOf returns the kind that a path is of, whatever the layer.
+// kindOf returns the kind of a path, whatever its layer.
 func kindOf(p state.Path) string {
 	kind, _, _ := strings.Cut(p[0].Name, layerMark)
 	return kind
 }
 
-// Resolve returns what a read comes to, given what there is at a path of one layer of the
-// whiteboard: of a call of an instance it looks at the instance's own layer and at the global
-// one (plan-language §8). What is present in both is merged, if both are objects; else its own
-// counts alone, also when something of its own stands above the path that is no object.
-// It is gone only if it is gone in both.
+// Resolve returns the value of a read; look returns the value at its path in one layer of the
+// whiteboard. A call of an instance looks in the instance's own layer and in the global one
+// (plan-language §8). If both have a value, these are merged if they are objects; otherwise the
+// instance's own counts alone. That also holds if its own layer has something above the path that
+// is not an object. The value is gone only if it is gone in both layers.
 func (r *Read) Resolve(look func(layer *Read) (json.RawMessage, Presence)) (json.RawMessage, Presence) {
 	own, p := look(r)
 	if r.Under == nil || p == Present && !isObject(own) || r.hides(look) {
@@ -73,8 +72,8 @@ func (r *Read) Resolve(look func(layer *Read) (json.RawMessage, Presence)) (json
 	return nil, Missing
 }
 
-// hides reports whether its own layer has something above the path of a read that is not
-// merged with what the global one has there, since either is no object.
+// hides reports whether the instance's own layer has something above the path of a read that is not
+// merged with the global value there, since one of them is not an object.
 func (r *Read) hides(look func(*Read) (json.RawMessage, Presence)) bool {
 	for n := len(r.Path) - 1; n > 1; n-- {
 		above := Read{Path: r.Path[:n], Span: r.Span, Since: r.Since}
@@ -95,7 +94,7 @@ func (r *Read) hides(look func(*Read) (json.RawMessage, Presence)) bool {
 
 func isObject(v json.RawMessage) bool { return len(v) > 0 && v[0] == '{' }
 
-// overlay returns an object with another merged deeply over it.
+// overlay returns an object with another one merged deeply over it.
 func overlay(under, over json.RawMessage) json.RawMessage {
 	board, err := state.New(map[string]json.RawMessage{"state": under})
 	if err == nil {
@@ -108,7 +107,7 @@ func overlay(under, over json.RawMessage) json.RawMessage {
 	return value
 }
 
-// global returns the path of a read as the plan spells it, whatever the layer.
+// global returns the path of a read as the plan spells it, whatever its layer.
 func (r *Read) global() state.Path {
 	if r.Under != nil {
 		return r.Under.Path
@@ -116,7 +115,7 @@ func (r *Read) global() state.Path {
 	return r.Path
 }
 
-// layers returns a read and, for a call of an instance, the one under it.
+// layers returns a read and, for a call of an instance, the read under it.
 func (r *Read) layers() iter.Seq[*Read] {
 	return func(yield func(*Read) bool) {
 		if yield(r) && r.Under != nil {
@@ -125,15 +124,15 @@ func (r *Read) layers() iter.Seq[*Read] {
 	}
 }
 
-// instance is one that messages name.
+// instance is an instance that messages or calls name.
 type instance struct {
 	name    string
 	own     map[string]*kind
-	unknown bool              // no message is of it, which is reported
+	unknown bool              // no message has it, which is reported
 	layers  map[string]string // the names of its kinds on the whiteboard, once a call uses them
 }
 
-// instance returns the instance of a name, made when it is new.
+// instance returns the instance with this name, and makes it if it is new.
 func (c *premises) instance(name string) *instance {
 	in := c.byName[name]
 	if in == nil {
@@ -144,8 +143,7 @@ func (c *premises) instance(name string) *instance {
 	return in
 }
 
-// kindOfMessage returns what a message of a kind adds to: the global kind or that of an
-// instance.
+// kindOfMessage returns the kind that a message adds to: the global one, or that of an instance.
 func (c *premises) kindOfMessage(m *lang.Message) *kind {
 	if m.Instance == "" {
 		return c.kinds[m.Kind]
@@ -192,7 +190,7 @@ func (c *contextReader) findInstances() {
 	}
 }
 
-// firstInstance returns where the first message of an instance stands.
+// firstInstance returns the place of the first message of an instance.
 func (c *contextReader) firstInstance() diag.Loc {
 	for i := range c.doc.Messages {
 		if m := &c.doc.Messages[i]; m.Instance != "" && m.Kind != "" {
@@ -235,11 +233,11 @@ func (c *lowerer) findInstance(d *draft) {
 		f.suggestString(rest.Instance, c.instanceNames())
 	}
 	d.fixed = false
-	d.instance = c.instance(rest.Instance) // so that its calls see each other's writes and no more
+	d.instance = c.instance(rest.Instance) // so that its calls see only each other's writes
 	d.instance.unknown = true
 }
 
-// instanceNames returns the names of the instances that there are.
+// instanceNames returns the names of all instances.
 func (c *premises) instanceNames() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, in := range c.instances {
@@ -264,7 +262,7 @@ func (c *premises) layer(in *instance, name string) string {
 	return layer
 }
 
-// ofInstance makes a read of a call one of its instance.
+// ofInstance changes a read of a call to one of its instance.
 func (c *premises) ofInstance(d *draft, r *Read) {
 	if d.instance == nil {
 		return
@@ -273,7 +271,7 @@ func (c *premises) ofInstance(d *draft, r *Read) {
 	r.Path[0].Name = c.layer(d.instance, r.Path[0].Name)
 }
 
-// allInstances returns the instances as a program has them.
+// allInstances returns the instances in the form that a program has.
 func (c *premises) allInstances() []Instance {
 	var all []Instance
 	for _, in := range c.instances {
@@ -288,8 +286,8 @@ func (c *premises) allInstances() []Instance {
 	return all
 }
 
-// checkInstances checks the values of instances against the schemas of their kinds: of
-// the input as they see it, of others their own members.
+// checkInstances checks the values of instances against the schemas of their kinds: the input as
+// they see it, and of other kinds their own members.
 func (c *contextReader) checkInstances() {
 	declared := false
 	for _, k := range c.kinds {
@@ -315,15 +313,15 @@ func (c *contextReader) checkInstances() {
 	}
 }
 
-// partial reports whether the global value of a kind is only a part of what anybody
-// sees: each instance, those that come with the run, or who delegates here has more.
+// partial reports whether the global value of a kind is only a part of what readers see: instances,
+// including those that come with the run, or the caller of this document add to it.
 func (c *premises) partial(name string) bool {
 	return name != "input" || c.within != nil || c.opts.Instances || len(c.instances) > 0 &&
 		!slices.ContainsFunc(c.instances, func(in *instance) bool { return in.own[name] == nil || !in.own[name].given })
 }
 
-// openInput reports whether the input of who reads a path was not given, so that it may be
-// anything its schema allows.
+// openInput reports whether the input that a read sees was not given, so that it may be anything
+// that its schema allows.
 func (c *premises) openInput(p state.Path) bool {
 	switch {
 	case !strings.HasPrefix(p[0].Name, "input"):
@@ -338,11 +336,11 @@ func (c *premises) openInput(p state.Path) bool {
 	return !c.isTemplate || !slices.ContainsFunc(c.instances, func(in *instance) bool { return in.own["input"] != nil })
 }
 
-// shapes counts how many instances of a template hold each path; it keeps no values. It costs the
-// size of their messages once, and a look the length of the path.
+// shapes counts how many instances of a template hold each path; it keeps no values. Building it
+// takes time linear in their messages, and a lookup takes time linear in the path.
 type shapes struct {
 	kinds map[string]*shape
-	many  int // instances
+	many  int // number of instances
 }
 
 // shape is a place in a kind and what is below it.
@@ -394,8 +392,8 @@ func (s *shape) add(value json.RawMessage) {
 	}
 }
 
-// holding returns how many instances hold a path; of those with [*] and indexes from the end,
-// perhaps fewer.
+// holding returns how many instances hold a path. For paths with [*] and indexes from the end it
+// may return fewer.
 func (s *shapes) holding(p state.Path) int {
 	at := []*shape{s.kinds[p[0].Name]}
 	if at[0] == nil {
@@ -424,14 +422,15 @@ func (s *shape) step(dst []*shape, step state.Segment) []*shape {
 	switch {
 	case step.Kind == state.Name || len(s.elements) == 0:
 	case step.Kind == state.Star || step.Index < 0:
-		dst = append(dst, s.elements[0]) // which no list is without
+		dst = append(dst, s.elements[0]) // every list that is not empty has it
 	case step.Index < len(s.elements):
 		dst = append(dst, s.elements[step.Index])
 	}
 	return dst
 }
 
-// templateType returns what the initial whiteboards of the instances give at a path.
+// templateType returns the type of the values that the instances' initial whiteboards have at a
+// path.
 func (p *Program) templateType(path state.Path, look *lookup) (s Source, held bool) {
 	initial := p.initialValue(path, look)
 	n := p.shapes.holding(path)
@@ -453,7 +452,7 @@ func (p *Program) templateType(path state.Path, look *lookup) (s Source, held bo
 	return s, true
 }
 
-// instanceTypes returns the type of what any of the instances sees at a path.
+// instanceTypes returns the type of the values that the instances see at a path.
 func (p *Program) instanceTypes(path state.Path) *schemas.Schema {
 	var all []*schemas.Schema
 	kind := path[0].Name
@@ -495,7 +494,7 @@ func (p *Program) layeredTypes(all []Source, r *Read, before state.Place, look *
 	all = p.layerTypes(all, r, before, look)
 	for _, s := range all[first:] {
 		if !look.isNoObject(s.Schema) {
-			return append(all[:first], Source{Has: schemas.Unknown}) // merged with what is under it
+			return append(all[:first], Source{Has: schemas.Unknown}) // it is merged with the global value
 		}
 	}
 	if r.Since == 0 && !p.initialValue(r.Path, look).held {

@@ -10,18 +10,19 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// linter reports what is legal and perhaps not meant, and what can never happen.
+// linter reports plans that are valid but perhaps not what was meant, and calls that can never
+// happen.
 type linter struct {
 	*unit
 	*lowered
 	*bindings
-	callFacts [][]fact // what each call needs to have happened
+	callFacts [][]fact // the facts that each call needs
 }
 
 func lint(u *unit, low *lowered, order *planOrder, bound *bindings) {
 	c := &linter{unit: u, lowered: low, bindings: bound}
 	if order.cyclic || c.doc.Faulty() {
-		return // bindings without a plan order mean nothing, nor those of calls that were not understood
+		return // bindings mean nothing without a plan order, or if calls were not understood
 	}
 	for i := range c.calls {
 		d := &c.calls[i]
@@ -33,10 +34,9 @@ func lint(u *unit, low *lowered, order *planOrder, bound *bindings) {
 	c.undeclaredEffects()
 }
 
-// deadWrites reports the writes at or below a node that nobody has read when d
-// sets it for certain.
+// deadWrites reports the writes at or below a node that nobody has read when d certainly sets it.
 func (b *binder) deadWrites(d *draft, node int32) {
-	seen := state.Place(0) // of the last read of something above
+	seen := state.Place(0) // place of the last read of a path above
 	for n := b.index.up(node); n > 0; n = b.index.up(n) {
 		seen = max(seen, b.links[n].readSub)
 	}
@@ -90,7 +90,7 @@ func (d *draft) outputSpan() diag.Span {
 	if path := d.Source.OutputPath(); path != nil {
 		return path.Span
 	}
-	return d.Source.OutputNode.Span() // it was not understood
+	return d.Source.OutputNode.Span() // the path was not understood
 }
 
 // whenSpan returns where the _when of a call stands.
@@ -111,8 +111,8 @@ func (d *draft) writeLoc(c *reporter, p state.Path) diag.Loc {
 	return d.Source.Node.Loc()
 }
 
-// unhandledOutcomes reports the alternatives behind the first that nobody reads.
-// The first is what the call is for, and may be meant to stay on the whiteboard.
+// unhandledOutcomes reports the alternatives after the first that nobody reads. The first is the
+// purpose of the call, and may be meant to stay on the whiteboard.
 func (c *linter) unhandledOutcomes(d *draft) {
 	for i := 1; i < len(d.Alternatives); i++ {
 		alt := &d.Alternatives[i]
@@ -124,7 +124,7 @@ func (c *linter) unhandledOutcomes(d *draft) {
 	}
 }
 
-// isRead reports whether some call behind d, or the output, reads what w writes.
+// isRead reports whether a later call, or the output, reads what w writes.
 func (c *linter) isRead(d *draft, w *Write) bool {
 	last := c.links[w.node].readAt
 	for n := w.node; n > 0; n = c.index.up(n) {
@@ -144,17 +144,17 @@ func (c *linter) droppedResult(d *draft) {
 	}
 }
 
-// fact is that a call had one of its outcomes: an alternative, or its error path.
+// fact says that a call had one of its outcomes: an alternative, or its error path.
 type fact struct {
 	call    int32
 	outcome int32
-	read    *Read // the read that wants it
+	read    *Read // the read that needs it
 }
 
 const (
 	errorOutcome = 1 << 30
 	maxFacts     = 8 // of one call; more are forgotten
-	maxSole      = 8 // paths and writers among which a sole one is looked for
+	maxSole      = 8 // paths and writers that are searched for a sole writer
 )
 
 // neverRuns reports the calls that need outcomes which exclude each other, and
@@ -221,8 +221,8 @@ func (c *linter) excluded(d *draft, a, b *Read, by *draft) {
 		inside(d, a.Span)
 }
 
-// outcomeOf returns the one outcome of a call that writes what overlaps p; -1 when
-// several do, or the call has only one.
+// outcomeOf returns the only outcome of a call that writes a path that overlaps p; -1 if several
+// do, or if the call has only one outcome.
 func (c *linter) outcomeOf(d *draft, p state.Path) int32 {
 	if len(d.Alternatives) < 2 && d.ErrorPath == nil || len(d.Alternatives) == 0 {
 		return -1
@@ -254,8 +254,8 @@ func (t *pathIndex) written(r *Read, before state.Place) bool {
 	return !ok || len(w) > 0
 }
 
-// sole returns the place of the only writer that a read is bound to, of a call at place
-// before; 0 when there are others, or so many that it is not worth a look.
+// sole returns the place of the only writer that a read of a call at place before is bound to; 0 if
+// there are others, or too many paths to search.
 func (t *pathIndex) sole(r *Read, before state.Place) state.Place {
 	if w, ok := t.few(r, before, maxSole, &t.front); ok && len(w) == 1 {
 		return w[0]
@@ -263,15 +263,15 @@ func (t *pathIndex) sole(r *Read, before state.Place) state.Place {
 	return 0
 }
 
-// Bounds of the search for a way between two writers, in nodes: of one pair, and
-// of a plan in all per call.
+// Bounds of the search for a path between two writers, in nodes: for one pair, and for a whole plan
+// for each call.
 const (
 	searchPair = 1000
 	searchCall = 50
 )
 
-// racingWrites reports neighbours in plan order that set one path and that
-// nothing orders, where a bounded search is sure of it.
+// racingWrites reports writers of one path that are neighbors in plan order and that nothing
+// orders, if a bounded search is sure of that.
 func (c *linter) racingWrites() {
 	budget := searchPair + searchCall*len(c.calls)
 	for n := range int32(c.index.nodes.n) {
@@ -334,7 +334,7 @@ func (c *linter) unordered(a, b state.Place, budget *int) bool {
 			if p == from {
 				return false
 			}
-			// A call before a has no way to it that goes through a.
+			// A path to b through a call before a does not start at a.
 			if int(p) < len(c.calls) && p < from || seen[p] {
 				continue
 			}
@@ -345,8 +345,8 @@ func (c *linter) unordered(a, b state.Place, budget *int) bool {
 	return true
 }
 
-// undeclaredEffects reports calls whose tools say nothing of their effects and
-// that may overlap, and how many calls effects put in a row.
+// undeclaredEffects reports calls whose tools declare no effects and that may overlap, and how many
+// calls are put in sequence because of effects.
 func (c *linter) undeclaredEffects() {
 	if w := c.effectOrdered; len(w) > 0 {
 		var ids []string

@@ -15,8 +15,8 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// The loops forEach, reduce and repeat, and choose (plan-language §9): what the document
-// gets in each round, the result of it, and the conditions.
+// The loops forEach, reduce and repeat, and choose (plan-language §9): the input of the document in
+// each round, the result, and the conditions.
 
 // loopInput returns the type of the input in each round, which is checked against what the
 // document declares.
@@ -32,8 +32,8 @@ func (t *typeCheck) loopInput(d *draft) *schemas.Schema {
 	if !ok {
 		initial.schema = schemas.Object()
 	}
-	t.takes(d, initial, t.asInput(initial.schema), "the initial value")
-	return nil // later rounds have what the document gives
+	t.checkRoundInput(d, initial, t.asInput(initial.schema), "the initial value")
+	return nil // later rounds get the result of the document
 }
 
 // itemInput returns the type of an item as the input of a round.
@@ -46,16 +46,16 @@ func (t *typeCheck) itemInput(d *draft, args []arg) *schemas.Schema {
 		return t.asInput(elements(items.schema))
 	}
 	in := t.asInput(elements(items.schema))
-	if !t.takesEach(d, items) {
-		t.takes(d, items, in, "an item")
+	if !t.takesItems(d, items) {
+		t.checkRoundInput(d, items, in, "an item")
 	}
 	return in
 }
 
-// takesEach checks the items of a list that are surely there, one by one up to the first
-// that the document does not take; it reports false when there may be others. What the
-// meter has nothing left for is not checked, which metered reports.
-func (t *typeCheck) takesEach(d *draft, items arg) bool {
+// takesItems checks the items of a list that are certainly there, one by one, up to the first that
+// the document does not take. It returns false if there may be others. If the meter is used up, the
+// other items are not checked, which metered reports.
+func (t *typeCheck) takesItems(d *draft, items arg) bool {
 	if items.schema == nil {
 		return false
 	}
@@ -66,7 +66,7 @@ func (t *typeCheck) takesEach(d *draft, items arg) bool {
 		if !known && i == maxTyped {
 			return false
 		}
-		if i%itemsRemembered == 0 { // answers about items are of no use to others
+		if i%itemsRemembered == 0 { // cached answers about items are not needed for other items
 			t.relation = &schemas.Relation{Meter: meter}
 		}
 		item, has := items.schema.At(schemas.Step{Kind: schemas.Element, Index: i})
@@ -77,7 +77,7 @@ func (t *typeCheck) takesEach(d *draft, items arg) bool {
 		if item != nil && item.IsConst() && t.takesConst(d, item) {
 			continue
 		}
-		t.takes(d, items, t.asInput(item), fmt.Sprintf("item %d", i))
+		t.checkRoundInput(d, items, t.asInput(item), fmt.Sprintf("item %d", i))
 		if len(t.findings) > found {
 			return true
 		}
@@ -102,15 +102,15 @@ func (t *typeCheck) takesConst(d *draft, item *schemas.Schema) bool {
 	return true
 }
 
-// What checking an item of a known list takes besides the questions that are asked, in steps of a
-// meter, and the items after which answers are forgotten.
+// The steps of a meter for an item of a known list, in addition to type checks, and the number of
+// items after which cached answers are dropped.
 const (
 	itemSteps       = 64
 	itemsRemembered = 1024
 )
 
-// maxTyped is the maximum number of items, of a list of which only the types are known, that are
-// checked one by one.
+// maxTyped is the maximum number of items that are checked one by one if only the types of a list
+// are known.
 const maxTyped = 1000
 
 // reduceInput returns the type of the input {item, result} of a round.
@@ -121,13 +121,13 @@ func (t *typeCheck) reduceInput(d *draft, args []arg) *schemas.Schema {
 	if !ok {
 		initial.schema = simple("null")
 	}
-	t.takes(d, items, schemas.Object(item, schemas.Field{Name: "result", Schema: initial.schema}), "the first round's {item, result}")
+	t.checkRoundInput(d, items, schemas.Object(item, schemas.Field{Name: "result", Schema: initial.schema}), "the first round's {item, result}")
 	return schemas.Object(item, schemas.Field{Name: "result"})
 }
 
-// firstRound checks what the calls of a document that does not declare its input take of the
-// first round of a reduce, whose result is the initial value, or null. Only a document in which
-// every call runs in every round can be told by it.
+// firstRound checks, for a document that does not declare its input, what its calls read in the
+// first round of a reduce, whose result is the initial value, or null. That is only conclusive if
+// every call of the document runs in every round.
 func (t *typeCheck) firstRound(d *draft) {
 	if d.Delegate.Loop != Reduce || len(d.document.inputs) > 0 || d.document.own != nil {
 		return
@@ -145,21 +145,21 @@ func (t *typeCheck) firstRound(d *draft) {
 	in := schemas.Object(schemas.Field{Name: "item", Schema: item}, schemas.Field{Name: "result", Schema: initial.schema})
 	sub := t.compiled(d.document, &caller{copied: append([]copied{{inputPath, in}}, t.scoped(d)...)})
 	if !slices.ContainsFunc(sub.prog.Calls, mayBeSkipped) {
-		t.tellFirst(d, sub, given)
+		t.reportFirstRound(d, sub, given)
 	}
 }
 
-// mayBeSkipped reports whether what a call does, or which others run, depends on values.
+// mayBeSkipped reports whether it depends on values what a call does, or which other calls run.
 func mayBeSkipped(c Call) bool { return c.When != nil || len(c.Alternatives) > 1 || c.Choose != nil }
 
-// tellFirst reports what does not fit in the first round of a reduce.
-func (t *typeCheck) tellFirst(d *draft, sub *subProgram, given bool) {
+// reportFirstRound reports what does not fit in the first round of a reduce.
+func (t *typeCheck) reportFirstRound(d *draft, sub *subProgram, given bool) {
 	for _, f := range sub.findings {
-		key := told{f.Code, f.Severity, f.Loc}
-		if f.Code != diag.NotAssignable || t.told[key] {
+		key := innerFinding{f.Code, f.Severity, f.Loc}
+		if f.Code != diag.NotAssignable || t.innerReported[key] {
 			continue
 		}
-		t.told[key] = true
+		t.innerReported[key] = true
 		if f.Message += "; in the first round, the result is the initial value"; !given {
 			f.Message += ", which is null when none is given"
 		}
@@ -168,8 +168,8 @@ func (t *typeCheck) tellFirst(d *draft, sub *subProgram, given bool) {
 	}
 }
 
-// elements returns the type of the elements of a list; nil when it is not known, or when the
-// list has none: its document never runs, and nothing that it reads is missing.
+// elements returns the type of the elements of a list; nil if it is not known, or if the list is
+// empty: then its document never runs, and nothing that it reads is missing.
 func elements(list *schemas.Schema) *schemas.Schema {
 	if list == nil {
 		return nil
@@ -181,8 +181,8 @@ func elements(list *schemas.Schema) *schemas.Schema {
 	return s
 }
 
-// most returns how often the document of a call runs at most: as often as a list that is written
-// out or whose type is bounded has items, or as max says.
+// most returns how often the document of a call runs at most: once for each item of a list that is
+// written out or whose type is bounded, or as often as max says.
 func (t *typeCheck) most(d *draft) int {
 	switch d.Delegate.Loop {
 	case Once:
@@ -194,7 +194,7 @@ func (t *typeCheck) most(d *draft) int {
 				return int(max(rounds, 0))
 			}
 		}
-		return maxRounds // which the definition of repeat keeps
+		return maxRounds // the definition of repeat ensures that
 	}
 	items, _ := argOf(t.args(d), "items")
 	if items.value.Kind() == lang.Array {
@@ -203,8 +203,8 @@ func (t *typeCheck) most(d *draft) int {
 	return longest(items.schema)
 }
 
-// longest returns how many elements a list of a type has at most; Unbounded when its type does not
-// say. A list that can have no element n has at most n.
+// longest returns the maximum length of a list of a type; Unbounded if its type does not limit it.
+// A list that can have no element n has at most n elements.
 func longest(list *schemas.Schema) int {
 	if list == nil {
 		return Unbounded
@@ -220,8 +220,8 @@ func longest(list *schemas.Schema) int {
 	return n
 }
 
-// asInput returns the type of a value as an input: one that is not an object is its member
-// "item".
+// asInput returns the type of a value as an input: an object is the input itself, and any other
+// value becomes its member "item".
 func (t *typeCheck) asInput(s *schemas.Schema) *schemas.Schema {
 	if s == nil {
 		return nil
@@ -235,8 +235,8 @@ func (t *typeCheck) asInput(s *schemas.Schema) *schemas.Schema {
 	return nil
 }
 
-// takes checks the type of an input against what the document declares of it.
-func (t *typeCheck) takes(d *draft, from arg, in *schemas.Schema, what string) {
+// checkRoundInput checks the type of an input against what the document declares.
+func (t *typeCheck) checkRoundInput(d *draft, from arg, in *schemas.Schema, what string) {
 	if in == nil || d.unfit {
 		return
 	}
@@ -295,8 +295,8 @@ func trimBelow(pointer, below string) string {
 	return pointer
 }
 
-// loopResult returns the type of what a call gives whose document gives this; nil when it is
-// not known.
+// loopResult returns the type of the result of a call, given that of its document; nil if it is not
+// known.
 func (t *typeCheck) loopResult(d *draft, result *schemas.Schema) *schemas.Schema {
 	switch d.Delegate.Loop {
 	case ForEach:
@@ -318,7 +318,7 @@ func (t *typeCheck) loopResult(d *draft, result *schemas.Schema) *schemas.Schema
 		t.feedsBack(d, result)
 		return schemas.Union(initial.schema, result)
 	case Repeat:
-		t.laidOver(d, t.asInput(result))
+		t.checkNextInput(d, t.asInput(result))
 	}
 	return result
 }
@@ -338,9 +338,9 @@ func (t *typeCheck) feedsBack(d *draft, result *schemas.Schema) {
 	}
 }
 
-// laidOver checks the members of what a round gives against what the document takes, as
-// those of the next round's input.
-func (t *typeCheck) laidOver(d *draft, result *schemas.Schema) {
+// checkNextInput checks the members of the result of a round against what the document takes, as
+// members of the next round's input.
+func (t *typeCheck) checkNextInput(d *draft, result *schemas.Schema) {
 	if result == nil || d.unfit {
 		return
 	}
@@ -357,7 +357,7 @@ func (t *typeCheck) laidOver(d *draft, result *schemas.Schema) {
 	}
 }
 
-// mayCollect reports whether what an item failed with may stand in the list.
+// mayCollect reports whether the list of results may hold errors of items.
 func (t *typeCheck) mayCollect(d *draft) bool {
 	for _, m := range d.Source.Params {
 		if m.Name == "onItemFailure" {
@@ -367,7 +367,7 @@ func (t *typeCheck) mayCollect(d *draft) bool {
 	return false
 }
 
-// collected returns the type of what stands in the list for an item that failed.
+// collected returns the type of the entry in the list of results for an item that failed.
 func collected() *schemas.Schema {
 	return schemas.Object(schemas.Field{Name: "error", Schema: errorObject()})
 }
@@ -385,7 +385,7 @@ func (t *typeCheck) until(d *draft, result *schemas.Schema) {
 	}
 }
 
-// maxRounds is the most that a repeat may have.
+// maxRounds is the largest max that a repeat may have.
 const maxRounds = 1_000_000
 
 // round returns the type of the number of a round.
@@ -397,7 +397,7 @@ func round() *schemas.Schema {
 	return s
 }
 
-// predicate checks a condition; nil when it is faulty, which is reported.
+// predicate checks a condition. It returns nil if the condition is faulty, which is reported.
 func (t *typeCheck) predicate(d *draft, n lang.Node, name string, vars map[string]*schemas.Schema) Predicate {
 	switch {
 	case t.hasExprs(n):
@@ -435,8 +435,8 @@ func variables(vars map[string]*schemas.Schema) string {
 	return "result and n"
 }
 
-// findChooser makes a call of choose one that chooses: its conditions are checked when the
-// type of the value is known.
+// findChooser prepares a call of choose. Its conditions are checked once the type of the value is
+// known.
 func (c *lowerer) findChooser(d *draft) {
 	if d.Tool == nil || d.Tool.Source != tool.BuiltIn || d.Tool.Definition.Name != "choose" {
 		return
@@ -504,7 +504,7 @@ func (t *typeCheck) choices(d *draft) {
 	}
 }
 
-// names reports whether an outcome is among the cases.
+// names reports whether an outcome is that of a case.
 func (c *Chooser) names(outcome int) bool {
 	for _, k := range c.Cases {
 		if k.Outcome == outcome {

@@ -11,18 +11,18 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// Text that nearly is a reference: a path of the whiteboard without its dagger, or in the marks of
+// Text that is almost a reference: a path of the whiteboard without its dagger, or in the syntax of
 // another notation, as in "state.user", "${state.user}" and "{{state.user}}".
 
-// marked finds what may be a reference in the marks of another notation; the groups are what
-// stands inside of each.
+// marked finds what may be a reference in the syntax of another notation. The groups are the texts
+// inside.
 var marked = regexp.MustCompile(`\$\{\s*([^{}]+?)\s*\}|\{\{\s*([^{}]+?)\s*\}\}|\{\s*([^{}]+?)\s*\}|\$(\pL[\w-]*(?:\.[\w-]+|\[-?\d+\])*)`)
 
 // dollars finds the dollar signs that stand for daggers.
 var dollars = regexp.MustCompile(`\$(\pL[\w-]*[.\[])`)
 
-// nearReferences reports literal text that nearly is a reference to a path that is written or held.
-// A document in another notation has its own reader for that.
+// nearReferences reports literal text that is almost a reference to a path that is written or held.
+// For a document in another notation, its own reader does that.
 func (c *unbound) nearReferences() {
 	if c.doc.Translated() || !c.mayNearlyRefer() {
 		return
@@ -41,8 +41,8 @@ func (c *unbound) nearReferences() {
 	c.nearIn(&c.end, c.doc.Output)
 }
 
-// mayNearlyRefer reports whether the name of a kind stands somewhere without a dagger before it and
-// with a path behind it. Of many kinds it does not look.
+// mayNearlyRefer reports whether the name of a kind occurs somewhere without a dagger before it and
+// with a path after it. If there are many kinds it does not look.
 func (c *unbound) mayNearlyRefer() bool {
 	const few = 16
 	if len(c.kinds) > few {
@@ -56,7 +56,7 @@ func (c *unbound) mayNearlyRefer() bool {
 	return false
 }
 
-// standsBare reports whether a name stands in a text with neither † nor †{ nor a letter before it.
+// standsBare reports whether a name occurs in a text with neither † nor †{ nor a letter before it.
 func standsBare(text []byte, name string) bool {
 	for at := 0; ; {
 		n := bytes.Index(text[at:], []byte(name))
@@ -71,7 +71,7 @@ func standsBare(text []byte, name string) bool {
 		if bytes.HasSuffix(before, []byte("†")) || bytes.HasSuffix(before, []byte("†{")) {
 			continue
 		}
-		if behind[0] != '"' || bytes.HasSuffix(before, []byte("$")) { // else the name of a member, or a plain word
+		if behind[0] != '"' || bytes.HasSuffix(before, []byte("$")) { // otherwise it is the name of a member, or a plain word
 			return true
 		}
 	}
@@ -109,7 +109,7 @@ func (c *unbound) nearText(d *draft, n lang.Node, text *lang.Text, s string) {
 	}
 	if as := dollars.ReplaceAllString(trimmed, "†$1"); as != trimmed {
 		if e, err := lang.ParseRead(as); err == nil && e.Op != lang.OpRef {
-			if path, ok := c.combines(d, e, true); ok {
+			if path, ok := c.leadsSomewhere(d, e, true); ok {
 				c.nearReference(d, n, s, 0, len(s), path)
 				return
 			}
@@ -123,7 +123,7 @@ func (c *unbound) nearText(d *draft, n lang.Node, text *lang.Text, s string) {
 			}
 		}
 		if strings.HasSuffix(s[:m[0]], "†") || inTemplate(text, n.Inside(m[0], m[1])) {
-			continue // a template, or one that is escaped
+			continue // a template, or an escaped dagger
 		}
 		from, to := m[0], m[1]
 		if s[from:to] == trimmed {
@@ -142,41 +142,42 @@ func inTemplate(text *lang.Text, at diag.Span) bool {
 	})
 }
 
-// barePath reports whether a text begins with a kind and goes on as a path.
+// barePath reports whether a text begins with a kind and continues as a path.
 func (c *unbound) barePath(s string) bool {
 	i := strings.IndexAny(s, ".[")
 	return i > 0 && c.kind(s[:i]) != nil
 }
 
 // refersTo reads a text as a reference without its dagger, and reports whether the path is written
-// or held. A strict one has to be known to be there, and not be a kind as a whole.
+// or held. If strict is true, the path must be known to be there, and not be a whole kind.
 func (c *unbound) refersTo(d *draft, s string, strict bool) (path string, ok bool) {
 	e, err := lang.ParseBare(s)
 	if err != nil {
 		return "", false
 	}
 	if e.Op != lang.OpRef {
-		return c.combines(d, e, strict)
+		return c.leadsSomewhere(d, e, strict)
 	}
 	return c.reaches(d, e, strict)
 }
 
-// combines reports whether a reference in an expression leads somewhere, and returns its text.
-func (c *unbound) combines(d *draft, e *lang.Expr, strict bool) (text string, ok bool) {
+// leadsSomewhere reports whether a reference in an expression is to a path that is written or held,
+// and returns its text.
+func (c *unbound) leadsSomewhere(d *draft, e *lang.Expr, strict bool) (text string, ok bool) {
 	for _, arg := range e.Args {
 		switch arg.Op {
 		case lang.OpRef:
 			_, there := c.reaches(d, arg, strict)
 			ok = ok || there
 		case lang.OpOr, lang.OpAnd:
-			_, there := c.combines(d, arg, strict)
+			_, there := c.leadsSomewhere(d, arg, strict)
 			ok = ok || there
 		}
 	}
 	return e.String(), ok
 }
 
-// reaches does what refersTo does, for a reference that was read.
+// reaches does what refersTo does, for a reference that was parsed.
 func (c *unbound) reaches(d *draft, e *lang.Expr, strict bool) (path string, ok bool) {
 	if c.kind(e.Kind) == nil || strict && len(e.Path) == 0 {
 		return "", false
@@ -196,8 +197,8 @@ func (c *unbound) reaches(d *draft, e *lang.Expr, strict bool) (path string, ok 
 	return path, there
 }
 
-// nearReference reports that s[from:to] nearly is a reference to a path. All of a string is
-// replaced by the reference itself, and a part of it by one in braces.
+// nearReference reports that s[from:to] is almost a reference to a path. The fix replaces a whole
+// string by the reference itself, and a part of a string by a reference in braces.
 func (c *unbound) nearReference(d *draft, n lang.Node, s string, from, to int, path string) {
 	meant := path
 	if to-from < len(s) {

@@ -14,7 +14,7 @@ import (
 
 // All values and types of a compilation, with the documents that it delegates to, are checked with
 // one meter: hostile schemas could take seconds for each of very many literals. Ordinary plans use
-// up less than a hundredth of it.
+// less than a hundredth of it.
 const (
 	meterSteps        = 16 << 20 // about a second
 	meterStepsPerByte = 64       // of the documents, and of the values that are given
@@ -39,9 +39,9 @@ func newMeter(doc *lang.Document, opts *Options) *schemas.Meter {
 	return schemas.NewMeter(ctx, meterSteps+meterStepsPerByte*bytes)
 }
 
-// violations returns the ways in which a value of the document breaks a schema. A name
-// that stands twice in it was reported by the reader. When the meter has nothing left it
-// returns none, and metered reports that.
+// violations returns the ways in which a value of the document breaks a schema. A name that occurs
+// twice in it was reported by the reader. If the meter is used up, it returns none, and metered
+// reports that.
 func (c *unit) violations(s *schemas.Schema, value json.RawMessage) []schemas.Violation {
 	err := c.delegates.meter.Validate(s, value)
 	if err == nil || isDuplicate(jsonscan.Check(value, jsonscan.Limits{})) {
@@ -62,10 +62,10 @@ func isDuplicate(err error) bool {
 	return errors.As(err, &e) && e.Kind == jsonscan.Duplicate
 }
 
-// metered reports, once, that not all was checked since the meter has nothing left.
+// metered reports, once, that not everything was checked because the meter is used up.
 func (c *unit) metered() {
 	if c.within != nil {
-		return // the plan itself says it
+		return // reported for the plan itself
 	}
 	switch err := c.delegates.meter.Err(); {
 	case errors.Is(err, schemas.ErrSpent):

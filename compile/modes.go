@@ -33,7 +33,7 @@ func checkModes(p *premises, low *lowered) (lazy bool) {
 			continue
 		}
 		if d.Tool.Source == tool.BuiltIn && d.Tool.Definition.Fixed["_delegate"] != nil && d.Delegate == nil {
-			continue // a loop of nothing, which was reported
+			continue // an empty loop, which was reported
 		}
 		switch {
 		case !lazy && len(d.Alternatives) > 1:
@@ -47,8 +47,7 @@ func checkModes(p *premises, low *lowered) (lazy bool) {
 	return lazy
 }
 
-// checkBudget checks what a plan is estimated to use up, with the documents that it
-// delegates to.
+// checkBudget checks the estimated usage of a plan, with the documents that it delegates to.
 func (c *modes) checkBudget(s *survey) {
 	whole, b := c.at(c.doc.Root.Span()), c.opts.Budget
 	if own := len(c.calls); b.Steps > 0 && s.calls > float64(b.Steps) {
@@ -74,8 +73,8 @@ func inDigits(n float64) string {
 	return fmt.Sprintf("%.0f", n)
 }
 
-// findModel finds what makes a latent call that holds no result. What makes something up can
-// do so again.
+// findModel finds the model for a latent call whose result the plan does not hold. A model's work
+// can be repeated.
 func (c *modes) findModel(d *draft) {
 	if d.Delegate != nil && d.Delegate.Loop != Once {
 		c.errorf(diag.NobodyMakesIt, d.Source.ToolNode.Loc(), "the tool %q can't delegate to %q: a model makes one call, and this is a loop", d.Source.Tool, Anonymous).

@@ -15,7 +15,7 @@ import (
 
 const maxPlace = state.Place(math.MaxInt32)
 
-// unbound reports the reads at whose paths nothing is, and the texts that nearly are references.
+// unbound reports the reads whose paths hold nothing, and the texts that are almost references.
 type unbound struct {
 	*board
 	*lowered
@@ -23,7 +23,7 @@ type unbound struct {
 
 func reportUnbound(b *board, low *lowered) {
 	if b.doc.Root.Unread() {
-		return // what was not read may write it
+		return // a call that was not understood may write it
 	}
 	c := &unbound{b, low}
 	for i := range c.calls {
@@ -33,7 +33,7 @@ func reportUnbound(b *board, low *lowered) {
 	c.nearReferences()
 }
 
-// nothingThere reports the reads that nobody writes and nothing holds.
+// nothingThere reports the reads of paths that nobody writes and nothing holds.
 func (c *unbound) nothingThere(d *draft) {
 	for i := range d.refs {
 		r := &d.refs[i]
@@ -55,7 +55,7 @@ func (c *unbound) reportNothing(d *draft, r *ref, p state.Path) {
 	said := c.spelled(p, r.expr.read.Span)
 	f := c.report(sev, diag.NothingThere, c.at(r.expr.read.Span), "nobody writes %s, and nothing holds it", said)
 	if f = f.inside(d, r.expr.read.Span); !f.kept() {
-		return // what follows costs the number of paths
+		return // the rest takes time linear in the number of paths
 	}
 	if later := c.index.writersOf(p, d.Place+1, maxPlace, &frontier{}); !d.isOutput() && len(later) > 0 {
 		f.Message = fmt.Sprintf("nobody writes %s before this call; an || does not wait for a later writer", said)
@@ -84,8 +84,8 @@ func (c *unbound) reportNothing(d *draft, r *ref, p state.Path) {
 	}
 }
 
-// givesItem reports whether the input of a document is given as its member "item", as a loop
-// gives what is no object, and reduce each item.
+// givesItem reports whether the input of a document is given as its member "item", as a loop does
+// for values that are not objects, and reduce for each item.
 func (c *unbound) givesItem() bool {
 	for _, p := range c.within.copied {
 		if kindOf(p.path) == "input" && p.schema != nil {
@@ -96,8 +96,8 @@ func (c *unbound) givesItem() bool {
 	return false
 }
 
-// suggestPath adds the path that was perhaps meant: one that is written, or one
-// that is held, whose name is close. It reports whether there is one.
+// suggestPath suggests the path that was perhaps meant: one with a similar name that is written or
+// held. It reports whether there is one.
 func (c *unbound) suggestPath(f finding, d *draft, p state.Path) bool {
 	near, ok := c.nearest(p.String(), func(yield func(string) bool) {
 		for name := range c.writtenNames(d, p) {
@@ -116,17 +116,17 @@ func (c *unbound) suggestPath(f finding, d *draft, p state.Path) bool {
 	}
 	c.suggestReference(f, p, near)
 	if said, meant := apart(p.String(), near); !isNear(said, meant) {
-		f.Fix = nil // worth asking, and not sure
+		f.Fix = nil // a suggestion, but not a certain fix
 	}
 	if kindOf(p) == "input" && c.opts.Values["input"].JSON != nil {
-		f.Fix = nil // the slip may be in what is given
+		f.Fix = nil // the mistake may be in the given value
 	}
 	return true
 }
 
-// pathsLike returns the paths of the kind of p that calls other than d write, and what the initial
-// whiteboard has where p is not found. It yields none for a plan of another notation, where paths
-// are written otherwise.
+// pathsLike returns the paths of the same kind as p that other calls than d write, and the paths of
+// the initial whiteboard near where p is missing. It yields none for a plan in another notation,
+// where paths are written differently.
 func (c *unbound) pathsLike(d *draft, p state.Path) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if c.doc.Translated() {
@@ -157,7 +157,7 @@ func (c *unbound) pathsLike(d *draft, p state.Path) iter.Seq[string] {
 	}
 }
 
-// apart returns where two paths differ: both without the steps that they begin and end with alike.
+// apart returns where two paths differ: both without their common beginning and end.
 func apart(a, b string) (string, string) {
 	for {
 		x, restA, moreA := strings.Cut(a, ".")
@@ -181,8 +181,8 @@ func isNear(said, meant string) bool {
 	return near
 }
 
-// writtenNames returns the paths that calls other than d write, each with the rest of p
-// behind it where p is longer.
+// writtenNames returns the paths that other calls than d write, each followed by the rest of p if p
+// is longer.
 func (c *unbound) writtenNames(d *draft, p state.Path) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range c.calls {

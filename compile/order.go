@@ -16,20 +16,19 @@ import (
 // the initial whiteboard holds it; the second, backward, finds the later writers of the
 // reads that are left. Most plans have none, and plan order is the order of the list.
 //
-// A read needs every writer of an overlapping path, and there may be as many as
-// calls. So that n readers of n writers do not make n² edges, the writers of a path are
-// kept in a chain: those since the last reader asked are pending; a reader that asks
-// gets one junction (a virtual node) that waits for the junction before and the
-// pending ones, and the pending ones are done with. Each writer is pending once on
-// each level of its path, each reader asks once on each level of its own: edges are
-// linear in the text of the plan.
+// A read needs every writer of an overlapping path, and there may be as many as calls. To avoid n²
+// edges between n readers and n writers, the writers of a path are kept in a chain. The writers
+// since the last reader are pending. The next reader waits for one junction (a virtual node), which
+// waits for the junction before it and for the pending writers; after that, none are pending. Each
+// writer is pending once on each level of its path, and each reader adds one junction on each level
+// of its own, so the number of edges is linear in the text of the plan.
 
-// chain is the writers of a path, or of a path and all below, from one point on. The zero
-// chain is empty. There is one for each path that is written: it holds no pointers.
+// chain holds the writers of a path, or of a path and all below it, since some point. The zero
+// chain is empty. There is one for each path that is written, so it holds no pointers.
 type chain struct {
-	head  int32 // the junction of those before, and 1; 0 is none
-	first int32 // the first that is pending, and 1; 0 is none
-	rest  queue // those that are pending behind it
+	head  int32 // the junction of the earlier writers, plus 1; 0 is none
+	first int32 // the first pending writer, plus 1; 0 is none
+	rest  queue // the other pending writers
 }
 
 // add adds a writer.
@@ -41,10 +40,10 @@ func (l *chain) add(q *queues, n int32) {
 	q.push(&l.rest, n)
 }
 
-// empty reports whether nobody is in the chain.
+// empty reports whether there are no writers in the chain.
 func (l *chain) empty() bool { return l.head == 0 && l.first == 0 }
 
-// wait makes n wait for all in the chain.
+// wait makes n wait for all writers in the chain.
 func (l *chain) wait(q *queues, b *dag.Builder, n int32) {
 	switch {
 	case l.empty():
@@ -66,18 +65,18 @@ func (l *chain) wait(q *queues, b *dag.Builder, n int32) {
 	b.Edge(l.head-1, n)
 }
 
-// pathChains are the chains of a node of the path index: the writers of exactly
-// its path, and those at or below it.
+// pathChains holds the chains of a node of the path index: the writers of exactly its path, and the
+// writers at or below it.
 type pathChains struct{ at, sub chain }
 
-// planOrder is the order in which the calls stand for one another.
+// planOrder is plan order: each call comes after those that it waits for.
 type planOrder struct {
-	list   []int32    // indexes into the list of calls; in Program.loops, places less 1
-	cyclic bool       // there is none, and this is the order of the list
-	loops  []loopEdge // of the cycles that were reported
+	list   []int32    // indexes into the list of calls; in Program.loops, places minus 1
+	cyclic bool       // there is no plan order, and this is the order of the list
+	loops  []loopEdge // edges of the reported cycles
 }
 
-// sorter finds plan order. It decides on the way which reads look forward.
+// sorter finds plan order. On the way it decides which reads look forward.
 type sorter struct {
 	*unit
 	*lowered
@@ -89,7 +88,7 @@ type sorter struct {
 
 func newSorter(b *board, low *lowered) *sorter { return &sorter{unit: b.unit, lowered: low, board: b} }
 
-// findOrder finds plan order. It reports cycles.
+// findOrder finds plan order, and reports cycles.
 func findOrder(b *board, low *lowered) *planOrder {
 	c := newSorter(b, low)
 	if c.lookBack() {
@@ -100,8 +99,8 @@ func findOrder(b *board, low *lowered) *planOrder {
 	return &c.found
 }
 
-// lookBack finds for each read whether something before it in the list writes or
-// holds it. It reports whether anything has to look forward.
+// lookBack finds, for each read, whether something earlier in the list writes or holds its path. It
+// reports whether any read has to look forward.
 func (c *sorter) lookBack() (forward bool) {
 	written := make([]struct{ at, sub bool }, c.index.nodes.n)
 	earlier := func(r *Read) bool {
@@ -136,12 +135,12 @@ func (c *sorter) lookBack() (forward bool) {
 	return forward
 }
 
-// maxMatched bounds how often [*] and indexes from the end are matched with an
-// element that is written: each match is an edge.
+// maxMatched bounds how often [*] and indexes from the end are matched with an element that is
+// written, since each match is an edge.
 const maxMatched = 4_000_000
 
-// tooWild refuses a plan with too many matches. What it reads is taken for nothing,
-// so that it can be compiled at all.
+// tooWild reports a call whose reads have too many matches. Its reads count as reads of nothing, so
+// that the plan can be compiled at all.
 func (c *sorter) tooWild(d *draft) {
 	c.errorf(diag.OverLimit, d.Source.Node.Loc(), "references with [*], or with indexes from the end, meet more than %d elements that calls write one by one; read the list as a whole", maxMatched).
 		in(d, "")
@@ -158,7 +157,7 @@ func (c *sorter) tooWild(d *draft) {
 
 // classify decides for each read of a call whether it looks forward.
 func (c *sorter) classify(d *draft, earlier func(*Read) bool) (forward bool) {
-	var settled map[int32]bool // groups with an operand that is there
+	var settled map[int32]bool // groups with an operand that is always there
 	for i := range d.refs {
 		r := &d.refs[i]
 		r.held = c.board.heldRead(&r.expr.read)
@@ -184,12 +183,12 @@ func (c *sorter) classify(d *draft, earlier func(*Read) bool) (forward bool) {
 	return forward
 }
 
-// maxLoops is the maximum number of cycles of one plan that are reported; of the others, only the
-// calls are counted.
+// maxLoops is the maximum number of cycles of one plan that are reported. The other cycles are only
+// counted by their calls.
 const maxLoops = 20
 
-// sorted returns plan order when some call has to come after a later one. Calls on a
-// cycle that was reported wait for nothing, so that the next cycle is found.
+// sorted returns plan order if a call must come after a later one in the list. Calls on a reported
+// cycle wait for nothing, so that the next cycle is found.
 func (c *sorter) sorted() []int32 {
 	for told := 0; ; told++ {
 		var b dag.Builder
@@ -231,7 +230,7 @@ func (c *sorter) listOrder() []int32 {
 	return order
 }
 
-// needBefore makes each read wait for the earlier writers of what it reads.
+// needBefore makes each read wait for the earlier writers of its path.
 func (c *sorter) needBefore(b *dag.Builder) {
 	chains := make([]pathChains, c.index.nodes.n)
 	for i := range c.calls {
@@ -245,8 +244,8 @@ func (c *sorter) needBefore(b *dag.Builder) {
 	}
 }
 
-// needAfter makes each read that looks forward wait for the later writers of
-// what it reads. It walks the list backward, so that the chains hold those that come after.
+// needAfter makes each read that looks forward wait for the later writers of its path. It walks the
+// list backward, so that the chains hold later writers.
 func (c *sorter) needAfter(b *dag.Builder) {
 	chains := make([]pathChains, c.index.nodes.n)
 	for i := len(c.calls) - 1; i >= 0; i-- {
@@ -300,7 +299,7 @@ func (c *sorter) addWriter(chains []pathChains, d *draft, n int32) {
 	}
 }
 
-// nodesOf returns the nodes of the paths that a call may write, each once. The slice is good until
+// nodesOf returns the nodes of the paths that a call may write, each once. The slice is valid until
 // the next call.
 func (c *sorter) nodesOf(d *draft) []int32 {
 	c.nodes = d.appendNodes(c.nodes[:0])
@@ -365,7 +364,7 @@ func (c *sorter) cycle(loop []int32) {
 			c.found.loops = append(c.found.loops, loopEdge{n, loop[(i+1)%len(loop)], read})
 		}
 		if i == 0 {
-			// The finding stands where the first of the list reads.
+			// The finding is at the reference of the first call in the list.
 			last := loop[len(loop)-1]
 			at, _, _ := c.need(first, &c.calls[last], last)
 			f = c.errorf(diag.Cycle, at, "%s", msg).in(first, "")
@@ -382,7 +381,8 @@ type loopEdge struct {
 	path     state.Path
 }
 
-// need says where and how a call waits for another, and what it reads of it, if that is it.
+// need returns where and how a call waits for another, and the path that it reads, if that is the
+// reason.
 func (c *sorter) need(d, on *draft, index int32) (loc diag.Loc, how string, read state.Path) {
 	for i := range d.refs {
 		r := &d.refs[i].expr.read

@@ -12,8 +12,8 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// alternative returns the alternative that an outcome's name means: its whole path,
-// its last name or its 0-based index (plan-language §4), and how many fit.
+// alternative returns the alternative with this name: its whole path, its last name or its 0-based
+// index (plan-language §4). fits is the number of alternatives that the name fits.
 func (c *Call) alternative(name string) (index, fits int) {
 	index = -1
 	for i := range c.Alternatives {
@@ -59,11 +59,10 @@ func (a *Alternative) spelled(name string) bool {
 	return false
 }
 
-// Chosen returns the alternative that a result says happened, and the value that goes
-// there: `{"_outcome": NAME, "_value": V}`, or a data message that holds a value
-// at one of the paths. An index of -1 is an outcome that is not among the
-// alternatives. ok is false when the result does not choose: it is read so only
-// where there are alternatives (plan-language §4).
+// Chosen returns the alternative that a result chooses, and the value to write there. The result is
+// `{"_outcome": NAME, "_value": V}`, or a data message that holds a value at one of the paths. The
+// index is -1 if the outcome is not among the alternatives. ok is false if the result does not
+// choose. Only results of calls with several alternatives may choose (plan-language §4).
 func (c *Call) Chosen(result json.RawMessage) (index int, value json.RawMessage, ok bool) {
 	if len(c.Alternatives) < 2 || len(result) == 0 || result[0] != '{' {
 		return 0, nil, false
@@ -82,7 +81,7 @@ func (c *Call) Chosen(result json.RawMessage) (index int, value json.RawMessage,
 	return c.fromMessage(r)
 }
 
-// Outcome returns the alternative that this name means, -1 when none or several do.
+// Outcome returns the alternative with this name; -1 if there is none, or several.
 func (c *Call) Outcome(name string) int {
 	i, n := c.alternative(name)
 	if n != 1 {
@@ -91,8 +90,7 @@ func (c *Call) Outcome(name string) int {
 	return i
 }
 
-// fromMessage takes a data message for a choice when it holds a value at the
-// path of an alternative.
+// fromMessage reads a data message as a choice if it holds a value at the path of an alternative.
 func (c *Call) fromMessage(r gjson.Result) (int, json.RawMessage, bool) {
 	kind := field(r, "type").String()
 	payload := field(r, kind)
@@ -124,8 +122,7 @@ func (c *Call) fromMessage(r gjson.Result) (int, json.RawMessage, bool) {
 	return 0, nil, false
 }
 
-// field returns the member of an object with this name. (A gjson path would read
-// names as a language.)
+// field returns the member of an object with this name. (gjson would interpret the name as a path.)
 func field(object gjson.Result, name string) (value gjson.Result) {
 	object.ForEach(func(k, v gjson.Result) bool {
 		if k.Str != name {
@@ -137,8 +134,8 @@ func field(object gjson.Result, name string) (value gjson.Result) {
 	return value
 }
 
-// Declared returns the alternative of this index as an outcome: by the name that the tool
-// declares for it, else by its whole path.
+// Declared returns an alternative as an outcome, with the name that the tool declares for it or, if
+// there is none, its whole path.
 func (c *Call) Declared(alternative int) tool.Outcome {
 	for _, o := range c.Tool.Definition.Outcomes {
 		if i, n := c.alternative(o.Name); n == 1 && i == alternative {
@@ -148,8 +145,8 @@ func (c *Call) Declared(alternative int) tool.Outcome {
 	return tool.Outcome{Name: c.Alternatives[alternative].Name(), Schema: c.ResultSchema(alternative)}
 }
 
-// ResultSchema returns what the tool's definition says of a result that goes to the
-// alternative of this index, -1 when it is not written; nil when it says nothing.
+// ResultSchema returns the schema that the tool's definition has for a result that is written to an
+// alternative, or -1 if it is not written; nil if there is none.
 func (c *Call) ResultSchema(alternative int) *schemas.Schema {
 	def := c.Tool.Definition
 	if len(def.Outcomes) == 0 {

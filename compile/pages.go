@@ -1,13 +1,13 @@
 package compile
 
-// pages is a list that grows without being moved: what is in it stays in its place, and next to
-// nothing is left over. The zero list is empty.
+// pages is a list that grows without moving its elements and with little unused memory. The zero
+// list is empty.
 type pages[T any] struct {
 	pages [][]T // all but the last are full
 	n     int
 }
 
-// A page is so large that the allocator gives it as it is.
+// The size of a page is one that the allocator does not round up.
 const (
 	pageBits = 9
 	pageSize = 1 << pageBits
@@ -26,5 +26,6 @@ func (p *pages[T]) add(v T) {
 	p.n++
 }
 
-// at returns the ith value. It stays good, but for those of the first page, until it is full.
+// at returns a pointer to the ith value. It stays valid; for values of the first page, only until
+// that is full.
 func (p *pages[T]) at(i int32) *T { return &p.pages[i>>pageBits][i&(pageSize-1)] }

@@ -14,9 +14,9 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// checkArgs checks params against a definition: those that are required, those
-// that are unknown, and the literals among them. It reports whether nothing was wrong. Of a call
-// in which reading failed, only what was read is checked.
+// checkArgs checks params against a definition: those that are required, those that are unknown,
+// and the literals among them. It reports whether nothing was wrong. If the call was only read in
+// part, only that part is checked.
 func (c *templates) checkArgs(d *draft, t *tool.Tool, params []lang.Member, toolNode lang.Node, args *Template, beside beside) bool {
 	def, unread := t.Definition, d.Source.Node.Unread()
 	sound := !unread
@@ -74,7 +74,7 @@ func wrapperOf(params []lang.Member, def *tool.Definition, name string) string {
 	return ""
 }
 
-// undeclared returns the names of params that def does not declare but lets pass.
+// undeclared returns the names of params that def does not declare but allows.
 func undeclared(params []lang.Member, def *tool.Definition) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range params {
@@ -85,8 +85,9 @@ func undeclared(params []lang.Member, def *tool.Definition) iter.Seq[string] {
 	}
 }
 
-// perhapsMisspelt warns of params that a definition lets pass, and whose names are nearly those of
-// params that it declares and the call does not give. Of those in known there is a finding.
+// perhapsMisspelt warns of params that a definition allows, and whose names are similar to those of
+// params that it declares and the call does not have. known are the names about which there is a
+// finding already.
 func (c *templates) perhapsMisspelt(d *draft, t *tool.Tool, params []lang.Member, known []string) {
 	def := t.Definition
 	var missing []string
@@ -109,7 +110,8 @@ func (c *templates) perhapsMisspelt(d *draft, t *tool.Tool, params []lang.Member
 	}
 }
 
-// spelled returns a tool, or what stands for the input of a document, as findings call it.
+// spelled returns the name that findings have for a tool, or for what stands for the input of a
+// document.
 func spelled(d *draft, t *tool.Tool) string {
 	if t.Source == fromDocument {
 		return "the document " + quote(t.Definition.Name)
@@ -120,7 +122,7 @@ func spelled(d *draft, t *tool.Tool) string {
 	return fmt.Sprintf("the tool %q", t.Definition.Name)
 }
 
-// checkArg checks one of the params; it reports whether nothing was wrong.
+// checkArg checks one param. It reports whether nothing was wrong.
 func (c *templates) checkArg(d *draft, t *tool.Tool, params []lang.Member, m *lang.Member) bool {
 	def := t.Definition
 	schema := def.Param[m.Name]
@@ -150,7 +152,7 @@ func (c *templates) unknownParam(d *draft, t *tool.Tool, params []lang.Member, m
 	switch {
 	case ok && !slices.ContainsFunc(params, func(m lang.Member) bool { return m.Name == near }):
 		f.replace(quote(near))
-	case ok: // which of the two was meant is not known
+	case ok: // it is not known which of the two was meant
 	case f.kept() && !d.fixed && !c.lacksParam(def, params):
 		// Every param that the tool requires is there: this one can only be left out.
 		if edit, ok := m.Removal(); ok {
@@ -170,7 +172,7 @@ func (c *templates) lacksParam(def *tool.Definition, params []lang.Member) bool 
 // checkLiteral validates a literal; it reports whether it is valid.
 func (c *templates) checkLiteral(d *draft, m *lang.Member, lit json.RawMessage, s *schemas.Schema, def *tool.Definition) bool {
 	if m.Value.Span().Len() == 0 {
-		return true // nobody wrote it, which was reported
+		return true // it was not written, which was reported
 	}
 	bad := c.violations(s, lit)
 	if len(bad) == 0 {
@@ -203,7 +205,7 @@ func (c *templates) literalOf(n lang.Node) (json.RawMessage, bool) {
 		}
 		t := c.texts.Text(s)
 		if len(t.Parts) == 0 {
-			return nil, false // it was not understood
+			return nil, false // a part was not understood
 		}
 		for _, p := range t.Parts {
 			if p.Expr != nil {

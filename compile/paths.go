@@ -7,45 +7,46 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// pathIndex holds the paths that a plan writes, as a tree of segments, and who
-// writes them. A node is a path; node 0 is above all kinds. Finding what overlaps
-// a path costs its length, plus what wildcards match.
+// pathIndex holds the paths that a plan writes, as a tree of segments, and who writes them. A node
+// is a path; node 0 is above all kinds. Finding overlapping paths takes time linear in the path,
+// plus the number of matches of wildcards.
 type pathIndex struct {
 	nodes pages[pathNode]
 	steps stepTable
-	// lists are kept only by nodes that have elements below them: few.
+	// These are only kept for the few nodes that have elements below them.
 	elements map[int32][]int32 // children that name an element of an array by its number
-	wild     map[int32][]int32 // children that name one from the end
-	state    int32             // the kind; 0 when nothing of it is written
+	wild     map[int32][]int32 // children that name an element from the end
+	state    int32             // the node of the kind state; 0 if nothing of it is written
 
-	places []state.Place // chunk of writers
+	places []state.Place // memory for writers
 
-	front frontier // for searches while the program is made
+	front frontier // for searches during compilation
 }
 
 type pathNode struct {
-	name      string // with parent, kind and index the step that leads here
+	name      string // with parent, kind and index: the step that leads here
 	parent    int32
 	index     int32
-	kid, next int32 // the last child and the sibling before; 0 is none
+	kid, next int32 // the last child and the previous sibling; 0 is none
 	kind      state.SegmentKind
-	// below is the number of writers at or below: it lets queries skip empty parts.
+	// below is the number of writers at or below the node, so that searches can skip parts without
+	// any.
 	below int32
-	// writers are the places of the calls that may write exactly this path, ascending.
+	// writers holds the places of the calls that may write exactly this path, ascending.
 	writers []state.Place
 }
 
-// frontier is the memory of searches, for one goroutine.
+// frontier holds memory that searches reuse. It is for one goroutine.
 type frontier struct {
 	above, at, ahead, stack []int32
 	places                  []state.Place
 
-	// matched counts the elements that [*], and indexes from the end, were matched
-	// with; work all nodes that were looked at, for the tests of growth.
+	// matched counts the elements that [*], and indexes from the end, were matched with. work
+	// counts all visited nodes, for tests of growth.
 	matched, work int
 }
 
-// pathStep is a way down from a node.
+// pathStep is a step from a node to a child.
 type pathStep struct {
 	from  int32
 	kind  state.SegmentKind
@@ -70,7 +71,7 @@ func step(from int32, s state.Segment) pathStep {
 	return pathStep{from: from, kind: s.Kind, index: int32(s.Index)}
 }
 
-// intern returns the node of a path that is written, made when it is new.
+// intern returns the node of a path that is written, and makes it if it is new.
 func (t *pathIndex) intern(p state.Path) int32 {
 	n := int32(0)
 	for _, s := range p {
@@ -101,8 +102,8 @@ func (t *pathIndex) intern(p state.Path) int32 {
 	return n
 }
 
-// exact returns the node of a path, or the deepest node on the way to it; whole says
-// which.
+// exact returns the node of a path, or the deepest node on the way to it. whole reports which of
+// the two it is.
 func (t *pathIndex) exact(p state.Path) (node int32, whole bool) {
 	n := int32(0)
 	for _, s := range p {
@@ -115,9 +116,9 @@ func (t *pathIndex) exact(p state.Path) (node int32, whole bool) {
 	return n, true
 }
 
-// overlapping finds the nodes whose paths overlap p: above are those of strict
-// ancestors, at those of p itself, below which everything overlaps. The slices are
-// good until the frontier is used again.
+// overlapping finds the nodes whose paths overlap p. above are strict ancestors, and at are the
+// nodes of p itself; everything below those overlaps. The slices are valid until the frontier is
+// used again.
 func (t *pathIndex) overlapping(p state.Path, f *frontier) (above, at []int32) {
 	above = f.above[:0]
 	at, ahead := append(f.at[:0], 0), f.ahead[:0]
@@ -139,9 +140,8 @@ func (t *pathIndex) overlapping(p state.Path, f *frontier) (above, at []int32) {
 	return above, at
 }
 
-// place finds where the path of a read is in the index, once all that is written is
-// there, so that no more search is needed: at a node, or below one. Paths that may be at
-// several nodes have no place.
+// place finds the path of a read in the index, once all written paths are there, so that no more
+// search is needed: it is at a node, or below one. Paths that may mean several nodes have no place.
 func (t *pathIndex) place(r *Read) {
 	for _, s := range r.Path {
 		if s.Kind != state.Name || len(s.Name) == 0 || s.Name[0] <= '9' {
@@ -154,7 +154,7 @@ func (t *pathIndex) place(r *Read) {
 	}
 }
 
-// around does what overlapping does for the path of a read.
+// around does what overlapping does, for the path of a read.
 func (t *pathIndex) around(r *Read, f *frontier) (above, at []int32) {
 	if r.spot == 0 {
 		return t.overlapping(r.Path, f)
@@ -175,7 +175,7 @@ func (t *pathIndex) around(r *Read, f *frontier) (above, at []int32) {
 	return above, at
 }
 
-// matches appends the children of n that may be what s names.
+// matches appends the children of n that s may mean.
 func (t *pathIndex) matches(dst []int32, n int32, s state.Segment, f *frontier) []int32 {
 	one := func(k pathStep) {
 		if c, ok := t.child(k); ok {
@@ -204,8 +204,8 @@ func (t *pathIndex) matches(dst []int32, n int32, s state.Segment, f *frontier) 
 	return append(dst, t.wild[n]...)
 }
 
-// covering appends the children of n that are certainly above whatever s names:
-// the one of its own, and .1 for [1] and ["1"].
+// covering appends the children of n that certainly contain whatever s means: its own child, and .1
+// for [1] and ["1"].
 func (t *pathIndex) covering(dst []int32, n int32, s state.Segment) []int32 {
 	if c, ok := t.child(step(n, s)); ok {
 		dst = append(dst, c)
@@ -222,7 +222,7 @@ func (t *pathIndex) covering(dst []int32, n int32, s state.Segment) []int32 {
 	return dst
 }
 
-// digits returns the number that a name of digits spells as .1 does.
+// digits returns the number that a name consisting of digits spells, as in .1.
 func digits(name string) (int32, bool) {
 	if len(name) == 0 || len(name) > 9 || len(name) > 1 && name[0] == '0' {
 		return 0, false
@@ -259,12 +259,12 @@ func (t *pathIndex) up(n int32) int32 {
 	return t.nodes.at(n).parent
 }
 
-// frontiers are reused by Program.Writers.
+// frontiers holds frontiers that Program.Writers reuses.
 var frontiers = sync.Pool{New: func() any { return &frontier{} }}
 
-// writersOf returns the places in [since, before) of calls that may write a path
-// that overlaps p, ascending. It is safe for goroutines that each have a frontier; the slice is
-// good until the frontier is used again.
+// writersOf returns the places in [since, before) of calls that may write a path that overlaps p,
+// ascending. Goroutines may call it at once if each has a frontier of its own. The slice is valid
+// until the frontier is used again.
 func (t *pathIndex) writersOf(p state.Path, since, before state.Place, f *frontier) []state.Place {
 	above, at := t.overlapping(p, f)
 	places := f.places[:0]
@@ -300,9 +300,8 @@ func (t *pathIndex) appendKids(dst []int32, n int32) []int32 {
 	return dst
 }
 
-// few returns the places that writersOf gives when it takes no more than most looks at
-// paths and writers to find them; ok is false when it takes more. The slice is good until
-// the frontier is used again.
+// few returns what writersOf returns, if finding that takes looking at no more than most paths and
+// writers; otherwise ok is false. The slice is valid until the frontier is used again.
 func (t *pathIndex) few(r *Read, before state.Place, most int, f *frontier) (places []state.Place, ok bool) {
 	above, at := t.around(r, f)
 	places = f.places[:0]

@@ -11,22 +11,22 @@ import (
 	"github.com/plc-lang/plc/schemas"
 )
 
-// A unit is one document that is compiled, and what it is compiled against: all that every phase
-// may use. A phase takes the facts of the phases before it and returns its own.
+// A unit is one document that is compiled, with everything that all phases may use. A phase takes
+// the facts of the phases before it and returns its own.
 type unit struct {
 	*reporter
 	opts      *Options
 	delegates *delegates
-	within    *caller // who delegates to this document; nil for the plan itself
-	growing   bool    // the list may go on: what is not there may come
+	within    *caller // the call that delegates to this document; nil for the plan itself
+	growing   bool    // more calls may come at the end of the list
 }
 
 func newUnit(doc *lang.Document, opts *Options, delegates *delegates) *unit {
 	return &unit{reporter: newReporter(doc), opts: opts, delegates: delegates}
 }
 
-// compile compiles the document. It also returns the type of what the document gives, nil when
-// that is not known. When it panics the program is an empty one.
+// compile compiles the document. It also returns the type of the document's result; nil if it is
+// not known. After a panic the program is an empty one.
 func (c *unit) compile() (prog *Program, found diag.List, result *schemas.Schema) {
 	defer c.caught(func(f diag.List) {
 		prog, found, result = c.nothing(), f, nil
@@ -36,8 +36,8 @@ func (c *unit) compile() (prog *Program, found diag.List, result *schemas.Schema
 	return prog, c.findings, result
 }
 
-// caught, when deferred by a function that panics, calls failed with the
-// findings so far and one about the panic (PLC901).
+// caught recovers from a panic of the function that defers it. It calls failed with the findings so
+// far and one about the panic (PLC901).
 func (c *unit) caught(failed func(diag.List)) {
 	if p := recover(); p != nil {
 		c.countFindings()
@@ -45,7 +45,7 @@ func (c *unit) caught(failed func(diag.List)) {
 	}
 }
 
-// nothing returns a program without calls, for the file of the document.
+// nothing returns a program without calls for the file of the document.
 func (c *unit) nothing() *Program {
 	doc, _ := lang.Parse(diag.NewFile(c.doc.File.Name, []byte("[]")), nil)
 	doc.File = c.doc.File
@@ -53,7 +53,7 @@ func (c *unit) nothing() *Program {
 	return prog
 }
 
-// phases runs all phases. It returns the program and the type of what it gives.
+// phases runs all phases. It returns the program and the type of its result.
 func (c *unit) phases() (*Program, *schemas.Schema) {
 	p := readContext(c)
 	t := newTemplates(p)
@@ -65,7 +65,7 @@ func (c *unit) phases() (*Program, *schemas.Schema) {
 	reportUnbound(board, low)
 	prog := newProgram(board, low, order, bound, lazy)
 	result := checkTypes(t, low, board, prog, order.cyclic)
-	if !c.growing { // what comes later may read what nobody reads yet
+	if !c.growing { // later calls may read what nobody reads yet
 		lint(c, low, order, bound)
 	}
 	c.metered()
@@ -80,7 +80,7 @@ func (c *unit) phases() (*Program, *schemas.Schema) {
 	return prog, result
 }
 
-// newProgram puts the facts of the phases together.
+// newProgram makes a program from the facts of the phases.
 func newProgram(b *board, low *lowered, order *planOrder, bound *bindings, lazy bool) *Program {
 	p := &Program{
 		Document: b.doc,
@@ -125,7 +125,8 @@ func newProgram(b *board, low *lowered, order *planOrder, bound *bindings, lazy 
 	return p
 }
 
-// indexOf returns the index of n calls by their ids. What has none is no call, which was reported.
+// indexOf returns the indexes of n calls by their ids. Calls without an id are left out; they were
+// reported.
 func indexOf(n int, id func(int) string) map[string]int32 {
 	index := make(map[string]int32, n)
 	for i := range n {

@@ -9,9 +9,9 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// callPointer returns the JSON Pointer of a call, or of the output. Asking the tree costs a walk
-// over the calls before it, so that is done once for all calls, if they stand in one list without
-// gaps.
+// callPointer returns the JSON Pointer of a call, or of the output. The tree would walk over all
+// calls before it, so the pointers of all calls are computed once, if the calls are one list
+// without gaps.
 func (c *reporter) callPointer(d *draft) string {
 	if d.isOutput() {
 		return c.doc.Output.Pointer()
@@ -30,7 +30,7 @@ func (c *reporter) callPointer(d *draft) string {
 	return c.list + "/" + strconv.Itoa(d.Source.Index)
 }
 
-// pointerAt returns the JSON Pointer of the value that a span stands in.
+// pointerAt returns the JSON Pointer of the value that contains a span.
 func (c *reporter) pointerAt(d *draft, s diag.Span) string {
 	n, pointer := c.doc.Output, c.callPointer(d)
 	if !d.isOutput() {
@@ -47,7 +47,7 @@ func (c *reporter) pointerAt(d *draft, s diag.Span) string {
 
 func within(s, outer diag.Span) bool { return s.Start >= outer.Start && s.End <= outer.End }
 
-// childAt returns the member or element that a span stands in, and its name.
+// childAt returns the member or element that contains a span, and its name.
 func childAt(n lang.Node, s diag.Span) (lang.Node, string, bool) {
 	for m := range n.Members() {
 		if within(s, m.Value.Span()) {

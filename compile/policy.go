@@ -16,11 +16,12 @@ type permission struct {
 // Permits reports whether plans may use a tool of the catalogue.
 func (o *Options) Permits(t *tool.Tool) bool { return permission{o.Catalogue, o}.permits(t) }
 
-// refused returns what of a target the policy does not permit, in words; "" is nothing. Deny wins
-// over allow, and counts for every name of what runs: the tool's, the activity's, those of
-// Place.Names and, for a picked activity, those of the tools that it belongs to. An allow-list has
-// to name the tool and, when the activity was picked, the tools that it belongs to, or else the
-// activity. It need not name the activities that trusted definitions give to their own tools.
+// refused returns which part of a target the policy does not permit, in words; "" if it permits
+// all. Deny takes precedence over allow, and applies to every name of what runs: the tool's, the
+// activity's, those of Place.Names and, for a picked activity, those of the tools that it belongs
+// to. An allow-list must have the tool and, if the activity was picked, the tools that it belongs
+// to, or else the activity. It need not have the activities that trusted definitions give to their
+// own tools.
 func (p permission) refused(t *Target) string {
 	if !p.permits(t.Tool) {
 		return fmt.Sprintf("the tool %q", t.Tool.Definition.Name)
@@ -51,8 +52,8 @@ func (p permission) permits(t *tool.Tool) bool {
 	return !slices.ContainsFunc(names, p.denied) && p.allowed(func(list []string) bool { return p.lists(list, t, names) })
 }
 
-// lists reports whether an allow-list names a tool. The name that an MCP server has for its tool
-// is no name for it here when it is that of another tool.
+// lists reports whether an allow-list has a tool. The name that an MCP server has for its tool does
+// not count if it is here the name of another tool.
 func (p permission) lists(list []string, t *tool.Tool, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		other, taken := p.cat.Lookup(name)
@@ -60,14 +61,14 @@ func (p permission) lists(list []string, t *tool.Tool, names []string) bool {
 	})
 }
 
-// names reports whether all allow-lists have a name and none is denied.
+// names reports whether all allow-lists have a name and Deny does not.
 func (p permission) names(name string) bool {
 	return !p.denied(name) && p.allowed(func(list []string) bool { return matchesAny(list, name) })
 }
 
 func (p permission) denied(name string) bool { return matchesAny(p.opts.Deny, name) }
 
-// allowed reports whether all allow-lists have what is wanted.
+// allowed reports whether has is true for all allow-lists.
 func (p permission) allowed(has func(list []string) bool) bool {
 	if p.opts.Allow != nil && !has(p.opts.Allow) {
 		return false

@@ -15,57 +15,57 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Program is a plan that was compiled: calls in plan order, what each waits for,
-// and how its params are made. It is immutable.
+// Program is a compiled plan: calls in plan order, what each waits for, and how its params are
+// made. It is immutable.
 type Program struct {
 	// Document is the document that the program was compiled from.
 	Document *lang.Document
-	// Mode is the plan's mode, or lazy when the options say so.
+	// Mode is the plan's mode, or lazy if the options say so.
 	Mode lang.Mode
-	// Calls are the calls in plan order: Calls[i] has place i+1 on the whiteboard.
+	// Calls holds the calls in plan order: Calls[i] has place i+1 on the whiteboard.
 	Calls []Call
-	// Starts is the graph of what a call waits for before it starts: node i is
-	// Calls[i], further nodes are virtual. Data, order and effect edges.
+	// Starts is the graph of what calls wait for before they start, with data, order and effect
+	// edges. Node i is Calls[i]; further nodes are virtual.
 	Starts *dag.Graph
-	// Commits is the graph of what a call's write waits for: the settling of earlier
-	// calls that write overlapping paths (plan-language §6). Nodes as in Starts
-	// (its virtual nodes are its own). Nil when no write has to wait.
+	// Commits is the graph of what the writes of calls wait for: the settling of earlier calls that
+	// write overlapping paths (plan-language §6). Its nodes are as in Starts, with virtual nodes of
+	// its own. It is nil if no write has to wait.
 	Commits *dag.Graph
 	// Initial is the initial whiteboard by kind.
 	Initial map[string]json.RawMessage
-	// Schemas are the schemas of the kinds, all of which hold.
+	// Schemas holds the schemas of the kinds, all of which apply.
 	Schemas map[string][]*schemas.Schema
-	// Output is the solution's output; nil when it has none.
+	// Output is the solution's output; nil if it has none.
 	Output *Template
-	// OutputSchema is the schema of the output; nil when there is none.
+	// OutputSchema is the schema of the output; nil if there is none.
 	OutputSchema *schemas.Schema
-	// Refs says what a reference that finds nothing does; where the profile of the
-	// document is lenient, it is.
+	// Refs says what happens if a reference finds nothing. It is LenientRefs if the profile of the
+	// document is lenient.
 	Refs Refs
-	// Instances are those that the document names, in order (plan-language §8).
+	// Instances holds the instances that the document names, in order (plan-language §8).
 	Instances []Instance
-	// Seen says what the author of the plan had seen, as the options say.
+	// Seen says what the author of the plan had seen, according to the options.
 	Seen Seen
 	// Template reports that the program runs once for each instance, isolated from the
 	// others. Otherwise calls may work on an instance each.
 	Template bool
 
-	fault error           // why it must not run
-	tools *tool.Catalogue // those of the document among them
+	fault error           // why the program must not run
+	tools *tool.Catalogue // including those of the document
 	paths *pathIndex
-	board *state.Whiteboard // the initial one
+	board *state.Whiteboard // the initial whiteboard
 	byID  func() map[string]int32
-	loops []loopEdge // reads of cycles; places less 1
+	loops []loopEdge // edges of cycles, with places minus 1
 
 	meter *schemas.Meter
 	supply
 }
 
-// supply holds the values and instances that come to a program from outside.
+// supply holds the values and instances that a program gets from outside.
 type supply struct {
-	shapes *shapes  // of a template: what its instances hold
+	shapes *shapes  // what the instances of a template hold
 	open   bool     // more instances come when it runs
-	copied []copied // what a caller puts on the initial whiteboard
+	copied []copied // values that a caller puts on the initial whiteboard
 	unfed  bool     // no input was given: it may be anything
 	given  map[string]Given
 }
@@ -75,26 +75,26 @@ type Call struct {
 	Source *lang.Call
 	ID     string
 	Place  state.Place
-	// Repeatable reports that an attempt of its tool whose answer was lost may be
-	// made again unasked (execution §2).
+	// Repeatable reports that an attempt whose answer was lost may be made again without asking
+	// (execution §2).
 	Repeatable bool
 	Method     state.Method
 	Tool       *tool.Tool
-	// Target is the activity or document that the call runs; nil only when it could not be found,
-	// which was reported.
+	// Target is the activity or document that the call runs. It is nil only if it could not be
+	// found, which was reported.
 	Target *Target
-	// Activity is that of Target; nil when the call is latent: see Runner.
+	// Activity is the activity of Target; nil if the call is latent: see Runner.
 	Activity tool.Activity
-	// Effects are those of Target; when it has a fallback, those of either.
+	// Effects are the effects of Target, joined with those of the fallback if there is one.
 	Effects tool.Effects
 
 	Params Template
 	When   *Expr // nil: always
-	// Alternatives are the outcomes of its output path, in order; none when the
-	// result is not written.
+	// Alternatives holds the outcomes of its output path, in order; it is empty if the result is
+	// not written.
 	Alternatives []Alternative
 	ErrorPath    *Write // nil: none
-	// Undoing takes the call back when the run is undone; nil when nothing does. See also Fallback.
+	// Undoing undoes the call when the run is undone; nil if nothing does. See also Fallback.
 	Undoing *Undoing
 
 	*Rare
@@ -102,14 +102,14 @@ type Call struct {
 
 // Rare holds the members that few calls have.
 type Rare struct {
-	Instance  string          // that it works on; "" is the global whiteboard
-	Delegate  *Delegate       // nil: its activity runs it
-	Choose    *Chooser        // of the built-in tool choose
-	Model     tool.Activity   // makes the result of a latent call; nil when nothing does, or it is not needed
-	Result    json.RawMessage // its _output: the call runs nothing
+	Instance  string          // the instance that it works on; "" is the global whiteboard
+	Delegate  *Delegate       // the document that it runs; nil if it runs none
+	Choose    *Chooser        // set for the built-in tool choose
+	Model     tool.Activity   // makes the result of a latent call; nil if nothing does, or it is not needed
+	Result    json.RawMessage // its _output, in which case the call runs nothing
 	DependsOn []int32         // indexes into Calls
 	Scopes    []*Expr         // references: what the tool may see
-	HasScopes bool            // it has _scopes, however short
+	HasScopes bool            // it has _scopes, even if empty
 	Retry     *lang.Retry
 	Timeout   time.Duration
 	Fallback  *Fallback
@@ -119,14 +119,14 @@ type Rare struct {
 	Expect    *schemas.Schema
 	Tokens    float64
 	Cost      float64
-	Envelope  bool // it stands for an agent: what it gives is that of exec.Envelope
+	Envelope  bool // it stands for an agent: its result is wrapped by exec.Envelope
 }
 
 // Alternative is one outcome of a call: the writes that happen together.
 type Alternative struct {
 	Writes []Write
 
-	source *lang.Alternative // nil: it is one path, as written
+	source *lang.Alternative // nil if it is a single path
 }
 
 // Name returns the alternative's whole path: †state.receipt.
@@ -151,20 +151,20 @@ func (a *Alternative) Name() string {
 type Write struct {
 	Path state.Path
 	Span diag.Span
-	// Schemas are the schemas of the value at the path, from the schemas of its
-	// kind; empty when nothing is known.
+	// Schemas are the schemas of the value at the path, from the schemas of its kind; empty if
+	// nothing is known.
 	Schemas []*schemas.Schema
 
 	node   int32 // of the path
-	commit int32 // of the path as far as it goes by names
+	commit int32 // of the part of the path before the first index
 }
 
-// Fallback is the call that stands in when a call failed.
+// Fallback is the call that is made if a call has failed.
 type Fallback struct {
 	Target   *Target
 	Tool     *tool.Tool
 	Activity tool.Activity // or the model that stands in for it
-	Params   *Template     // nil: the params of the call
+	Params   *Template     // nil means the params of the call
 	Timeout  time.Duration
 	Undo     *tool.Undo // as that of a call
 	Undoing  *Undoing   // as that of a call
@@ -197,33 +197,33 @@ func (c *Call) OwnUndo() *tool.Undo {
 type Read struct {
 	Path state.Path
 	Span diag.Span
-	// Under is, for a read of a call of an instance, the same path on the global
-	// whiteboard, over which what the instance has is merged; nil for others.
+	// Under is set for a read of a call of an instance: it is the same path on the global
+	// whiteboard, over which the values of the instance are merged.
 	Under *Read
-	// Since is the place of the write that ends the binding; 0 when the initial
-	// whiteboard is seen (plan-language §5).
+	// Since is the place of the write that ends the binding; 0 if the initial whiteboard is seen
+	// (plan-language §5).
 	Since state.Place
 
-	spot int32 // where its path is in the path index, once it was found: see pathIndex.place
+	spot int32 // its place in the path index, once it was found: see pathIndex.place
 }
 
-// Refs says what a reference that finds nothing does (plan-language §3).
+// Refs says what happens if a reference finds nothing (plan-language §3).
 type Refs uint8
 
-// The ways of references.
+// The values of Refs.
 const (
 	StrictRefs  Refs = iota // the call fails
-	LenientRefs             // an empty string, and a warning
+	LenientRefs             // it becomes an empty string, with a warning
 )
 
-// Err returns nil when the program may run: neither reading its document nor compiling
-// it found an error. Package exec refuses any other (plan-language §11).
+// Err returns nil if the program may run: neither reading its document nor compiling it found an
+// error. Package exec refuses any other (plan-language §11).
 func (p *Program) Err() error { return p.fault }
 
 // Meter returns the meter with which the values and types of the program were checked.
 func (p *Program) Meter() *schemas.Meter { return p.meter }
 
-// Call returns the call of this _id. The first time, it costs a look at all calls.
+// Call returns the call of this _id. The first call takes time linear in the program.
 func (p *Program) Call(id string) (*Call, bool) {
 	i, ok := p.byID()[id]
 	if !ok {
@@ -246,8 +246,8 @@ func (p *Program) Writers(path state.Path, since, before state.Place) iter.Seq[*
 	}
 }
 
-// Holds reports whether the whiteboard may hold something at a path when the program starts,
-// besides what a caller puts there.
+// Holds reports whether the whiteboard may hold something at a path when the program starts, apart
+// from what a caller puts there.
 func (p *Program) Holds(path state.Path) bool {
 	path = named(path)
 	switch {
@@ -260,7 +260,7 @@ func (p *Program) Holds(path state.Path) bool {
 }
 
 // Given returns the value that Options.Values has for a kind of the whiteboard, nil if none.
-// Initial also has what messages of the document say.
+// Initial also includes the values of the document's messages.
 func (p *Program) Given(kind string) json.RawMessage { return p.given[kind].JSON }
 
 // Catalogue returns the tools that the calls of the program were looked up in: those of

@@ -2,18 +2,18 @@ package compile
 
 import "slices"
 
-// queues is the memory of many lists of numbers, most of which are empty or short. The zero
-// queues are ready. They are for one goroutine.
+// queues holds many lists of numbers, most of which are empty or short. Its zero value is ready to
+// use. It is for one goroutine.
 type queues struct {
 	cells pages[cell]
 	free  queue
 	taken []int32
 }
 
-// queue is a list in queues: its last cell, and 1; 0 is empty.
+// queue is a list in queues: the index of its last cell, plus 1; 0 is empty.
 type queue int32
 
-// cell is a number of a list, and those before it.
+// cell is a number of a list, with a link to the one before it.
 type cell struct {
 	n      int32
 	before queue
@@ -33,7 +33,7 @@ func (q *queues) push(l *queue, n int32) {
 	*l = own
 }
 
-// take empties a list. What was in it is given in order, and is good until the next list is
+// take empties a list and returns its numbers in order. The slice is valid until the next list is
 // emptied.
 func (q *queues) take(l *queue) []int32 {
 	q.taken = q.taken[:0]

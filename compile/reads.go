@@ -19,10 +19,10 @@ type templates struct {
 	*premises
 	chunks        chunks
 	texts         lang.TextReader
-	lastPath      state.Path // that was read: see readPath
+	lastPath      state.Path // the last path that was read: see readPath
 	groupCount    int32
 	literalGroups map[int32]bool          // see lowered
-	byID          func() map[string]int32 // in the order of the list; most plans never ask
+	byID          func() map[string]int32 // indexes in list order; most plans never need them
 }
 
 func newTemplates(p *premises) *templates {
@@ -32,8 +32,8 @@ func newTemplates(p *premises) *templates {
 	})}
 }
 
-// template compiles params to JSON with holes, and notes their references. Soft
-// references are no error when nothing is there.
+// template compiles params to JSON with holes, and notes their references. It is no error if
+// nothing is there for a soft reference.
 func (c *templates) template(d *draft, params []lang.Member, soft bool) Template {
 	t := Template{c.chunks.json[:0], c.chunks.hole[:0]}
 	t.json = append(t.json, '{')
@@ -51,7 +51,7 @@ func (c *templates) template(d *draft, params []lang.Member, soft bool) Template
 
 // appendValue appends a value to a template.
 func (c *templates) appendValue(d *draft, t *Template, n lang.Node, soft bool) {
-	for range n.TextNodes() { // only a value that holds expressions is taken apart
+	for range n.TextNodes() { // only values with expressions are taken apart
 		c.appendTexts(d, t, n, soft)
 		return
 	}
@@ -65,8 +65,8 @@ func (c *templates) appendValue(d *draft, t *Template, n lang.Node, soft bool) {
 	}
 }
 
-// longValue is from how many bytes on a value is not copied, if it is written in the file as
-// it would be copied.
+// longValue is the size in bytes from which a value is not copied, if it is written in the file
+// exactly as the copy would be.
 const longValue = 256
 
 func (c *templates) appendTexts(d *draft, t *Template, n lang.Node, soft bool) {
@@ -100,7 +100,7 @@ func (c *templates) appendText(d *draft, t *Template, text *lang.Text, soft bool
 		t.holes = append(t.holes, hole{at: int32(len(t.json)), expr: c.lowerExpr(d, text.Parts[0].Expr, soft)})
 		return
 	}
-	parts, literal := make([]part, len(text.Parts)), len(text.Parts) > 0 // without any it was not understood
+	parts, literal := make([]part, len(text.Parts)), len(text.Parts) > 0 // without parts it was not understood
 	for i, p := range text.Parts {
 		parts[i].text = p.Literal
 		if p.Expr != nil {
@@ -118,12 +118,12 @@ func (c *templates) appendText(d *draft, t *Template, text *lang.Text, soft bool
 	t.json = jsonscan.AppendQuoted(t.json, whole)
 }
 
-// lowerExpr compiles an expression and notes its references. Soft ones stand
-// where nothing to be found is no error.
+// lowerExpr compiles an expression and notes its references. Soft references are those where it is
+// no error if nothing is found.
 func (c *templates) lowerExpr(d *draft, e *lang.Expr, soft bool) *Expr { return c.lower(d, e, soft, 0) }
 
-// lower compiles an operand. The references that stand in one outermost || have a
-// group of their own, not 0: whether they look forward is decided for all together.
+// lower compiles an operand. The references in one outermost || have a group number of their own,
+// which is not 0: whether they look forward is decided for all of them together.
 func (c *templates) lower(d *draft, e *lang.Expr, soft bool, group int32) *Expr {
 	out := one(&c.chunks.exprs)
 	out.op = e.Op
@@ -160,8 +160,8 @@ func (c *templates) lowerRef(d *draft, e *lang.Expr, out *Expr, soft bool, group
 	}
 }
 
-// span returns where something of a call stands. What its tool fixes has no place in the
-// plan, and stands at the tool's name.
+// span returns the place of something in a call. What the tool of the call fixes has no place in
+// the plan, and gets that of the tool's name.
 func (d *draft) span(s diag.Span) diag.Span {
 	if d.fixed {
 		return d.Source.ToolNode.Span()
@@ -169,7 +169,7 @@ func (d *draft) span(s diag.Span) diag.Span {
 	return s
 }
 
-// loc returns where a value of a call stands.
+// loc returns the place of a value of a call.
 func (d *draft) loc(n lang.Node) diag.Loc {
 	if d.fixed {
 		n = d.Source.ToolNode
@@ -177,8 +177,8 @@ func (d *draft) loc(n lang.Node) diag.Loc {
 	return n.Loc()
 }
 
-// readPath lowers a reference that is read. Neighbours often read the same, and then share it;
-// those of instances do not, whose paths are changed.
+// readPath lowers a reference that is read. Consecutive references often have the same path, and
+// then share it. Those of instances do not, since their paths are changed.
 func (c *templates) readPath(d *draft, e *lang.Expr) state.Path {
 	if d.instance != nil {
 		return c.chunks.path(e)
@@ -218,7 +218,7 @@ func segment(s lang.Segment) state.Segment {
 	}
 }
 
-// written returns a path as package lang spells it, which quotes fewer names.
+// written returns a path in the spelling of package lang, which quotes fewer names.
 func written(p state.Path) string {
 	kinds := [...]lang.SegmentKind{state.Name: lang.Named, state.Index: lang.Index, state.Either: lang.Number, state.Star: lang.Star}
 	var space [8]lang.Segment
@@ -281,7 +281,7 @@ func (c *lowerer) lowerWrites(d *draft) {
 	case len(path.Alternatives) == 1 && len(path.Alternatives[0].Paths) == 1 && d.instance == nil:
 		c.onePath(d, path.Alternatives[0].Paths[0])
 	default:
-		path = src.OutputPath() // its names may be asked for
+		path = src.OutputPath() // its names are needed
 		for i := range path.Alternatives {
 			d.Alternatives = push(&c.chunks.outcomes, d.Alternatives, c.alternative(d, &path.Alternatives[i]))
 		}
@@ -328,7 +328,7 @@ func methodOf(spelled string) state.Method {
 	}
 }
 
-// maxSteps is the maximum length of a path: package state writes none that is longer.
+// maxSteps is the maximum length of a path: package state writes no longer ones.
 const maxSteps = 1000
 
 // tooLong reports a path that is too long.
@@ -346,7 +346,7 @@ func (c *lowerer) alternative(d *draft, a *lang.Alternative) Alternative {
 	return out
 }
 
-// write lowers a path that is written; it reports those that can't be.
+// write lowers a path that is written, and reports one that can't be written.
 func (c *lowerer) write(d *draft, e *lang.Expr) (Write, bool) {
 	if e.Kind == "input" {
 		c.errorf(diag.WriteToInput, c.at(d.span(e.Span)), "the input is never written; write to †state instead").inside(d, d.span(e.Span))
@@ -408,7 +408,7 @@ func (c *lowerer) notAllowed(d *draft, e *lang.Expr, s *schemas.Schema, decl dia
 
 func quote(s string) string { return jsonscan.Quote(s) }
 
-// steps returns a path below its kind as the schemas package takes it.
+// steps returns a path below its kind in the form that package schemas takes.
 func steps(p state.Path) []schemas.Step { return appendSteps(nil, p) }
 
 func appendSteps(dst []schemas.Step, p state.Path) []schemas.Step {
@@ -421,9 +421,9 @@ func appendSteps(dst []schemas.Step, p state.Path) []schemas.Step {
 	return dst
 }
 
-// outputPointer returns where the request's schema has that of the output. A schema of the whole
-// solution, {"properties": {"calls": …, "output": …}}, has it among its properties, unless the
-// output itself has these members.
+// outputPointer returns where the schema of the output is in the schema of the request. A schema of
+// the whole solution, {"properties": {"calls": …, "output": …}}, has it among its properties,
+// unless the output itself has these members.
 func (c *lowerer) outputPointer() string {
 	properties, _ := c.doc.Schema.Member("properties")
 	calls, ok := properties.Value.Member("calls")
@@ -439,7 +439,7 @@ func (c *lowerer) outputPointer() string {
 	return "/properties/output"
 }
 
-// lowerOutput compiles the solution's output; its reads stand behind all calls.
+// lowerOutput compiles the solution's output, whose reads come after all calls.
 func (c *lowerer) lowerOutput() {
 	if c.doc.Output.IsZero() {
 		return

@@ -7,14 +7,14 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// What a document gives to who delegates to it: its output, else its final state
-// (plan-language §9).
+// The result of a document for the call that delegates to it: its output, or otherwise its final
+// state (plan-language §9).
 
-// maxMembers is the maximum number of members of a final state whose type is worked out.
+// maxMembers is the maximum number of members of a final state whose type is determined.
 const maxMembers = 1000
 
-// finalState reads each member of the state behind all calls, when that is the result of
-// the document: what is written there is read, by the caller.
+// finalState reads each member of the state after all calls, if the state is the result of the
+// document, so that writes to it count as read by the caller.
 func (c *lowerer) finalState() {
 	if c.within == nil || !c.doc.Output.IsZero() {
 		return
@@ -31,8 +31,8 @@ func (c *lowerer) finalState() {
 	}
 }
 
-// stateMembers returns the names of all members that the state may have at the end; ok is false
-// when they are not known, or too many.
+// stateMembers returns the names of all members that the state may have at the end. ok is false if
+// they are not known, or too many.
 func stateMembers(p *premises, c *lowered) (names []string, ok bool) {
 	seen := map[string]bool{}
 	add := func(name string) {
@@ -65,7 +65,7 @@ func stateMembers(p *premises, c *lowered) (names []string, ok bool) {
 	return names, !whole && len(names) <= maxMembers
 }
 
-// resultOfAll returns the type of what the document gives; nil when it is not known.
+// resultOfAll returns the type of the result of the document; nil if it is not known.
 func (t *typeCheck) resultOfAll() *schemas.Schema {
 	if t.output != nil {
 		exprs := slices.Collect(t.output.exprs())
@@ -95,13 +95,13 @@ func (t *typeCheck) resultOfAll() *schemas.Schema {
 	return schemas.Object(fields...)
 }
 
-// held reports what a caller puts at a path of the initial whiteboard, or below it.
+// held reports whether a caller puts something at a path of the initial whiteboard, or below it.
 func (by *caller) held(p state.Path) bool {
 	_, held := copiedAt(by.copied, p)
 	return held
 }
 
-// copiedAt returns what is known of what a caller puts at a path; held is false when it
+// copiedAt returns what is known about the value that a caller puts at a path. held is false if it
 // puts nothing there.
 func copiedAt(all []copied, p state.Path) (s Source, held bool) {
 	for _, c := range all {

@@ -2,14 +2,14 @@ package compile
 
 import "hash/maphash"
 
-// stepTable finds the children of nodes of a path index by their steps: a hash table with
-// open addressing, whose keys are in the nodes themselves. A plan has as many steps as writes, and
-// a map of them would cost several times the memory, with a pointer each for the collector.
+// stepTable finds the children of nodes of a path index by their steps: a hash table with open
+// addressing, whose keys are in the nodes themselves. A plan has as many steps as writes, and a map
+// would take several times the memory, and add pointers for the garbage collector.
 type stepTable struct {
-	slots []int32 // nodes; 0 is free; at most three quarters are taken
-	shift uint    // the hash of a slot is what is above it
+	slots []int32 // nodes; 0 is free; at most three quarters are in use
+	shift uint    // a slot is the bits of the hash above it
 	seed  maphash.Seed
-	odd   uint64 // random, so that no plan can be made whose steps collide
+	odd   uint64 // random, so that nobody can construct a plan whose steps collide
 }
 
 const fewSteps = 16
@@ -31,7 +31,7 @@ func (t *stepTable) slot(k *pathStep) int {
 // child returns the node that a step leads to.
 func (t *pathIndex) child(k pathStep) (int32, bool) {
 	if k.from == 0 && k.name == "state" {
-		return t.state, t.state != 0 // where nearly all paths begin
+		return t.state, t.state != 0 // nearly all paths begin with state
 	}
 	n := t.steps.slots[t.find(&k)]
 	return n, n != 0
@@ -51,7 +51,7 @@ func (t *pathIndex) find(k *pathStep) int {
 
 func (n *pathNode) step() pathStep { return pathStep{n.parent, n.kind, n.index, n.name} }
 
-// add adds the last node, whose step was not there and belongs into a slot.
+// add adds the last node. Its step was not there, and belongs in this slot.
 func (t *stepTable) add(nodes *pages[pathNode], slot int) {
 	last := int32(nodes.n - 1)
 	if t.slots[slot] = last; 4*nodes.n <= 3*len(t.slots) {

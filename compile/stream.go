@@ -11,11 +11,10 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Stream compiles a plan that is still being written (execution §1): its list of
-// calls grows at the end. A call is released as soon as nothing that may still come can
-// change what it reads, waits for or overtakes; the others wait for the end of the
-// list. So a plan that streams in gives the same whiteboard as the same plan given whole,
-// up to the order of members in objects.
+// Stream compiles a plan that is still being written (execution §1): its list of calls grows at the
+// end. A call is released as soon as no call that may still come can change what it reads, waits
+// for or overtakes; the others wait for the end of the list. So a streamed plan leads to the same
+// whiteboard as the same plan at once, except for the order of members in objects.
 //
 //	s := compile.NewStream(opts)
 //	prog, findings := s.Add(doc1)          // the document as far as it is written
@@ -25,18 +24,16 @@ import (
 //	prog, findings = s.Close(doc3)         // all of it
 //	err = run.Extend(prog, true)
 //
-// Each step costs the size of what is written so far. A Stream is used by one
-// goroutine.
+// Each step takes time linear in what is written so far. A Stream is used by one goroutine.
 type Stream struct {
 	opts     *Options
-	released []lang.Call // those that were released, in their order
-	seen     int         // calls of the document before
+	released []lang.Call // the released calls, in their order
+	seen     int         // number of calls of the previous document
 	last     *Program
 	shared   *delegates // the documents that it delegates to, each read once
 }
 
-// NewStream makes a stream for a plan of which nothing is written. A nil Options
-// is the default.
+// NewStream makes a stream for a plan that has not begun. A nil Options is the default.
 func NewStream(opts *Options) *Stream {
 	if opts == nil {
 		opts = &Options{}
@@ -44,21 +41,20 @@ func NewStream(opts *Options) *Stream {
 	return &Stream{opts: opts}
 }
 
-// delegates returns what is known of documents that are delegated to, for the text of the
-// plan as far as it is written.
+// delegates returns what is known about documents that calls delegate to, for the text of the plan
+// so far.
 func (s *Stream) delegates(doc *lang.Document) *delegates {
 	if s.shared == nil {
 		s.shared = newDelegates(doc, s.opts)
 	}
 	s.shared.folders[doc.File] = s.opts.Folder
-	s.shared.meter = newMeter(doc, s.opts) // all that is written is compiled again
+	s.shared.meter = newMeter(doc, s.opts) // everything written so far is compiled again
 	return s.shared
 }
 
-// Add takes the document as far as it is written and returns the program of the
-// calls that are released, which begins with those released before. The findings are the
-// faults of the calls that came new; with an error among them nothing more is released,
-// and the program is the one before.
+// Add takes the document so far, and returns the program of the released calls, which begins with
+// those released before. The findings are about the calls that are new. If one is an error, nothing
+// more is released, and the program is the one before.
 func (s *Stream) Add(doc *lang.Document) (prog *Program, found diag.List) {
 	c := newUnit(doc, s.opts, s.delegates(doc))
 	c.growing = true
@@ -99,7 +95,7 @@ func (s *Stream) release(doc *lang.Document, firm []int32) (*Program, diag.List)
 	return prog, findings
 }
 
-// reordered returns a document with these calls of its list, in this order.
+// reordered returns a document with these calls of the list, in this order.
 func reordered(doc *lang.Document, order []int32) *lang.Document {
 	part := *doc
 	part.Calls = make([]lang.Call, len(order))
@@ -110,9 +106,9 @@ func reordered(doc *lang.Document, order []int32) *lang.Document {
 	return &part
 }
 
-// Close takes the whole document and returns the program of all its calls: those
-// that were released, then the others in plan order. The findings are those of Compile;
-// with an error among them the others must not run, and the program is the one before.
+// Close takes the whole document and returns the program of all its calls: those that were
+// released, then the others in plan order. The findings are those of Compile. If one is an error,
+// the other calls must not run, and the program is the one before.
 func (s *Stream) Close(doc *lang.Document) (*Program, diag.List) {
 	whole, findings, _ := newUnit(doc, s.opts, s.delegates(doc)).compile()
 	if findings.HasErrors() {
@@ -145,14 +141,14 @@ func (s *Stream) Close(doc *lang.Document) (*Program, diag.List) {
 	return prog, findings
 }
 
-// sameText reports whether two values are the same but for their spelling.
+// sameText reports whether two values are the same except for their spelling.
 func sameText(a, b lang.Node) bool {
 	return bytes.Equal(jsonscan.Canonical(nil, a.AppendJSON(nil)), jsonscan.Canonical(nil, b.AppendJSON(nil)))
 }
 
-// firm returns the calls whose place among the others no call that may still come can
-// change: all that they need comes before them in the list and is firm itself, and they
-// commute with the calls before them that are not.
+// firm returns the calls whose place no call that may still come can change: all calls that they
+// need come before them in the list and are firm, and they commute with the earlier calls that are
+// not.
 func (c *sorter) firm() []int32 {
 	var firm, open []int32
 	isOpen := make([]bool, len(c.calls))
@@ -170,8 +166,7 @@ func (c *sorter) firm() []int32 {
 	return firm
 }
 
-// commute reports whether a call may go before one that stands before it in the
-// list and still waits.
+// commute reports whether a call may go before an earlier call in the list that still waits.
 func (c *sorter) commute(waiting, d *draft) bool {
 	for w := range waiting.writes() {
 		for i := range d.refs {
@@ -195,7 +190,7 @@ func (c *sorter) commute(waiting, d *draft) bool {
 	return c.effectsCommute(waiting, d)
 }
 
-// effectsCommute reports whether effects put two calls in no order.
+// effectsCommute reports whether effects do not put two calls in order.
 func (c *unit) effectsCommute(a, b *draft) bool {
 	if c.opts.Effects == NoEffects || a.Tool == nil || b.Tool == nil {
 		return true

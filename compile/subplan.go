@@ -16,10 +16,10 @@ import (
 )
 
 // caller describes the call that a document is compiled for: what it adds to the initial whiteboard
-// of the document, and the documents on the way down to it (plan-language §9).
+// of the document, and the documents that lead to it (plan-language §9).
 type caller struct {
 	cat    *tool.Catalogue
-	chain  []string // of documents, this one last
+	chain  []string // the documents from the plan down, this one last
 	lazy   bool
 	copied []copied
 }
@@ -28,7 +28,7 @@ type caller struct {
 // whiteboard that _scopes names.
 type copied struct {
 	path   state.Path
-	schema *schemas.Schema // nil: nothing is known
+	schema *schemas.Schema // nil if nothing is known
 }
 
 // subProgram is a document compiled for its callers.
@@ -38,14 +38,14 @@ type subProgram struct {
 	result   *schemas.Schema
 }
 
-// told is a finding of a document that was told, whoever the caller was.
-type told struct {
+// innerFinding identifies a finding about a document that was reported, for whichever caller.
+type innerFinding struct {
 	code diag.Code
 	sev  diag.Severity
 	loc  diag.Loc
 }
 
-// below returns the unit of a document that this one delegates to.
+// below returns the unit for a document that this one delegates to.
 func (c *toolbox) below(doc *document, by *caller) *unit {
 	by.cat = c.cat
 	by.chain = append(slices.Clone(c.chain()), doc.name)
@@ -54,11 +54,11 @@ func (c *toolbox) below(doc *document, by *caller) *unit {
 	return sub
 }
 
-// maxContexts is for how many callers, with values of different types, a document is
-// compiled. For more of them it is compiled once, for values of any type.
+// maxContexts is the number of callers, with values of different types, for which a document is
+// compiled. For further callers it is compiled once, for values of any type.
 const maxContexts = 16
 
-// compiled returns a document compiled for a caller that puts this on its whiteboard.
+// compiled returns a document compiled for a caller with these values.
 func (t *typeCheck) compiled(doc *document, by *caller) *subProgram {
 	c := t.toolbox
 	by.lazy = t.prog.Mode == lang.Lazy
@@ -84,7 +84,7 @@ func (t *typeCheck) compiled(doc *document, by *caller) *subProgram {
 	return s
 }
 
-// typesKey tells callers apart by what they put on the whiteboard.
+// typesKey returns a key for the types of the values that a caller puts on the whiteboard.
 func (s *delegates) typesKey(by *caller) string {
 	var b strings.Builder
 	for _, p := range by.copied {
@@ -93,8 +93,7 @@ func (s *delegates) typesKey(by *caller) string {
 	return b.String()
 }
 
-// typeKey tells types apart. Two that are the same and were made twice may have
-// two keys.
+// typeKey returns a key for a type. Equal types that were made separately may have two keys.
 func (s *delegates) typeKey(t *schemas.Schema) string {
 	if t == nil {
 		return ""
@@ -113,17 +112,17 @@ func (s *delegates) typeKey(t *schemas.Schema) string {
 	return key
 }
 
-// tell reports what was found in a document that a call delegates to, unless it was
-// told before.
-func (c *typeCheck) tell(d *draft, s *subProgram) {
-	if c.toldOf[s.prog] {
+// reportInner reports the findings about a document that a call delegates to, unless they were
+// reported before.
+func (c *typeCheck) reportInner(d *draft, s *subProgram) {
+	if c.fullyReported[s.prog] {
 		return
 	}
-	c.toldOf[s.prog] = true
-	var fresh []told
+	c.fullyReported[s.prog] = true
+	var fresh []innerFinding
 	for _, f := range s.findings {
-		key := told{f.Code, f.Severity, f.Loc}
-		if c.told[key] {
+		key := innerFinding{f.Code, f.Severity, f.Loc}
+		if c.innerReported[key] {
 			continue
 		}
 		fresh = append(fresh, key)
@@ -131,17 +130,17 @@ func (c *typeCheck) tell(d *draft, s *subProgram) {
 		c.keep(f)
 	}
 	for _, key := range fresh {
-		c.told[key] = true
+		c.innerReported[key] = true
 	}
 }
 
-// delegate compiles the document that a call delegates to for what the call gives it, and
-// checks that against what the document takes (plan-language §9).
+// delegate compiles the document that a call delegates to for the values that the call passes, and
+// checks these against what the document takes (plan-language §9).
 func (t *typeCheck) delegate(d *draft) {
 	sub := t.compiled(d.document, &caller{copied: append([]copied{{inputPath, t.inputOf(d)}}, t.scoped(d)...)})
 	d.Delegate.Program = sub.prog
 	d.Delegate.Most = t.most(d)
-	t.tell(d, sub)
+	t.reportInner(d, sub)
 	t.checkScopes(d, sub.prog)
 	t.firstRound(d)
 	d.Delegate.result = t.loopResult(d, sub.result)
@@ -151,17 +150,17 @@ func (t *typeCheck) delegate(d *draft) {
 
 var inputPath = state.Path{{Kind: state.Name, Name: "input"}}
 
-// delegateBlind does what delegate does for a call of whose params nothing is known: what is found
-// in the document is told all the same.
+// delegateBlind does what delegate does for a call whose params are not known. Findings about the
+// document are reported even so.
 func (t *typeCheck) delegateBlind(d *draft) {
 	by := &caller{copied: []copied{{path: inputPath}}}
 	for _, e := range d.Scopes {
 		by.copied = append(by.copied, copied{path: e.read.global()})
 	}
-	t.tell(d, t.compiled(d.document, by))
+	t.reportInner(d, t.compiled(d.document, by))
 }
 
-// scoped returns what _scopes copies to the document's whiteboard.
+// scoped returns the values that _scopes copies to the document's whiteboard.
 func (t *typeCheck) scoped(d *draft) []copied {
 	var all []copied
 	for _, e := range d.Scopes {
@@ -172,8 +171,8 @@ func (t *typeCheck) scoped(d *draft) []copied {
 	return all
 }
 
-// inputOf returns the type of the input of the document; nil when it is not known, or the
-// document says itself what it takes, against which it is checked.
+// inputOf returns the type of the input of the document; nil if it is not known, or if the document
+// declares its input, which is checked against the declaration.
 func (t *typeCheck) inputOf(d *draft) *schemas.Schema {
 	declared := len(d.document.inputs) > 0
 	if d.Delegate.Loop != Once {
@@ -197,7 +196,7 @@ func (t *typeCheck) inputOf(d *draft) *schemas.Schema {
 	return schemas.Object(fields...)
 }
 
-// checkInput checks params against what the document declares of its input.
+// checkInput checks params against the input that the document declares.
 func (t *typeCheck) checkInput(d *draft) {
 	at := d.Source.ToolNode
 	if !d.inherits {
@@ -209,8 +208,8 @@ func (t *typeCheck) checkInput(d *draft) {
 	}
 }
 
-// beside reports which members the input of a document has in addition to params: members of its
-// own, and the values that _scopes copies. It is nil when there are none.
+// beside holds functions that report which members the input of a document has in addition to
+// params: its own members, and the values that _scopes copies. It is nil if there are none.
 type beside []func(name string) bool
 
 func (b beside) has(name string) bool {
@@ -233,8 +232,8 @@ func (t *typeCheck) beside(d *draft) (all beside) {
 	return all
 }
 
-// checkScopes checks what _scopes copies against the schemas of the document, but where that has
-// a value of its own, which is merged, or a param covers it.
+// checkScopes checks the values that _scopes copies against the schemas of the document, except
+// where the document has a value of its own, which is merged, or a param covers the value.
 func (t *typeCheck) checkScopes(d *draft, doc *Program) {
 	for _, e := range d.Scopes {
 		p := e.read.global()
@@ -270,8 +269,8 @@ func hasMember(object json.RawMessage, name string) bool {
 	return false
 }
 
-// checkDeclared checks what the document gives against what the definition of the tool
-// says of its result.
+// checkDeclared checks the type of the document's result against the result that the definition of
+// the tool declares.
 func (t *typeCheck) checkDeclared(d *draft) {
 	declared, given := d.Tool.Definition.Output, d.Delegate.result
 	if declared == nil || len(d.Alternatives) > 1 {
@@ -293,10 +292,10 @@ func (t *typeCheck) checkDeclared(d *draft) {
 		t.warnf(diag.PerhapsNotAssignable, loc, "%q may give %s, and the tool %q is declared to give %s", d.Delegate.Name, given, d.Source.Tool, declared).
 			related(d.Tool.Definition.Loc, "declared here%s", pointed(why.To)).inside(d, loc.Span)
 	}
-	d.Delegate.result = declared // which the result is checked against when it comes
+	d.Delegate.result = declared // the result is checked against it at run time
 }
 
-// arg is a param and its type; nil when that is not known.
+// arg is a param and its type; nil if that is not known.
 type arg struct {
 	name   string
 	value  lang.Node
@@ -321,8 +320,8 @@ func argOf(args []arg, name string) (arg, bool) {
 	return args[i], true
 }
 
-// typeOfValue returns the type of a value, whose expressions are taken from exprs; nil when it
-// is not known.
+// typeOfValue returns the type of a value, whose expressions it takes from exprs; nil if it is not
+// known.
 func (t *typeCheck) typeOfValue(d *draft, n lang.Node, exprs *[]*Expr) *schemas.Schema {
 	if !t.hasExprs(n) {
 		lit, ok := t.literalOf(n)

@@ -10,20 +10,20 @@ import (
 )
 
 // survey summarizes a document for its callers before plan order is made: what its calls do to the
-// world and cost, whoever calls it. It is made of its calls, lowered one by one, and of the surveys
-// of what they delegate to.
+// world, and what they cost, independent of the caller. It is made from its calls, lowered one by
+// one, and from the surveys of the documents that they delegate to.
 type survey struct {
 	effects    tool.Effects // of all calls together
-	repeatable bool         // each of them may be made again unasked
-	changes    bool         // one changes the world, and is not independent
-	lazy       bool         // one document is
+	repeatable bool         // each call may be made again without asking
+	changes    bool         // a call changes the world, and is not independent
+	lazy       bool         // a document is lazy
 
-	calls, tokens, cost float64 // as far as they can be told
+	calls, tokens, cost float64 // as far as they are known
 
 	name    string
-	deepest []string // the longest way down from it
+	deepest []string // the longest chain of documents below it
 	depth   int      // where it was surveyed
-	cut     bool     // not all of the way down was looked at
+	cut     bool     // some documents below it were not surveyed
 }
 
 type surveyKey struct {
@@ -49,8 +49,8 @@ func (c *unit) chain() []string {
 	return c.within.chain
 }
 
-// survey surveys a document that this one delegates to. How far it looks depends on
-// where it is asked from, so what was cut is done again from further up.
+// survey surveys a document that this one delegates to. How deep it looks depends on the depth of
+// this document, so a survey that was cut short is repeated for a document further up.
 func (c *lowerer) survey(doc *document) *survey {
 	key := surveyKey{doc, c.cat}
 	depth := len(c.chain())
@@ -98,7 +98,7 @@ func (s *survey) add(c *unit, d *draft) {
 	}
 }
 
-// below adds what a call of the document delegates to.
+// below adds the survey of the document that a call delegates to.
 func (s *survey) below(b *survey, d *draft) {
 	least, likely := d.times()
 	s.calls += least * b.calls
@@ -112,8 +112,8 @@ func (s *survey) below(b *survey, d *draft) {
 	}
 }
 
-// filled returns the effects with what a hint says of others: a call that only reads
-// destroys nothing and may be made again.
+// filled returns the effects with those that follow from others: a call that only reads destroys
+// nothing and may be made again.
 func filled(e tool.Effects) tool.Effects {
 	if e.ReadOnly == tool.Yes {
 		if e.Destructive == tool.Undeclared {
@@ -126,8 +126,8 @@ func filled(e tool.Effects) tool.Effects {
 	return e
 }
 
-// times returns how often the document of a call runs, at least and for an estimate: as often as
-// the plan tells, else never at least (a list may be empty), and once for an estimate.
+// times returns how often the document of a call runs: at least, and for an estimate. If the plan
+// does not say, that is 0, since a list may be empty, and 1.
 func (d *draft) times() (least, likely float64) {
 	switch d.Delegate.Loop {
 	case ForEach, Reduce:
@@ -140,8 +140,8 @@ func (d *draft) times() (least, likely float64) {
 	return 1, 1
 }
 
-// findDelegate finds the document that a call delegates to, and what is to be known of it
-// before plan order is made.
+// findDelegate finds the document that a call delegates to, and what must be known about it before
+// plan order is made.
 func (c *lowerer) findDelegate(d *draft, rest *lang.Rest) {
 	if rest.DelegateNode.IsZero() {
 		return
@@ -176,7 +176,7 @@ func (c *lowerer) findDelegate(d *draft, rest *lang.Rest) {
 	}
 }
 
-// reach reports a document that is on its own way down.
+// reach reports a document that delegates to itself, directly or not.
 func (c *lowerer) reach(d *draft, doc *document) bool {
 	chain := c.chain()
 	i := slices.Index(chain, doc.name)
@@ -199,9 +199,9 @@ func arrows(names []string) string {
 	return strings.Join(quoted, " → ")
 }
 
-// folderOf returns the folder that the delegate of a call is relative to: that of the document
-// that names it, be it the call's or that of the definition of its tool. The definitions of
-// tool files are relative to the plan.
+// folderOf returns the folder to which the name of a call's document is relative: that of the
+// document which has the name, in the call or in the definition of its tool. Names in tool files
+// are relative to the plan.
 func (c *lowerer) folderOf(d *draft) string {
 	if !d.inherits {
 		return c.delegates.folders[c.doc.File]
@@ -212,8 +212,8 @@ func (c *lowerer) folderOf(d *draft) string {
 	return c.delegates.opts.Folder
 }
 
-// delegateLoc returns where the delegate of a call stands: at the tool's name when the tool fixes
-// it.
+// delegateLoc returns the place of the delegate of a call, or that of the tool's name if the tool
+// fixes it.
 func (d *draft) delegateLoc() diag.Loc {
 	if d.inherits {
 		return d.Source.ToolNode.Loc()
@@ -237,7 +237,7 @@ func loopOf(t *tool.Tool) Loop {
 	return Once
 }
 
-// delegateEffects gives a call the effects of the document that it runs.
+// delegateEffects sets the effects of a call to those of the document that it runs.
 func (c *lowerer) delegateEffects(d *draft) {
 	def := d.Tool.Definition
 	d.Effects = def.Effects

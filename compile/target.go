@@ -12,73 +12,73 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// A Target is what a call, or its fallback, runs: all that decides what happens when it is made,
-// besides its params. It is made once, while compiling, for every way in which something may be
-// called (the tool itself, an _activity of the call or of a definition, an alias such as
+// A Target is what a call, or its fallback, runs: everything except its params that decides what
+// happens when it is made. It is made once, during compilation, for every way in which something
+// may be called (the tool itself, an _activity of the call or of a definition, an alias such as
 // server.tool, an activity that stands for a tool of an MCP server, a delegate, a latent call that
-// a model makes, a tool that a document defines). Whoever shows, checks, permits, approves, records
-// or runs a call reads its target, so that all of them mean the same thing.
+// a model makes, a tool that a document defines). All code that shows, checks, permits, approves,
+// records or runs a call uses its target, so that all of it means the same thing.
 //
 // An activity belongs to the tools of the catalogue whose definitions have it. A call that gets it
-// another way, by its own _activity or by a definition of a document, has to do as these tools say:
-// it meets their schemas besides its own, has their effects, approvals and limits, and runs only if
-// the policy permits them.
+// in another way, by its own _activity or by a definition of a document, must comply with these
+// tools: it meets their schemas in addition to its own, has their effects, approvals and limits,
+// and runs only if the policy permits them.
 //
 // Calls that run the same thing share one target. It is immutable.
 type Target struct {
 	// Tool is the tool that the plan names.
 	Tool *tool.Tool
-	// Owners are the tools that the activity belongs to, besides Tool.
+	// Owners holds the tools that the activity belongs to, besides Tool.
 	Owners []*tool.Tool
-	// Definitions are those that the params have to meet: that of Tool, and of the owners when the
-	// activity was picked.
+	// Definitions holds the definitions that the params must meet: that of Tool and, if the
+	// activity was picked, those of the owners.
 	Definitions []*tool.Definition
-	// Picked reports that the call or a document has picked the activity, and not a definition that
-	// is trusted.
+	// Picked reports that the call or a document has picked the activity, and not a trusted
+	// definition.
 	Picked bool
 
-	// Activity does the work; nil when the call is latent, delegates or is part of the language.
+	// Activity does the work; nil if the call is latent, delegates or is part of the language.
 	Activity tool.Activity
-	Name     string // of the activity; "" for none
+	Name     string // of the activity; "" if there is none
 	Driver   string // what kind of activity: "process", "http", "mcp", "go", "latent", "delegate", "built-in", …
 	Place    tool.Place
 	Origin   Origin
 
 	Bounds
 	Queue   string       // of the workers that make the calls: see tool.Implementation
-	Effects tool.Effects // the worse of those of Tool, the owners and the activity
-	// Undo takes a call back, according to the definition of the tool whose work it does; nil if
-	// that has none. Documents and servers are not trusted with it.
+	Effects tool.Effects // the worst of those of Tool, the owners and the activity
+	// Undo undoes a call, according to the definition of the tool whose work it does; nil if there
+	// is none. Undos of documents and servers are not trusted.
 	Undo *tool.Undo
-	// Approve says that a person has to approve each call, since a definition that it has to meet
-	// says so.
+	// Approve says that a person must approve each call, because a definition requires it that the
+	// call has to meet.
 	Approve lang.Approve
-	// Asker is the tool whose definition asks for the approval; nil if none does.
+	// Asker is the tool whose definition requires the approval; nil if there is none.
 	Asker *tool.Tool
 
-	// Raw is the activity as it was declared, and Remote what an MCP server says of the tool.
+	// Raw is the declaration of the activity, and Remote the MCP server's description of the tool.
 	Raw, Remote json.RawMessage
 	Delegate    *Delegate // of a call that runs a document
 
-	around  tool.Middleware // of a latent one; see Around
-	offered bool            // plans may define tools over the activity
+	around  tool.Middleware // around the model of a latent call; see Around
+	offered bool            // plans may define tools that use the activity
 }
 
-// Bounds limit how many calls of a target are made, and how long each takes.
+// Bounds limits how many calls of a target are made, and how long each takes.
 type Bounds struct {
-	// Limits bound how many calls run at once and how many start in a second: all those that have
-	// the same Limiter together.
+	// Limits bounds how many calls run at once and how many start in a second, counted for all
+	// targets with the same Limiter.
 	Limits  tool.Limits
 	Limiter string
 	Timeout time.Duration
-	Takes   []time.Duration // how long a call may take, as the activity knows; nil when it does not
+	Takes   []time.Duration // how long a call may take, according to the activity; nil if it does not know
 }
 
 // Origin says where the definition of a target comes from.
 type Origin struct {
 	Kind string // "file", "server", "document", "go" or "language"
 	Name string // of the file or the server
-	// Digest is the SHA-256 of what is declared there, in hexadecimal.
+	// Digest is the SHA-256, in hexadecimal, of the declaration there.
 	Digest string
 }
 
@@ -97,9 +97,8 @@ func (o Origin) String() string {
 	return "Go"
 }
 
-// NewTarget returns what a call of t runs; pick is the call's _activity, nil when it has none. It
-// reports false when the name of the activity names nothing: then the target has that name, and no
-// activity.
+// NewTarget returns what a call of t runs. pick is the call's _activity, or nil. It returns false
+// if there is no activity with that name: the target then has the name, but no activity.
 func NewTarget(cat *tool.Catalogue, t *tool.Tool, pick *string) (*Target, bool) {
 	var activity string
 	if pick != nil {
@@ -128,7 +127,7 @@ func NewTarget(cat *tool.Catalogue, t *tool.Tool, pick *string) (*Target, bool) 
 		if o.Definition.Name == t.Definition.Name {
 			continue
 		}
-		o, _ = cat.Lookup(o.Definition.Name) // with its whole definition
+		o, _ = cat.Lookup(o.Definition.Name) // the tool with its whole definition
 		x.Owners = append(x.Owners, o)
 		x.requireApproval(o)
 		if x.Picked {
@@ -147,7 +146,7 @@ func NewTarget(cat *tool.Catalogue, t *tool.Tool, pick *string) (*Target, bool) 
 // undo returns the undo of the target.
 func (t *Target) undo() *tool.Undo {
 	did := []*tool.Tool{t.Tool}
-	if t.Picked || t.Tool.Source == tool.Document { // it does the work of another tool
+	if t.Picked || t.Tool.Source == tool.Document { // the target does the work of another tool
 		did = t.Owners
 	}
 	for _, o := range did {
@@ -158,11 +157,11 @@ func (t *Target) undo() *tool.Undo {
 	return nil
 }
 
-// Latent reports that the catalogue has no activity that does the work, and that none was named: a
-// model does it, a document that the call delegates to, or the language.
+// Latent reports that the catalogue has no activity for the work, and that none was named: a model
+// does it, a document that the call delegates to, or the language.
 func (t *Target) Latent() bool { return t.Activity == nil && t.Driver != "" }
 
-// Around wraps the model that does the work of a latent target in what the catalogue says of it,
+// Around wraps the model that does the work of a latent target in what the catalogue has for it,
 // such as a cache or a limit.
 func (t *Target) Around(model tool.Activity) tool.Activity {
 	if t.around == nil {
@@ -171,7 +170,7 @@ func (t *Target) Around(model tool.Activity) tool.Activity {
 	return t.around(model)
 }
 
-// withEffects returns a definition as the activity is to see it: with the effects of what runs.
+// withEffects returns a definition for the activity, with the effects of what runs.
 func withEffects(def *tool.Definition, e tool.Effects) *tool.Definition {
 	if def.Effects == e {
 		return def
@@ -181,7 +180,7 @@ func withEffects(def *tool.Definition, e tool.Effects) *tool.Definition {
 	return &other
 }
 
-// meets returns the tools whose definitions the params have to meet.
+// meets returns the tools whose definitions the params must meet.
 func (t *Target) meets() []*tool.Tool {
 	if !t.Picked {
 		return []*tool.Tool{t.Tool}
@@ -189,9 +188,9 @@ func (t *Target) meets() []*tool.Tool {
 	return append([]*tool.Tool{t.Tool}, t.Owners...)
 }
 
-// effectsOf returns the effects of a call of t: what t promises and what every tool promises that
-// has the activity, so that no other name is a way around what one of them does. What nobody
-// declares is no promise.
+// effectsOf returns the effects of a call of t: those of t joined with those of every tool that has
+// the activity, so that another name for it is not a way around their effects. An effect that
+// nobody declares is not known.
 func effectsOf(t *tool.Tool, r *tool.Resolved) tool.Effects {
 	var all []tool.Effects
 	for _, o := range r.Owners {
@@ -203,7 +202,7 @@ func effectsOf(t *tool.Tool, r *tool.Resolved) tool.Effects {
 		all = append(all, r.Implementation.Effects)
 	}
 	own := t.Definition.Effects
-	if t.Source == tool.Document { // says nothing that makes us less careful
+	if t.Source == tool.Document { // a document can't make us less careful
 		if len(all) == 0 {
 			return own
 		}
@@ -219,8 +218,8 @@ func effectsOf(t *tool.Tool, r *tool.Resolved) tool.Effects {
 	return own
 }
 
-// requireApproval notes that a tool's definition wants an approval of each call, which it says by a
-// const _approve.
+// requireApproval notes that the definition of a tool requires approval of each call, by a const
+// _approve.
 func (t *Target) requireApproval(by *tool.Tool) {
 	f := by.Definition.Fixed["_approve"]
 	if f == nil || f.Const == nil {
@@ -261,15 +260,16 @@ func (t *Target) origin(source string) Origin {
 	return o
 }
 
-// instead says what a plan may do that can't have the activity for a tool of its own.
-func (t *Target) instead() string {
+// otherWays says, for a finding, what else a plan may do if it can't have the activity for a tool
+// of its own.
+func (t *Target) otherWays() string {
 	if len(t.Owners) > 0 {
 		return fmt.Sprintf("call the tool %q", t.Owners[0].Definition.Name)
 	}
 	return "let the tool file say offer: true of it"
 }
 
-// Words says in one line what runs, with what others wrote in quotes.
+// Words describes in one line what runs. Words that others wrote are in quotes.
 func (t *Target) Words() string {
 	words := t.Place.Words(t.Driver)
 	if t.Name != "" && t.Name != t.Tool.Definition.Name {
@@ -278,9 +278,8 @@ func (t *Target) Words() string {
 	return words
 }
 
-// Targets returns the targets of all calls of the program, of their fallbacks and of what takes
-// these back when the run is undone, in plan order, and then those of the programs that they
-// delegate to, each program once.
+// Targets returns the targets of all calls of the program, of their fallbacks and of the undos of
+// these, in plan order, and then those of the programs that they delegate to, each program once.
 func (p *Program) Targets() iter.Seq2[*Call, *Target] {
 	return func(yield func(*Call, *Target) bool) {
 		seen, todo := map[*Program]bool{p: true}, []*Program{p}
@@ -306,8 +305,7 @@ func (p *Program) Targets() iter.Seq2[*Call, *Target] {
 	}
 }
 
-// Targets returns the target of the call, that of its fallback, and those of what takes these back
-// when the run is undone.
+// Targets returns the target of the call, that of its fallback, and those of the undos of these.
 func (c *Call) Targets() iter.Seq[*Target] {
 	return func(yield func(*Target) bool) {
 		if c.Target != nil && !yield(c.Target) || !c.Undoing.targets(yield) || c.Rare == nil || c.Fallback == nil {
@@ -319,7 +317,7 @@ func (c *Call) Targets() iter.Seq[*Target] {
 	}
 }
 
-// targets yields the targets of what takes a call back. It reports false when yield does.
+// targets yields the targets of an undo. It returns false if yield does.
 func (u *Undoing) targets(yield func(*Target) bool) bool {
 	if u == nil || u.Call == nil {
 		return true

@@ -15,11 +15,11 @@ import (
 // Presence says whether a read finds a value (plan-language §5, Branches).
 type Presence uint8
 
-// The presences. Gone wins over Missing where both hold.
+// The values of Presence. If both Missing and Gone apply, it is Gone.
 const (
 	Present Presence = iota
-	Missing          // its writer wrote, but not that: the call fails
-	Gone             // it can't come: the call is skipped
+	Missing          // the writer wrote, but not this path: the call fails
+	Gone             // the value can't come any more: the call is skipped
 )
 
 // Reader resolves reads against a whiteboard.
@@ -30,7 +30,7 @@ type Reader interface {
 // Expr is a compiled read expression.
 type Expr struct {
 	op   lang.Op
-	void bool // OpRef: a reference to nothing: it never comes
+	void bool // OpRef: nothing is ever at the path
 	read Read // OpRef, as nearly all are
 	*operands
 }
@@ -42,11 +42,11 @@ type operands struct {
 	args  []*Expr         // OpOr, OpAnd
 }
 
-// Op returns what the expression is.
+// Op returns the operator of the expression.
 func (e *Expr) Op() lang.Op { return e.op }
 
-// Ref returns the reference that the expression is; nil when it is none. void reports that it is
-// one to nothing, which never comes.
+// Ref returns the reference if the expression is one; otherwise nil. void reports that nothing is
+// ever at its path.
 func (e *Expr) Ref() (r *Read, void bool) {
 	if e.op != lang.OpRef {
 		return nil, false
@@ -54,7 +54,7 @@ func (e *Expr) Ref() (r *Read, void bool) {
 	return &e.read, e.void
 }
 
-// Args returns the operands of || and &&; none of others.
+// Args returns the operands of || and &&; nil for other expressions.
 func (e *Expr) Args() []*Expr {
 	if e.operands == nil {
 		return nil
@@ -62,8 +62,8 @@ func (e *Expr) Args() []*Expr {
 	return e.args
 }
 
-// Eval returns the value of the expression. Beside Missing and Gone it returns the
-// read that is to blame.
+// Eval returns the value of the expression. With Missing and Gone it returns the read that is the
+// cause.
 func (e *Expr) Eval(r Reader) (json.RawMessage, Presence, *Read) {
 	switch e.op {
 	case lang.OpRef:
@@ -81,8 +81,8 @@ func (e *Expr) Eval(r Reader) (json.RawMessage, Presence, *Read) {
 	}
 }
 
-// first returns the value of the first operand that is present. When none is, it is
-// gone only if all are.
+// first returns the value of the first operand that is present. If none is, the result is gone only
+// if all are.
 func (e *Expr) first(r Reader) (json.RawMessage, Presence, *Read) {
 	worst, blame := Gone, (*Read)(nil)
 	for _, a := range e.args {
@@ -97,7 +97,7 @@ func (e *Expr) first(r Reader) (json.RawMessage, Presence, *Read) {
 	return nil, worst, blame
 }
 
-// gate returns the value of the last operand when all are present.
+// gate returns the value of the last operand, if all are present.
 func (e *Expr) gate(r Reader) (json.RawMessage, Presence, *Read) {
 	var (
 		value json.RawMessage
@@ -119,7 +119,7 @@ func (e *Expr) Reads() iter.Seq[*Read] {
 	return func(yield func(*Read) bool) { e.each(false, func(x *Expr, _ bool) bool { return yield(&x.read) }) }
 }
 
-// each calls f for each reference and whether it stands inside an ||.
+// each calls f for each reference, with whether it is inside an ||.
 func (e *Expr) each(inOr bool, f func(ref *Expr, inOr bool) bool) bool {
 	if e.op == lang.OpRef {
 		return f(e, inOr)
@@ -132,24 +132,24 @@ func (e *Expr) each(inOr bool, f func(ref *Expr, inOr bool) bool) bool {
 	return true
 }
 
-// Template is JSON with holes that expressions fill (plan-language §3). The zero
-// Template is no JSON at all.
+// Template is JSON with holes that are filled with the values of expressions (plan-language §3).
+// The zero Template has no JSON.
 type Template struct {
-	json  []byte // what is between the holes
+	json  []byte // the text between the holes
 	holes []hole // in order
 }
 
-// hole is where something is put into the JSON of a template.
+// hole is a place in the JSON of a template where something is inserted.
 type hole struct {
-	at   int32    // where it belongs
-	expr *Expr    // a string that is one expression; nil for others
-	text *filling // what else it is
+	at   int32    // its position in the JSON
+	expr *Expr    // set for a string that is one expression
+	text *filling // set for anything else
 }
 
 // filling is a string with expressions in it, or a long value without any.
 type filling struct {
 	parts []part
-	raw   []byte // the value, where it stands in the file
+	raw   []byte // the value, in the text of the file
 }
 
 // part is literal text of a string, or an expression.
@@ -171,7 +171,7 @@ func (u *Unresolved) Error() string {
 	return fmt.Sprintf("%s is missing", u.Read.Path)
 }
 
-// Literal returns the template's JSON when it has no expressions. It may be made again each time.
+// Literal returns the template's JSON if it has no expressions. It may compute it again each time.
 func (t *Template) Literal() (json.RawMessage, bool) {
 	switch {
 	case !t.isLiteral():
@@ -187,10 +187,10 @@ func (t *Template) isLiteral() bool {
 	return !slices.ContainsFunc(t.holes, func(h hole) bool { return h.expr != nil || h.text.raw == nil })
 }
 
-// Exprs returns the expressions of the template, in the order of the text that it was made of.
+// Exprs returns the expressions of the template, in the order of the original text.
 func (t *Template) Exprs() iter.Seq[*Expr] { return t.exprs() }
 
-// A Slot is an expression of a template, with where it stands.
+// A Slot is an expression of a template, with its place.
 type Slot struct {
 	Expr  *Expr
 	Whole bool // the string is this expression
@@ -232,8 +232,8 @@ func (t *Template) Reads() iter.Seq[*Read] {
 	}
 }
 
-// Gone returns the references that keep the template from having a value because
-// they can't come: of an || all operands, of an && those that can't.
+// Gone returns the references because of which the template can't have a value any more: all
+// operands of an ||, and those operands of an && that can't come.
 func (t *Template) Gone(r Reader) iter.Seq[*Read] {
 	return func(yield func(*Read) bool) {
 		for e := range t.exprs() {
@@ -269,31 +269,31 @@ func (t *Template) exprs() iter.Seq[*Expr] {
 	}
 }
 
-// MaxResolved is the maximum size in bytes of a template with its expressions filled in: that of a
-// document.
+// MaxResolved is the maximum size in bytes of a template with its expressions filled in. It is that
+// of a document.
 const MaxResolved = jsonscan.DefaultMaxBytes
 
-// TooLarge says that a template has no value since that would be too large.
+// TooLarge says that a template has no value because that would be too large.
 type TooLarge struct{ Most int }
 
 func (e *TooLarge) Error() string {
 	return fmt.Sprintf("what the references come to has more than %d bytes, which is the most for one value", e.Most)
 }
 
-// Resolve fills the holes. The error is an *Unresolved: the first read that is gone, else the first
-// that is missing; or a *TooLarge when more than MaxResolved bytes would be put together. With
-// lenient a missing read is an empty string, and warn is called for it.
+// Resolve fills the holes. It returns an *Unresolved for the first read that is gone or, if none
+// is, for the first that is missing, and a *TooLarge if the result would have more than MaxResolved
+// bytes. If lenient is true, a missing read becomes an empty string, and warn is called for it.
 func (t *Template) Resolve(r Reader, lenient bool, warn func(*Read)) (json.RawMessage, error) {
 	return t.ResolveWithin(MaxResolved, r, lenient, warn)
 }
 
-// ResolveWithin does what Resolve does, and puts together no more than most bytes.
+// ResolveWithin does what Resolve does, with a maximum of most bytes.
 func (t *Template) ResolveWithin(most int, r Reader, lenient bool, warn func(*Read)) (json.RawMessage, error) {
 	if v, ok := t.Literal(); ok {
 		return v, nil
 	}
 	f := filler{reader: r, lenient: lenient, warn: warn, most: most}
-	if len(t.json) == 0 && t.holes[0].expr != nil { // it is nothing else
+	if len(t.json) == 0 && t.holes[0].expr != nil { // the template is one expression
 		v := f.eval(t.holes[0].expr)
 		if f.bad != nil {
 			return nil, f.bad
@@ -333,12 +333,12 @@ type filler struct {
 	lenient bool
 	warn    func(*Read)
 	bad     *Unresolved
-	most    int  // bytes that it may come to; 0 is no bound
-	over    bool // it would come to more
+	most    int  // maximum number of bytes; 0 is no bound
+	over    bool // the maximum would be exceeded
 }
 
-// fits reports whether there is room for more bytes than there are. Expressions are evaluated all
-// the same: a read that finds nothing counts first.
+// fits reports whether more bytes fit in addition to those that there are. All expressions are
+// evaluated anyway, since a read that finds nothing takes precedence over the size.
 func (f *filler) fits(have, more int) bool {
 	f.over = f.over || f.most > 0 && have+more > f.most
 	return !f.over
@@ -386,6 +386,6 @@ func (f *filler) fill(out []byte, h *hole) []byte {
 		return out
 	}
 	out = jsonscan.AppendQuoted(out, text.String())
-	f.fits(len(out), 0) // with what was escaped
+	f.fits(len(out), 0) // escaped characters take more space
 	return out
 }

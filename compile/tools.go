@@ -13,15 +13,15 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// toolbox holds what is known about the tools; each fact is found once.
+// toolbox holds what is known about the tools. Each fact is found once.
 type toolbox struct {
 	*unit
 	cat     *tool.Catalogue
-	unread  map[string]bool // tools whose definitions have errors; "" is one whose name is not known
+	unread  map[string]bool // tools whose definitions have errors; "" is a tool whose name is not known
 	facts   map[*tool.Tool]*toolFacts
 	targets map[targetKey]knownTarget
 
-	// What was asked for last: neighbours in a plan ask for the same.
+	// The last results, since consecutive calls often need the same.
 	lastTool  last[string, *tool.Tool]
 	lastFacts last[*tool.Tool, *toolFacts]
 }
@@ -30,17 +30,17 @@ func newToolbox(u *unit) *toolbox {
 	return &toolbox{unit: u, unread: map[string]bool{}, facts: map[*tool.Tool]*toolFacts{}, targets: map[targetKey]knownTarget{}}
 }
 
-// last caches the result of the latest search with its key. The zero value holds none.
+// last caches the last result of a search with its key. The zero value holds none.
 type last[K comparable, V any] struct {
 	by    K
 	found V
 }
 
-// toolFacts holds the facts about a tool that calls need; they are found once.
+// toolFacts holds the facts about a tool that calls need. They are found once.
 type toolFacts struct {
-	defaults *lang.Call // the members that the definition fixes; nil when none
+	defaults *lang.Call // the members that the definition fixes; nil if there are none
 	required []string   // underscore members that a call must have
-	whole    bool       // the params have rules that no single param shows
+	whole    bool       // there are rules about the params together, not only about single params
 }
 
 // permission says which of the tools plans may use.
@@ -70,7 +70,7 @@ func (c *toolbox) toolNames() iter.Seq[string] {
 	}
 }
 
-// tool returns the tool of this name. Most calls are of the same few, one after the other.
+// tool returns the tool with this name. It is fast for consecutive calls of the same few tools.
 func (c *toolbox) tool(name string) (*tool.Tool, bool) {
 	if c.lastTool.found != nil && c.lastTool.by == name {
 		return c.lastTool.found, true
@@ -85,7 +85,7 @@ func (c *toolbox) tool(name string) (*tool.Tool, bool) {
 	return t, ok
 }
 
-// factsOf finds out what calls need to know of a tool.
+// factsOf finds the facts about a tool.
 func (c *toolbox) factsOf(t *tool.Tool) *toolFacts {
 	if t == c.lastFacts.by {
 		return c.lastFacts.found
@@ -121,11 +121,11 @@ func (c *toolbox) findFacts(t *tool.Tool) *toolFacts {
 	return f
 }
 
-// defaultsOf reads the members that a definition fixes as a call would have them.
+// defaultsOf reads the members that a definition fixes, as those of a call.
 func (c *toolbox) defaultsOf(def *tool.Definition) *lang.Call {
 	text := []byte(`[{"_tool":"t"`)
 	n := len(text)
-	for _, name := range slices.Sorted(maps.Keys(def.Fixed)) { // so that the same fault is told each time
+	for _, name := range slices.Sorted(maps.Keys(def.Fixed)) { // so that the same fault is reported each time
 		fixed := def.Fixed[name]
 		if fixed.Const == nil || name == "_tool" || name == "_activity" || name == "_id" {
 			continue
@@ -153,9 +153,9 @@ type targetKey struct {
 	picked   bool
 }
 
-// target returns what a call or a fallback of t runs, made once for all that run the same. It
-// reports false when that can't be run, which it reports at the _activity, or else where the tool
-// is named.
+// target returns what a call or a fallback of t runs. It makes one target for all that run the
+// same. It returns false if the target can't run, which it reports at the _activity or, if there is
+// none, at the name of the tool.
 func (c *toolbox) target(d *draft, t *tool.Tool, activity string, node, toolNode lang.Node) (*Target, bool) {
 	key := targetKey{t, activity, !node.IsZero()}
 	x, known := c.targets[key]
@@ -177,7 +177,7 @@ func (c *toolbox) target(d *draft, t *tool.Tool, activity string, node, toolNode
 		c.errorf(diag.UnknownActivity, d.loc(node), "no activity is named %q", x.target.Name).
 			related(t.Definition.Loc, "declared here").inside(d, d.span(node.Span())).suggest(x.target.Name, c.activities())
 	case !offers(x.target):
-		c.errorf(diag.NotOffered, d.loc(node), "the plan defines the tool %q over the activity %q, which is not offered to plans; %s", t.Definition.Name, x.target.Name, x.target.instead()).
+		c.errorf(diag.NotOffered, d.loc(node), "the plan defines the tool %q over the activity %q, which is not offered to plans; %s", t.Definition.Name, x.target.Name, x.target.otherWays()).
 			related(t.Definition.Loc, "defined here").inside(d, d.span(node.Span()))
 	default:
 		return x.target, true
@@ -196,7 +196,7 @@ func (c *toolbox) activities() iter.Seq[string] {
 	}
 }
 
-// permitted reports a target that the policy does not permit, at this place.
+// permitted reports a target that the policy does not permit.
 func (c *toolbox) permitted(d *draft, t *Target, n lang.Node) bool {
 	what := c.permission().refused(t)
 	if what != "" {
@@ -212,8 +212,8 @@ type knownTarget struct {
 	found  bool // its activity is there
 }
 
-// model returns the model of a latent tool, with what stands around it, if the program is compiled
-// for a run that has it.
+// model returns the model of a latent tool, wrapped by Target.Around, if the program is compiled
+// for a run and there is such a model.
 func (c *toolbox) model(t *Target) (tool.Activity, error) {
 	if !c.opts.Run || c.opts.Models == nil {
 		return nil, nil

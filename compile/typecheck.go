@@ -12,23 +12,23 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// typeCheck checks what references give against what those who read them take,
-// and what tools give against the schemas of where it is written (plan-language §7).
+// typeCheck checks the types of references against what their readers take, and the results of
+// tools against the schemas of the paths that they are written to (plan-language §7).
 type typeCheck struct {
 	*templates
 	*lowered
-	board    *board
-	told     map[told]bool     // findings of documents
-	toldOf   map[*Program]bool // all of whose findings are told
-	prog     *Program
-	relation *schemas.Relation
-	text     *schemas.Schema // the type of a template
-	any      *schemas.Schema
-	isObject *schemas.Schema
-	noObject *schemas.Schema // anything but an object
-	look     lookup
-	sources  []Source // scratch
-	exprs    []*Expr  // scratch
+	board         *board
+	innerReported map[innerFinding]bool // findings about documents that were reported
+	fullyReported map[*Program]bool     // programs whose findings were all reported
+	prog          *Program
+	relation      *schemas.Relation
+	text          *schemas.Schema // the type of a template
+	any           *schemas.Schema
+	isObject      *schemas.Schema
+	noObject      *schemas.Schema // anything but an object
+	look          lookup
+	sources       []Source // scratch
+	exprs         []*Expr  // scratch
 }
 
 // target is the receiver of a value: a param of a tool, or the output.
@@ -36,16 +36,16 @@ type target struct {
 	draft  *draft
 	schema *schemas.Schema
 	decl   diag.Loc       // where the schema is declared
-	exprs  []*Expr        // the expressions of the value that are still to come, in order
+	exprs  []*Expr        // the remaining expressions of the value, in order
 	tool   string         // "" is the output
 	name   string         // of the param
-	at     string         // where inside of the param: ".user"
-	inner  []schemas.Step // where below that
-	soft   bool           // nothing there is no error
-	input  bool           // it is not a param but the input of the document that is named in tool
+	at     string         // path inside the param, as in ".user"
+	inner  []schemas.Step // steps below that
+	soft   bool           // it is no error if nothing is there
+	input  bool           // it is not a param, but the input of the document that tool names
 }
 
-// what returns the target as findings call it.
+// what returns the target in words, for findings.
 func (to *target) what() string {
 	at := to.at
 	for _, s := range to.inner {
@@ -64,13 +64,13 @@ func (to *target) what() string {
 	return fmt.Sprintf("the param %q of %q", to.name+at, to.tool)
 }
 
-// checkTypes checks the types of all calls and of the output. It returns the type of what the
-// document gives to a caller; nil when there is no caller, or it is not known.
+// checkTypes checks the types of all calls and of the output. It returns the type of the document's
+// result for a caller; nil if there is no caller, or the type is not known.
 func checkTypes(values *templates, low *lowered, board *board, prog *Program, cyclic bool) (result *schemas.Schema) {
 	relation, none := &schemas.Relation{Meter: values.delegates.meter}, noObject()
 	t := &typeCheck{
 		relation: relation, look: lookup{relation: relation, noObject: none},
-		templates: values, lowered: low, board: board, told: map[told]bool{}, toldOf: map[*Program]bool{},
+		templates: values, lowered: low, board: board, innerReported: map[innerFinding]bool{}, fullyReported: map[*Program]bool{},
 		prog: prog, text: simple("string"), any: schemas.Any(), isObject: simple("object"), noObject: none,
 	}
 	for i := range t.calls {
@@ -117,8 +117,8 @@ func (t *typeCheck) call(d *draft) {
 	t.results(d)
 }
 
-// params checks the params that hold expressions. Soft ones, which are a
-// fallback's own, need not be there.
+// params checks the params that hold expressions. Soft params, which are a fallback's own, need not
+// be there.
 func (t *typeCheck) params(d *draft, to *tool.Tool, params []lang.Member, args *Template, soft bool) {
 	if args.isLiteral() {
 		return
@@ -172,8 +172,8 @@ func (c *templates) hasExprs(n lang.Node) bool {
 	return false
 }
 
-// value checks a value that holds expressions against a schema, nil for any, part
-// by part. When that is wanted it returns the value's type, nil when it is not known.
+// value checks a value that holds expressions against a schema, part by part; nil allows any value.
+// If wanted is true, it returns the value's type; nil if that is not known.
 func (t *typeCheck) value(to *target, n lang.Node, schema *schemas.Schema, wanted bool) *schemas.Schema {
 	if n.IsReference() {
 		return t.whole(to, schema, wanted)
@@ -218,7 +218,7 @@ func (t *typeCheck) object(to *target, n lang.Node, schema *schemas.Schema, want
 		if fit, _ := t.relation.Fit(t.isObject, schema); fit == schemas.NeverFit {
 			t.errorf(diag.BadLiteral, n.Loc(), "%s takes %s, and this is an object", to.what(), schema).
 				related(to.decl, "declared here").inside(to.draft, n.Span())
-			schema = nil // what is in it has nothing to fit
+			schema = nil // there is nothing that its parts have to fit
 		}
 	}
 	whole := wanted || schema != nil
@@ -302,7 +302,7 @@ func (to *target) next() *Expr {
 	return e
 }
 
-// whole checks a string that is one expression.
+// whole checks a string that consists of one expression.
 func (t *typeCheck) whole(to *target, schema *schemas.Schema, wanted bool) *schemas.Schema {
 	e := to.next()
 	t.expr(to, e, schema, to.soft)
@@ -312,7 +312,7 @@ func (t *typeCheck) whole(to *target, schema *schemas.Schema, wanted bool) *sche
 	return t.typeOfExpr(to.draft, e)
 }
 
-// typeOfExpr returns the type of an expression's value; nil when it is not known.
+// typeOfExpr returns the type of an expression's value; nil if it is not known.
 func (t *typeCheck) typeOfExpr(d *draft, e *Expr) *schemas.Schema {
 	var all []*schemas.Schema
 	switch e.op {
@@ -346,8 +346,8 @@ func (t *typeCheck) typeOfExpr(d *draft, e *Expr) *schemas.Schema {
 	return schemas.Union(all...)
 }
 
-// expr checks each value that an expression may pick. Soft are those of an ||,
-// which need not be there.
+// expr checks each value that an expression may have. Soft values are those of an ||, which need
+// not be there.
 func (t *typeCheck) expr(to *target, e *Expr, schema *schemas.Schema, soft bool) {
 	switch e.op {
 	case lang.OpRef:
@@ -368,7 +368,7 @@ func (t *typeCheck) expr(to *target, e *Expr, schema *schemas.Schema, soft bool)
 		for _, a := range e.args {
 			t.expr(to, a, schema, true)
 			if a.op == lang.OpLiteral {
-				return // what stands behind it is never picked
+				return // later operands are never used
 			}
 		}
 	}
@@ -385,7 +385,7 @@ func (t *typeCheck) operand(to *target, e *Expr, schema *schemas.Schema) {
 	}
 }
 
-// ref checks a reference against who takes it, source by source.
+// ref checks a reference against its target, source by source.
 func (t *typeCheck) ref(to *target, r *Read, schema *schemas.Schema, soft bool) {
 	sources := t.prog.types(t.sources[:0], r, to.draft.Place, &t.look)
 	t.sources = sources
@@ -443,7 +443,7 @@ func (t *typeCheck) neverThere(to *target, r *Read, sources []Source, soft bool)
 	}
 }
 
-// optional reports a member that need not be there, read as if it always were.
+// optional reports a member that may be missing and is read as if it were always there.
 func (t *typeCheck) optional(to *target, r *Read, s Source) {
 	if t.tooMany(diag.Warning, diag.OptionalRead) {
 		return
@@ -457,22 +457,22 @@ func (t *typeCheck) optional(to *target, r *Read, s Source) {
 		inside(to.draft, r.Span).related(s.Writer.declaration(), "declared here")
 }
 
-// gives is a call as one that gives something, in words that are made only for findings that
-// are told.
+// gives describes a call as the source of a value, in words that are only composed for findings
+// that are reported.
 type gives struct{ *Call }
 
 func (g gives) String() string { return fmt.Sprintf("%q gives", g.ID) }
 
-// undeclared reports a member that an open result may have, but that is only
-// close to one that it declares.
+// undeclared reports a member that an open result may have, but whose name is only similar to one
+// that it declares.
 func (t *typeCheck) undeclared(to *target, r *Read, s Source, near state.Path) {
 	f := t.warnf(diag.OptionalRead, t.at(r.Span), "%q does not declare that it gives %s", s.Writer.ID, t.spelled(r.Path, r.Span)).
 		inside(to.draft, r.Span).related(s.declaration(), "declared here")
 	t.suggestReference(f, r.Path, near.String())
 }
 
-// fit checks one source against a schema; it reports whether it had to say
-// something. Of a read, what it is about is its path.
+// fit checks one source against a schema, and reports whether it had a finding. what is the subject
+// of the finding; for a read, it is the path.
 func (t *typeCheck) fit(to *target, span diag.Span, what string, schema *schemas.Schema, s Source, r *Read) bool {
 	from := s.Schema
 	if from == nil {
@@ -494,7 +494,7 @@ func (t *typeCheck) fit(to *target, span diag.Span, what string, schema *schemas
 		is = s.Schema.String()
 	}
 	msg := fmt.Sprintf("%s %s %s, and %s takes %s", what, verb, is, to.what(), schema)
-	if n := len(why.Witness); n > 2 && n < 60 { // "" and [] say no more than the types
+	if n := len(why.Witness); n > 2 && n < 60 { // "" and [] add nothing to the types
 		msg += fmt.Sprintf(": %s does not fit", why.Witness)
 	}
 	f := t.report(sev, code, t.at(span), "%s", msg).inside(to.draft, span)
@@ -513,13 +513,14 @@ func (t *typeCheck) fit(to *target, span diag.Span, what string, schema *schemas
 	return true
 }
 
-// offerPath offers a path that an earlier call writes, of nearly the same name, whose value fits.
+// offerPath offers as a fix a path with a similar name that an earlier call writes, and whose value
+// fits.
 func (t *typeCheck) offerPath(f finding, to *target, r *Read, schema *schemas.Schema) {
 	last := len(r.Path) - 1
 	if !f.kept() || f.Fix != nil || last < 1 || r.Path[last].Kind != state.Name {
 		return
 	}
-	beside := func(yield func(c *Call, outcome int, name string) bool) { // what is written there
+	beside := func(yield func(c *Call, outcome int, name string) bool) { // the values that are written there
 		for i := range int(to.draft.Place) - 1 {
 			c := &t.prog.Calls[i]
 			for outcome, w := range c.outcomes() {
@@ -558,8 +559,8 @@ func (t *typeCheck) offerPath(f finding, to *target, r *Read, schema *schemas.Sc
 	}
 }
 
-// offerMember offers a member of what is given that fits: of the param's name,
-// or the only one.
+// offerMember offers as a fix a member of the value that fits: one with the param's name, or the
+// only one.
 func (t *typeCheck) offerMember(f finding, to *target, r *Read, from, schema *schemas.Schema) {
 	var fitting []string
 	for name := range from.Names() {
@@ -579,8 +580,8 @@ func (t *typeCheck) offerMember(f finding, to *target, r *Read, from, schema *sc
 	t.suggestReference(f, r.Path, longer.String())
 }
 
-// meant returns what was perhaps meant by a path with a member that a source does not
-// declare; nil when none is close.
+// meant returns the path that was perhaps meant by a path with a member that a source does not
+// declare; nil if there is none.
 func (t *typeCheck) meant(r *Read, s Source) state.Path {
 	i, parent := missing(r, s)
 	if parent == nil {
@@ -593,7 +594,7 @@ func (t *typeCheck) meant(r *Read, s Source) state.Path {
 	return besideStep(r.Path, i, near)
 }
 
-// besideStep returns a path with another name for one of its steps.
+// besideStep returns a path with another name in one of its steps.
 func besideStep(p state.Path, i int, name string) state.Path {
 	p = slices.Clone(p)
 	p[i].Name = name
@@ -622,7 +623,7 @@ func missing(r *Read, s Source) (int, *schemas.Schema) {
 				continue
 			}
 			if step.Kind != schemas.Member {
-				return 0, nil // an element of what is no list
+				return 0, nil // an element of a value that is not a list
 			}
 			return len(w.Path) + i, schema
 		}
@@ -631,7 +632,7 @@ func missing(r *Read, s Source) (int, *schemas.Schema) {
 	return 0, nil
 }
 
-// declaration returns where it stands what a source gives; nowhere for error objects,
+// declaration returns the place where the type of a source is declared; none for error objects,
 // which no tool declares.
 func (s Source) declaration() diag.Loc {
 	if s.Writer == nil {
@@ -645,22 +646,22 @@ func (s Source) declaration() diag.Loc {
 	return s.Writer.declaration()
 }
 
-// declaration returns where it stands what a call gives: its tool's definition, or, when that says
-// nothing of it, the output of the document that the call delegates to.
+// declaration returns the place where the result of a call is declared: in its tool's definition
+// or, if that has none, at the output of the document that the call delegates to.
 func (c *Call) declaration() diag.Loc {
 	switch {
 	case c.Rare != nil && c.Delegate != nil && c.Delegate.Program != nil && (c.Tool == nil || c.Tool.Definition.Output == nil):
 		return c.Delegate.Program.Document.Output.Loc()
 	case c.Tool == nil:
-		return diag.Loc{} // it is unknown, and gives what stands in _output
+		return diag.Loc{} // the tool is unknown, and the result is that of _output
 	}
 	return c.Tool.Definition.Loc
 }
 
-// results checks what a tool gives against the schemas of where it is written.
+// results checks the result of a tool against the schemas of the paths that it is written to.
 func (t *typeCheck) results(d *draft) {
 	if d.Result != nil {
-		return // checked as it is
+		return // known values are checked elsewhere
 	}
 	for outcome, w := range d.outcomes() {
 		from := d.typeOf(outcome)
@@ -702,7 +703,7 @@ func (t *typeCheck) result(d *draft, outcome int, w *Write, from, schema *schema
 	}
 }
 
-// declares returns where it stands what a kind holds: its schema, else its value.
+// declares returns the place of a kind's schema or, if it has none, of its value.
 func (t *typeCheck) declares(kind string) diag.Loc {
 	k := t.kinds[kind]
 	if len(k.locs) > 0 && !k.locs[0].IsZero() {
@@ -711,7 +712,7 @@ func (t *typeCheck) declares(kind string) diag.Loc {
 	return k.loc
 }
 
-// pointed returns where in a schema a finding is about, for people: nothing for all of it.
+// pointed returns the place in a schema that a finding is about, for people; "" for all of it.
 func pointed(pointer string) string {
 	if pointer == "" {
 		return ""

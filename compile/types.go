@@ -12,35 +12,35 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// The type of a reference (plan-language §7) is what could stand at its path: for
-// each write that it is bound to, what the writer declares of its result there; what
-// the initial whiteboard holds; or what the schema of the kind says. They are kept
+// The type of a reference (plan-language §7) is made of the types of all values that could be at
+// its path: for each write that it is bound to, the type that the writer declares for its result
+// there; that of the initial whiteboard's value; or that of the schema of the kind. They are kept
 // apart, as sources, since each of them must fit by itself.
 
 // Source is one way in which a reference may get its value.
 type Source struct {
-	Writer *Call           // nil: the initial whiteboard
-	Schema *schemas.Schema // of the value; nil when nothing is known
+	Writer *Call           // nil for the initial whiteboard
+	Schema *schemas.Schema // of the value; nil if nothing is known
 	Has    schemas.Presence
 	Span   diag.Span // of the writing path; zero for the initial whiteboard
 }
 
-// maxSources bounds the paths and writers that are looked at for one type; when
-// there are more, nothing is known but what a schema says.
+// maxSources bounds the paths and writers that are examined for one type. If there are more, only
+// the schema counts.
 const maxSources = 32
 
-// Types returns what a reference may come to, as read by a call at place before.
+// Types returns the sources of a reference that a call at place before reads.
 func (p *Program) Types(r *Read, before state.Place) []Source {
 	return p.types(nil, r, before, &lookup{})
 }
 
-// lookup holds the memory of the search for types.
+// lookup holds memory that searches for types reuse.
 type lookup struct {
 	front    frontier
 	writers  []*Call                 // scratch
 	known    map[string]initialValue // what the initial whiteboard holds, by path
 	relation *schemas.Relation
-	noObject *schemas.Schema // anything else
+	noObject *schemas.Schema // the type of all values that are not objects
 }
 
 // isNoObject reports whether no value of a type is an object.
@@ -57,7 +57,7 @@ func (l *lookup) isNoObject(s *schemas.Schema) bool {
 	return l.relation.Assignable(s, l.noObject).Verdict == schemas.Yes
 }
 
-// types does what Types does, with a memory. It appends to all.
+// types does what Types does with reused memory. It appends to all.
 func (p *Program) types(all []Source, r *Read, before state.Place, look *lookup) []Source {
 	if r.Under != nil {
 		return p.layeredTypes(all, r, before, look)
@@ -65,7 +65,7 @@ func (p *Program) types(all []Source, r *Read, before state.Place, look *lookup)
 	return p.layerTypes(all, r, before, look)
 }
 
-// layerTypes appends the types of what is in one layer of the whiteboard.
+// layerTypes appends the sources in one layer of the whiteboard.
 func (p *Program) layerTypes(all []Source, r *Read, before state.Place, look *lookup) []Source {
 	declared, has := p.declaredType(kindOf(r.Path), r.Path)
 	places, ok := p.paths.few(r, before, maxSources, &look.front)
@@ -95,7 +95,7 @@ func (p *Program) layerTypes(all []Source, r *Read, before state.Place, look *lo
 	return all
 }
 
-// declaredType returns what the schemas of a kind say of a path.
+// declaredType returns the type of a path according to the schemas of its kind.
 func (p *Program) declaredType(kind string, path state.Path) (*schemas.Schema, schemas.Presence) {
 	var (
 		found *schemas.Schema
@@ -113,8 +113,8 @@ func (p *Program) declaredType(kind string, path state.Path) (*schemas.Schema, s
 	return found, has
 }
 
-// initialType returns what the initial whiteboard gives at a path: what the schema of
-// the kind says, else the value that was given. alone says that nobody writes there.
+// initialType returns the type of the initial whiteboard's value at a path: that of the kind's
+// schema, or else that of the given value. alone reports that nobody writes there.
 func (p *Program) initialType(path state.Path, declared *schemas.Schema, has schemas.Presence, alone bool, look *lookup) (Source, bool) {
 	initial := p.initialValue(path, look)
 	given, copied := copiedAt(p.copied, path)
@@ -132,7 +132,7 @@ func (p *Program) initialType(path state.Path, declared *schemas.Schema, has sch
 		return Source{Schema: declared, Has: has}, true
 	case copied && initial.held:
 		if given.Has != schemas.Always || !look.isNoObject(given.Schema) {
-			given = Source{Has: schemas.Always} // merged deeply, or the one or the other
+			given = Source{Has: schemas.Always} // the values are merged deeply, or one of them counts
 		}
 		return given, true
 	case copied:
@@ -148,14 +148,14 @@ func (p *Program) initialType(path state.Path, declared *schemas.Schema, has sch
 // initialValue describes the value of the initial whiteboard at a path.
 type initialValue struct {
 	held   bool
-	schema *schemas.Schema // of this value alone; nil when a number of it is out of bounds
+	schema *schemas.Schema // of exactly this value; nil if a number in it is out of bounds
 }
 
-// smallValue is up to how many bytes a value is not worth remembering.
+// smallValue is the size in bytes up to which a value is not worth caching.
 const smallValue = 128
 
-// initialValue looks at a path. Values that are large, or made of many, are looked at once
-// for all who read them.
+// initialValue returns the value at a path. Large values, and values made of many, are computed
+// once for all readers.
 func (p *Program) initialValue(path state.Path, look *lookup) initialValue {
 	star := slices.ContainsFunc(path, func(s state.Segment) bool { return s.Kind == state.Star })
 	var v initialValue
@@ -184,13 +184,13 @@ func (p *Program) initialValue(path state.Path, look *lookup) initialValue {
 	return v
 }
 
-// writtenTypes appends what writers give at a path. whole is false when it can't be
-// told: values are merged, or grow below the path.
+// writtenTypes appends the types of what writers write at a path. whole is false if they are not
+// all known: values are merged, or grow below the path.
 func (p *Program) writtenTypes(sources []Source, path state.Path, writers []*Call) (all []Source, whole bool) {
 	first := len(sources)
-	var elements []*schemas.Schema // of the list that pushes make
+	var elements []*schemas.Schema // types of the elements that pushes add
 	var list Source
-	merged := false // members may be of any of the writers
+	merged := false // a member may come from any of the writers
 	for _, c := range writers {
 		for outcome, w := range c.outcomes() {
 			if !w.Path.Overlaps(path) {
@@ -242,8 +242,8 @@ func (p *Program) writtenTypes(sources []Source, path state.Path, writers []*Cal
 	return append(sources, at(schemas.ArrayOf(schemas.Union(elements...)), rest, list)), true
 }
 
-// oneOf returns a single source for a member that any of several may have given: which
-// one did is not known, so only what none of them gives is out of the question.
+// oneOf returns a single source for a member that any of several may have written. It is not known
+// which did, so only values that none of them can have are excluded.
 func oneOf(sources []Source) []Source {
 	if len(sources) == 0 {
 		return nil
@@ -261,8 +261,8 @@ func oneOf(sources []Source) []Source {
 	return []Source{one}
 }
 
-// held reports whether the initial whiteboard has something at or above a path,
-// beside its kind.
+// held reports whether the initial whiteboard has something at or above a path, apart from its
+// kind.
 func (p *Program) held(path state.Path) bool {
 	for n := len(path); n > 1; n-- {
 		if v, ok := p.board.Read(path[:n], 0, 1); ok {
@@ -272,7 +272,7 @@ func (p *Program) held(path state.Path) bool {
 	return false
 }
 
-// listPath returns the path that a call writes at or above another.
+// listPath returns the path that a call writes at or above another one.
 func (c *Call) listPath(path state.Path) state.Path {
 	for w := range c.writes() {
 		if _, ok := below(path, w.Path); ok {
@@ -282,7 +282,7 @@ func (c *Call) listPath(path state.Path) state.Path {
 	return path
 }
 
-// at returns what a value of a type has at a path below it.
+// at returns the source for a path below a value of a type.
 func at(t *schemas.Schema, rest state.Path, s Source) Source {
 	s.Has = schemas.Unknown
 	switch {
@@ -294,8 +294,8 @@ func at(t *schemas.Schema, rest state.Path, s Source) Source {
 	return s
 }
 
-// typeAt returns what a value of a type has at a path: through [*] it is a list of
-// what the elements have.
+// typeAt returns the type at a path below a value of a type: for [*] it is a list of the elements'
+// types.
 func typeAt(t *schemas.Schema, path state.Path) (*schemas.Schema, schemas.Presence) {
 	var few [4]schemas.Step
 	sub, has := t.At(appendSteps(few[:0], path)...)
@@ -310,7 +310,7 @@ func typeAt(t *schemas.Schema, path state.Path) (*schemas.Schema, schemas.Presen
 	return sub, has
 }
 
-// below returns the way from a path to one at or below it.
+// below returns the rest of a path after a path above it.
 func below(path, above state.Path) (state.Path, bool) {
 	if len(above) > len(path) || !slices.Equal(path[:len(above)], above) {
 		return nil, false
@@ -318,11 +318,11 @@ func below(path, above state.Path) (state.Path, bool) {
 	return path[len(above):], true
 }
 
-// failed stands for the outcome of a call that failed.
+// failed stands for the outcome that a call failed.
 const failed = -1
 
-// outcomes returns the writes of a call and the alternative that each belongs to;
-// failed for the error object's.
+// outcomes returns the writes of a call with the alternative that each belongs to, or failed for
+// the error path.
 func (c *Call) outcomes() iter.Seq2[int, *Write] {
 	return func(yield func(int, *Write) bool) {
 		for i := range c.Alternatives {
@@ -338,8 +338,8 @@ func (c *Call) outcomes() iter.Seq2[int, *Write] {
 	}
 }
 
-// typeOf returns the type of what a call gives as an outcome; nil when nothing is said
-// (plan-language §4, Types).
+// typeOf returns the type of a call's result for an outcome; nil if it is not known (plan-language
+// §4, Types).
 func (c *Call) typeOf(outcome int) *schemas.Schema {
 	if c.Tool == nil {
 		return nil
@@ -407,9 +407,9 @@ func noObject() *schemas.Schema {
 	return s
 }
 
-// TypedRead is a reference and what it may come to.
+// TypedRead is a reference with its sources.
 type TypedRead struct {
-	Call  *Call // nil: the plan's output
+	Call  *Call // nil for the plan's output
 	Read  *Read
 	Types []Source
 }
@@ -437,8 +437,8 @@ func (p *Program) TypedReads() iter.Seq[TypedRead] {
 	}
 }
 
-// Reads returns all references of the calls, in plan order, and of the output, with those at whose
-// paths nothing is: what is set there makes a difference all the same.
+// Reads returns all references of the calls, in plan order, and of the output, including those
+// whose paths hold nothing: a value that is set there makes a difference.
 func (p *Program) Reads() iter.Seq[*Read] {
 	return func(yield func(*Read) bool) {
 		for i := range p.Calls {
@@ -459,7 +459,7 @@ func (p *Program) Reads() iter.Seq[*Read] {
 	}
 }
 
-// TypeAt returns the reference at a byte of the plan's file, and what it may come to.
+// TypeAt returns the reference at a byte of the plan's file, with its sources.
 func (p *Program) TypeAt(offset int) (TypedRead, bool) {
 	for t := range p.TypedReads() {
 		if s := t.Read.Span; int(s.Start) <= offset && offset < int(s.End) {

@@ -7,8 +7,8 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Undoing takes back what a call did when the run is undone: it is a call of another tool, in a run
-// of its own.
+// Undoing undoes what a call did when the run is undone. It is a call of another tool, in a run of
+// its own.
 type Undoing struct {
 	*tool.Undo
 	// Call holds what the tool alone decides about that call: its target, effects, approval and
@@ -16,13 +16,13 @@ type Undoing struct {
 	Call *Call
 }
 
-// NewUndoing returns what an undo says with the tools of a catalogue.
+// NewUndoing returns the Undoing for an undo, with the tools of a catalogue.
 func NewUndoing(tools *tool.Catalogue, u *tool.Undo) *Undoing {
 	s := &delegates{base: tools, undoing: map[string]*Call{}}
 	return &Undoing{u, s.undoCall(u.Tool)}
 }
 
-// findUndoing finds what takes a call back, and what takes its fallback back.
+// findUndoing finds the undo of a call and that of its fallback.
 func (c *lowerer) findUndoing(d *draft) {
 	if d.Target != nil && !d.Delegates() && d.Result == nil {
 		d.Undoing = c.undoing(d.Target, d.OwnUndo())

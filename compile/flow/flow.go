@@ -132,7 +132,7 @@ func Check(prog *compile.Program, p *Policy, o *Options) (*Report, diag.List) {
 		w := a.root(prog, o.Ran)
 		r.rows = a.flows.rows
 		a.sources.finish(p)
-		r.Values = a.told()
+		r.Values = a.notedValues()
 		if o.Writes {
 			r.Writes = w.writes()
 		}
@@ -445,8 +445,8 @@ func (r *Report) sourcesOf(m *mark) []*Source {
 	return r.sources.of(m.from)
 }
 
-// told returns the values that were noted; nil if none are asked for.
-func (a *analysis) told() map[diag.Span]*Value {
+// notedValues returns the values that were noted; nil if none are asked for.
+func (a *analysis) notedValues() map[diag.Span]*Value {
 	if a.values == nil {
 		return nil
 	}

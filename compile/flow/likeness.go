@@ -32,13 +32,13 @@ func likenessOf(prog *compile.Program) func(*compile.Call) string {
 	for i := range prog.Calls {   // in plan order, so that those that it reads from are known
 		c := &prog.Calls[i]
 		l := likeness{sha256.New()}
-		l.say("plan", fmt.Sprintf("%q %v %v %+v", prog.Document.OnFailure, prog.Mode, prog.Refs, prog.Document.Profile))
+		l.add("plan", fmt.Sprintf("%q %v %v %+v", prog.Document.OnFailure, prog.Mode, prog.Refs, prog.Document.Profile))
 		l.members(c)
 		l.targets(c)
 		for _, e := range from[c] {
-			l.say("after", e.Kind.String()+" "+known[e.From])
+			l.add("after", e.Kind.String()+" "+known[e.From])
 			if e.Kind == compile.Data && len(e.From.Alternatives) == 1 {
-				l.say("from", e.From.Alternatives[0].Name())
+				l.add("from", e.From.Alternatives[0].Name())
 			}
 		}
 		for path, value := range prog.InitialOf(c) {
@@ -46,7 +46,7 @@ func likenessOf(prog *compile.Program) func(*compile.Call) string {
 			if values[at] == "" {
 				values[at] = fmt.Sprintf("%x", sha256.Sum256(value))
 			}
-			l.say("given "+at, values[at])
+			l.add("given "+at, values[at])
 		}
 		known[c] = hex.EncodeToString(l.h.Sum(nil))
 	}
@@ -75,8 +75,8 @@ func edgesInto(prog *compile.Program) (from map[*compile.Call][]compile.Edge, ok
 // likeness is the hash from which the likeness of a call is made.
 type likeness struct{ h hash.Hash }
 
-// say adds a named part to the hash.
-func (l likeness) say(part, text string) {
+// add adds a named part to the hash.
+func (l likeness) add(part, text string) {
 	fmt.Fprintf(l.h, "%d:%s %d:%s\n", len(part), part, len(text), text)
 }
 
@@ -87,7 +87,7 @@ func (l likeness) members(c *compile.Call) {
 		case m.Name == "_id", m.Name == "_dependsOn": // the edges say what it depends on
 		case m.Name == "_outputPath" && len(c.Alternatives) < 2: // the calls that read the result add its path
 		default:
-			l.say("member "+m.Name, string(m.Value.AppendJSON(nil)))
+			l.add("member "+m.Name, string(m.Value.AppendJSON(nil)))
 		}
 	}
 }
@@ -107,11 +107,11 @@ func (l likeness) targets(c *compile.Call) {
 }
 
 func (l likeness) target(t *compile.Target) {
-	l.say("target", t.Words())
-	l.say("activity", string(t.Raw))
-	l.say("remote", string(t.Remote))
-	l.say("approve", fmt.Sprint(t.Approve))
+	l.add("target", t.Words())
+	l.add("activity", string(t.Raw))
+	l.add("remote", string(t.Remote))
+	l.add("approve", fmt.Sprint(t.Approve))
 	if t.Delegate != nil && t.Delegate.Program != nil {
-		l.say("document", string(t.Delegate.Program.File().Text))
+		l.add("document", string(t.Delegate.Program.File().Text))
 	}
 }
