@@ -18,22 +18,22 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// attempt is an answer of the planner, and its run. While the answer is being written, its
-// calls are checked as they come, and those that only read are started (execution §1); the
-// others wait until the answer is whole and sound. An answer that is not is abandoned: nothing
-// of it is on the whiteboard, and what its calls gave is known when they are listed again.
+// attempt is one answer of the planner, and its run. While the answer is being written, its calls
+// are checked as they arrive, and calls that only read are started (execution §1). The other calls
+// wait until the answer is complete and valid. An invalid answer is abandoned: nothing of it gets
+// on the whiteboard, but the results of its calls are reused if the calls are listed again.
 type attempt struct {
 	s   *solver
 	ctx context.Context
-	id  string // of its run
+	id  string // the run ID
 
 	growing growing
-	pieces  int      // of the text that have come
-	listed  [][]byte // the calls that have come
-	fed     int      // of them, those that were compiled
-	ids     []string // by which they are known, since a call that comes may take the name that another was given
+	pieces  int      // received pieces of text
+	listed  [][]byte // received calls
+	fed     int      // how many of them were compiled
+	ids     []string // their IDs; a later call may claim an ID that was generated for an earlier one
 	stream  *compile.Stream
-	off     bool // no more calls are taken from the text: one has a fault
+	off     bool // stop reading calls from the text, as one has a fault
 
 	solution json.RawMessage
 	prog     *compile.Program
@@ -43,9 +43,8 @@ type attempt struct {
 	closing  func() error
 }
 
-// attempt returns the turn's first answer, its second, …. One that broke off does not count: a
-// loop that is done again from its record, which does not know of it, gives the run the same
-// id.
+// attempt returns the turn's attempt with the given number. An answer that broke off isn't counted,
+// because a loop repeated from its record doesn't know of it and must use the same run ID.
 func (s *solver) attempt(ctx context.Context, number int) *attempt {
 	id := fmt.Sprintf("%s-%d", s.Loop.ID, s.result.Turns+1)
 	if number > 1 {
@@ -54,29 +53,28 @@ func (s *solver) attempt(ctx context.Context, number int) *attempt {
 	return &attempt{s: s, ctx: ctx, id: id, off: s.lazy || s.Loop.Whole || s.redo != nil || s.Loop.Reflect == ReflectAfterBatch || s.board.size() > maxGrowing, stream: compile.NewStream(&s.compile)}
 }
 
-// maxGrowing is the maximum size in bytes of a context that is read again with each part of an
-// answer.
+// maxGrowing is the size in bytes above which a context isn't compiled again with each new part of
+// an answer.
 const maxGrowing = 1 << 20
 
-// text takes a piece of the answer.
+// text receives the next piece of the answer.
 func (a *attempt) text(piece string) {
 	for _, call := range a.growing.add(piece) {
 		a.listed = append(a.listed, call)
 		a.s.Emit(Event{Type: Listed, Call: compactJSON(call)})
 	}
-	// An answer that comes in one piece is whole: it may be one of before, of which calls that
-	// change the world were made. Nothing but those is to be under their ids in the record of the
-	// run.
+	// An answer that arrives in one piece is complete. It may repeat an earlier answer whose calls
+	// changed the world, so the record of the run must hold only these calls under their IDs.
 	if a.pieces++; a.off || a.pieces == 1 {
 		return
 	}
-	// The cost of a step is that of all that came before.
+	// Compiling costs as much as everything received so far, so wait until enough is new.
 	if n := len(a.listed) - a.fed; n > 0 && n > a.fed/8 {
 		a.feed()
 	}
 }
 
-// feed compiles the calls that have come, and starts those that may be.
+// feed compiles the received calls, and starts those that may start early.
 func (a *attempt) feed() {
 	a.fed = len(a.listed)
 	solution := `{"calls":[` + string(bytes.Join(a.listed, []byte(","))) + `],"output":null}`
@@ -101,8 +99,8 @@ func (a *attempt) feed() {
 	a.off = err != nil
 }
 
-// named notes the ids of the calls that have come; it reports false when one of those before has
-// another by now.
+// named stores the IDs of the received calls. It returns false if an earlier call now has another
+// ID.
 func (a *attempt) named(doc *lang.Document) bool {
 	for i, id := range a.ids {
 		if doc.Calls[i].ID != id {
@@ -115,13 +113,13 @@ func (a *attempt) named(doc *lang.Document) bool {
 	return true
 }
 
-// hold reports calls that wait until a solution is whole: all but those that surely change
-// nothing.
+// hold reports whether a call must wait until the solution is complete. Only calls that surely
+// change nothing may start earlier.
 func hold(c *compile.Call) bool {
 	return c.Result == nil && c.Effects.ReadOnly != tool.Yes && c.Effects.Pure != tool.Yes || c.Approve.Needed
 }
 
-// start starts the run of a.prog.
+// start starts the run of a.prog. open says that more calls may follow.
 func (a *attempt) start(open bool) error {
 	s := a.s
 	opts := s.Loop.Exec
@@ -137,7 +135,7 @@ func (a *attempt) start(open bool) error {
 			told(e)
 		}
 	})
-	opts.OnCallEnd = s.orNews(opts.OnCallEnd)
+	opts.OnCallEnd = s.pauseForNews(opts.OnCallEnd)
 	s.bound(&opts)
 	closing, err := recorder(s.Loop.Record).into(&opts, a.id, a.prog, s.memory.recall)
 	if err != nil {
@@ -153,13 +151,13 @@ func (a *attempt) start(open bool) error {
 	return nil
 }
 
-// exec returns the strategy of the run.
+// exec returns the corresponding strategy of package exec.
 func (st Strategy) exec() exec.Strategy {
 	return [...]exec.Strategy{ReplanRemaining: exec.Continue, InsertRecovery: exec.Continue, SkipAndContinue: exec.Skip, Abort: exec.Abort, AskUser: exec.Ask}[st]
 }
 
-// finish takes the whole answer and compiles it. It returns what the planner is told of an
-// answer that is no sound solution; "" for one that is.
+// finish compiles the complete answer. It returns the faults that the planner is told, or "" if the
+// answer is a valid solution.
 func (a *attempt) finish(reply *model.Reply) (faults string, err error) {
 	s := a.s
 	if reply.Stop == model.Length {
@@ -196,7 +194,7 @@ func (a *attempt) finish(reply *model.Reply) (faults string, err error) {
 	}
 }
 
-// compile compiles the whole solution, beside what runs of it.
+// compile compiles the complete solution, reusing the part that already runs.
 func (a *attempt) compile() (*compile.Program, diag.List) {
 	doc, findings := lang.Parse(diag.NewFile("solution.json", a.s.board.document(string(a.solution))), &lang.Options{Model: true})
 	if findings.HasErrors() {
@@ -215,8 +213,8 @@ func (a *attempt) compile() (*compile.Program, diag.List) {
 	return prog, append(findings, more...)
 }
 
-// same reports whether the calls that were taken from the text as it came are those of the
-// document, by the same ids.
+// same reports whether the calls that were read while the text arrived are those of the document,
+// with the same IDs.
 func (a *attempt) same(doc *lang.Document) bool {
 	if len(doc.Calls) < len(a.ids) {
 		return false
@@ -229,7 +227,7 @@ func (a *attempt) same(doc *lang.Document) bool {
 	return true
 }
 
-// accept has the solution looked at before anything of it runs that changes the world.
+// accept has the solution approved before it runs anything that changes the world.
 func (a *attempt) accept(prog *compile.Program) (faults string, err error) {
 	s := a.s
 	s.result.Findings = nil
@@ -254,11 +252,11 @@ func (a *attempt) accept(prog *compile.Program) (faults string, err error) {
 	}
 }
 
-// edit takes the solution that a person wants instead, and has it looked at. When it is faulty,
-// that is told, and the solution that there was is looked at again.
+// edit replaces the solution with one that a person wrote, and has it approved. If the new solution
+// is invalid, it reports the faults and has the old one approved again.
 func (a *attempt) edit(solution json.RawMessage) error {
 	was := a.solution
-	a.abandon() // what was taken from the text as it came is of another plan
+	a.abandon() // the calls read from the text belong to another plan
 	solution, findings := answerOf(string(solution))
 	var prog *compile.Program
 	if !findings.HasErrors() {
@@ -274,8 +272,8 @@ func (a *attempt) edit(solution json.RawMessage) error {
 	return a.s.Show(a.prog)
 }
 
-// SolutionOf returns the solution, {"calls": […], "output": …}, that a program of Options.OnPlan
-// was made from; nil for a program of another style.
+// SolutionOf returns the solution, {"calls": […], "output": …}, that a program passed to
+// Options.OnPlan was compiled from. It returns nil for programs of other styles.
 func SolutionOf(prog *compile.Program) json.RawMessage {
 	v := gjson.GetBytes(prog.File().Text, "solution")
 	if !v.IsObject() {
@@ -284,13 +282,13 @@ func SolutionOf(prog *compile.Program) json.RawMessage {
 	return json.RawMessage(v.Raw)
 }
 
-// Reviser is an exec.Record that takes the whole of a program of which the run began with a
-// part, while its text was being written.
+// Reviser is an exec.Record that can replace the program it belongs to. It is called when the
+// complete program is known, if the run began with a part of it.
 type Reviser interface {
 	Revise(prog *compile.Program) error
 }
 
-// launch has the whole program run.
+// launch runs the complete program.
 func (a *attempt) launch() error {
 	a.s.revised(a.prog)
 	if a.handle == nil {
@@ -311,7 +309,7 @@ func (a *attempt) wait() (*exec.Result, error) {
 	return r, errors.Join(replaced(a.record, r), a.closing())
 }
 
-// extend goes on with the whole program.
+// extend continues the run with the complete program.
 func (a *attempt) extend() error {
 	if r, ok := a.record.(Reviser); ok {
 		if err := r.Revise(a.prog); err != nil {
@@ -321,7 +319,7 @@ func (a *attempt) extend() error {
 	return a.handle.Extend(a.prog, true)
 }
 
-// abandon ends the run of an answer that is no solution. What its calls gave stays known.
+// abandon ends the run of an invalid answer. The results of its calls are kept.
 func (a *attempt) abandon() {
 	a.off = true
 	if a.handle == nil {
@@ -331,10 +329,10 @@ func (a *attempt) abandon() {
 	r := a.handle.Wait()
 	a.handle = nil
 	a.s.count(r, a.prog, false)
-	_ = a.closing() // what it would say of the record, the next run will
+	_ = a.closing() // the next run reports errors of the record
 }
 
-// calls returns those of the solution.
+// calls returns the calls of the solution.
 func (a *attempt) calls() json.RawMessage {
 	return json.RawMessage(gjson.GetBytes(a.solution, "calls").Raw)
 }

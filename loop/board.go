@@ -19,27 +19,27 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// board is the context of a loop's requests: what is known, as messages. It is the
-// whiteboard between two runs.
+// board is the context of a loop's requests: everything known, as messages. It holds the whiteboard
+// between two runs.
 type board struct {
-	fixed  []json.RawMessage // messages that stay as they are: definitions, texts, meta
-	texts  []string          // of them, what is for the model to read
-	blocks []*block          // what there is on the whiteboard, in the order of its first message
-	schema json.RawMessage   // of the output; nil is any
+	fixed  []json.RawMessage // messages that never change: definitions, texts, meta
+	texts  []string          // the texts among them that the model reads
+	blocks []*block          // the whiteboard, ordered by first message
+	schema json.RawMessage   // of the output; nil allows any
 	plan   json.RawMessage   // the calls of the last solution, or of the context's plan message
-	lazy   bool              // the plan message says so
+	lazy   bool              // as the plan message says
 
 	advisors []advisor
 }
 
-// advisor is somebody whose view the planner gives, in its answer, before it plans.
+// advisor is a role whose view the planner writes into its answer before it plans.
 type advisor struct {
 	id     string
-	says   string          // who it is, when it speaks, and about what
-	schema json.RawMessage // of what it says; nil is text
+	says   string          // describes the role, when it speaks, and about what
+	schema json.RawMessage // of the view; nil means text
 }
 
-// block is the messages of one kind and instance, merged.
+// block merges the messages of one kind and instance.
 type block struct {
 	kind, instance string
 	value          json.RawMessage
@@ -47,7 +47,7 @@ type block struct {
 	descriptions   []string
 }
 
-// board reads the context of a task, and more messages, and compiles it without calls.
+// board compiles the context of a task, and more messages, without calls.
 func (t *Task) board(opts *compile.Options, more ...json.RawMessage) (*board, *compile.Program, error) {
 	var messages []json.RawMessage
 	if t.Context != nil && json.Unmarshal(t.Context, &messages) != nil {
@@ -60,7 +60,7 @@ func (t *Task) board(opts *compile.Options, more ...json.RawMessage) (*board, *c
 	return newBoard(messages, t.Schema, opts)
 }
 
-// newBoard reads the messages of a context and compiles them without calls.
+// newBoard compiles the messages of a context without calls.
 func newBoard(messages []json.RawMessage, schema json.RawMessage, opts *compile.Options) (*board, *compile.Program, error) {
 	b := &board{schema: schema}
 	doc, findings := lang.Parse(diag.NewFile("context.json", b.request(messages, emptySolution)), nil)
@@ -84,7 +84,7 @@ func newBoard(messages []json.RawMessage, schema json.RawMessage, opts *compile.
 	return b, prog, nil
 }
 
-// with returns a board with more messages.
+// with returns a board extended by messages.
 func (b *board) with(messages []json.RawMessage, opts *compile.Options) (*board, error) {
 	all := slices.Clone(b.fixed)
 	for _, bl := range b.blocks {
@@ -103,7 +103,7 @@ func (b *board) with(messages []json.RawMessage, opts *compile.Options) (*board,
 	return more, nil
 }
 
-// initial returns what a block holds before anything has run.
+// initial returns the value of a block before anything has run.
 func initial(prog *compile.Program, b *block) json.RawMessage {
 	if b.instance == "" {
 		return prog.Initial[b.kind]
@@ -116,7 +116,7 @@ func initial(prog *compile.Program, b *block) json.RawMessage {
 	return nil
 }
 
-// add takes a message of the context.
+// add adds a message of the context.
 func (b *board) add(m *lang.Message) {
 	switch m.Type {
 	case "plan":
@@ -125,7 +125,7 @@ func (b *board) add(m *lang.Message) {
 				b.plan = callsOf(v.Value)
 			}
 		}
-		mode, ok := m.Node.Member("mode") // of several plans the last one counts
+		mode, ok := m.Node.Member("mode") // the last plan message counts
 		b.lazy = ok && mode.Value.Str() == "lazy"
 	case "input", "state", "data":
 		bl := b.block(m.Kind, m.Instance)
@@ -163,7 +163,7 @@ func advisorOf(m lang.Node, n int) advisor {
 	return a
 }
 
-// callsOf returns the calls of a plan: a list, or an object that has them.
+// callsOf returns the calls of a plan, which is a list or an object with a list.
 func callsOf(v lang.Node) json.RawMessage {
 	if inner, ok := v.Member("calls"); ok {
 		v = inner.Value
@@ -171,7 +171,7 @@ func callsOf(v lang.Node) json.RawMessage {
 	return v.AppendJSON(nil)
 }
 
-// words returns what a message of text says.
+// words returns the content of a text message.
 func words(m lang.Node) string {
 	for _, name := range []string{valueIn(m, "type").Str(), "text", "content", "data"} {
 		if v := valueIn(m, name); v.Kind() == lang.String {
@@ -181,7 +181,7 @@ func words(m lang.Node) string {
 	return string(m.AppendJSON(nil))
 }
 
-// find returns the block of a kind and instance; nil is none.
+// find returns the block of a kind and instance, or nil.
 func (b *board) find(kind, instance string) *block {
 	i := slices.IndexFunc(b.blocks, func(bl *block) bool { return bl.kind == kind && bl.instance == instance })
 	if i < 0 {
@@ -190,7 +190,7 @@ func (b *board) find(kind, instance string) *block {
 	return b.blocks[i]
 }
 
-// block returns the block of a kind and instance, which it adds where there is none.
+// block returns the block of a kind and instance, and adds it if it is missing.
 func (b *board) block(kind, instance string) *block {
 	bl := b.find(kind, instance)
 	if bl == nil {
@@ -200,7 +200,7 @@ func (b *board) block(kind, instance string) *block {
 	return bl
 }
 
-// at returns the value of a kind and instance; nil is none.
+// at returns the value of a kind and instance, or nil.
 func (b *board) at(kind, instance string) json.RawMessage {
 	if bl := b.find(kind, instance); bl != nil {
 		return bl.value
@@ -211,7 +211,7 @@ func (b *board) at(kind, instance string) json.RawMessage {
 // emptySolution has no calls and no output.
 const emptySolution = `{"calls":[],"output":null}`
 
-// request returns the document of a turn: these messages, and a solution.
+// request returns the document that consists of messages and a solution.
 func (b *board) request(messages []json.RawMessage, solution string) []byte {
 	var d bytes.Buffer
 	d.WriteString(`{"context":[`)
@@ -229,7 +229,7 @@ func (b *board) request(messages []json.RawMessage, solution string) []byte {
 	return d.Bytes()
 }
 
-// document returns the document of a turn with all that is known.
+// document returns the document of a turn, with everything that is known.
 func (b *board) document(solution string) []byte {
 	messages := slices.Clone(b.fixed)
 	for _, bl := range b.blocks {
@@ -238,7 +238,7 @@ func (b *board) document(solution string) []byte {
 	return b.request(messages, solution)
 }
 
-// messages returns a block as messages: its value, and each of its schemas.
+// messages returns the block as messages: one for its value and one for each schema.
 func (bl *block) messages() []json.RawMessage {
 	head := `{"type":"data"`
 	member := "data"
@@ -262,7 +262,7 @@ func (bl *block) messages() []json.RawMessage {
 	return list
 }
 
-// take takes what a run left on the whiteboard.
+// take copies the whiteboard that a run left.
 func (b *board) take(r *exec.Result) {
 	b.takeKinds("", r.State, r.Data, r.Kinds)
 	for i := range r.Instances {
@@ -279,8 +279,8 @@ func (b *board) takeKinds(instance string, state, data json.RawMessage, kinds ma
 	}
 }
 
-// takeKind takes the value of a kind as somebody sees it. Of an instance, which sees its own
-// over what all see, only that is kept which is its own.
+// takeKind stores the value of a kind as an instance sees it. An instance sees its own values on
+// top of the shared ones; only its own are stored for it.
 func (b *board) takeKind(kind, instance string, seen json.RawMessage) {
 	if seen == nil {
 		return
@@ -294,8 +294,8 @@ func (b *board) takeKind(kind, instance string, seen json.RawMessage) {
 	}
 }
 
-// own returns what of a value is not in the one under it, or was its own before; nil is
-// nothing.
+// own returns the part of seen that differs from under or was the instance's own before. It returns
+// nil if there is none.
 func own(seen, under, before json.RawMessage) json.RawMessage {
 	s, u, w := gjson.ParseBytes(seen), gjson.ParseBytes(under), gjson.ParseBytes(before)
 	if !s.IsObject() || under != nil && !u.IsObject() && before == nil {
@@ -318,7 +318,7 @@ func own(seen, under, before json.RawMessage) json.RawMessage {
 	return json.RawMessage("{" + strings.Join(out, ",") + "}")
 }
 
-// members returns the members of an object by name; none of other values.
+// members returns the members of an object by name. It is empty for other values.
 func members(v gjson.Result) map[string]json.RawMessage {
 	all := map[string]json.RawMessage{}
 	if v.IsObject() {
@@ -330,7 +330,7 @@ func members(v gjson.Result) map[string]json.RawMessage {
 	return all
 }
 
-// size returns how many bytes are on the whiteboard.
+// size returns the size of the whiteboard in bytes.
 func (b *board) size() (n int) {
 	for _, bl := range b.blocks {
 		n += len(bl.value)
@@ -338,7 +338,7 @@ func (b *board) size() (n int) {
 	return n
 }
 
-// digest returns that of all that is on the whiteboard.
+// digest returns a hash of the whiteboard.
 func (b *board) digest() [sha256.Size]byte {
 	h := sha256.New()
 	for _, bl := range b.blocks {

@@ -10,7 +10,7 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// spend counts what a reply of the planner has used up, but not as a request.
+// spend adds the tokens and the cost of a planner's reply to the usage. It doesn't count a request.
 func (u *Usage) spend(r *model.Reply, prices model.Prices) {
 	u.Input += r.Input
 	u.Output += r.Output
@@ -18,11 +18,11 @@ func (u *Usage) spend(r *model.Reply, prices model.Prices) {
 	u.Cost += prices.Cost(r.Input, r.Output)
 }
 
-// tokens and cost are those of all: of planner and calls.
+// tokens returns the tokens used by the planner and the calls; cost does the same for the cost.
 func (u *Usage) tokens() int64 { return u.Input + u.Output + u.Calls.Tokens }
 func (u *Usage) cost() float64 { return u.Cost + u.Calls.Cost }
 
-// spent says which of MaxTokens and MaxCost is used up, in words; "" is neither.
+// spent names the limit, MaxTokens or MaxCost, that is used up, or returns "".
 func (o *Options) spent(u *Usage) string {
 	switch {
 	case o.MaxTokens > 0 && u.tokens() >= o.MaxTokens:
@@ -33,8 +33,7 @@ func (o *Options) spent(u *Usage) string {
 	return ""
 }
 
-// bound has a run use no more than is left of MaxTokens and MaxCost; tighter bounds of the run
-// stay.
+// bound limits a run to what is left of MaxTokens and MaxCost. Tighter limits of the run stay.
 func (o *Options) bound(run *exec.Options, u *Usage) {
 	if o.MaxTokens > 0 {
 		run.MaxTokens = least(run.MaxTokens, max(1, float64(o.MaxTokens-u.tokens())))
@@ -44,7 +43,7 @@ func (o *Options) bound(run *exec.Options, u *Usage) {
 	}
 }
 
-// least returns the tighter of a bound, of which 0 is none, and another one.
+// least returns the smaller of two bounds; a bound of 0 is no limit.
 func least(bound, other float64) float64 {
 	if bound == 0 {
 		return other
@@ -54,7 +53,7 @@ func least(bound, other float64) float64 {
 
 var errMaxTime = errors.New("over the time of the task")
 
-// timed returns a context that is done when MaxTime is over; the caller has to stop it.
+// timed returns a context that ends when MaxTime is over. The caller must call the CancelFunc.
 func (o *Options) timed(ctx context.Context) (context.Context, context.CancelFunc) {
 	if o.MaxTime <= 0 {
 		return context.WithCancel(ctx)
@@ -62,7 +61,8 @@ func (o *Options) timed(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeoutCause(ctx, o.MaxTime, errMaxTime)
 }
 
-// late says, in words, that a context of timed is done since MaxTime is over; "" is that it is not.
+// late returns a message if a context made by timed ended because MaxTime is over, and ""
+// otherwise.
 func (o *Options) late(timed context.Context) string {
 	if !errors.Is(context.Cause(timed), errMaxTime) {
 		return ""

@@ -15,16 +15,15 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Cache keeps the plans of tasks that were solved. Its methods may be called by several
-// goroutines. What it gives is checked like any answer of a planner; it must come from
-// whom one would take a plan.
+// Cache keeps the plans of solved tasks. It must be safe for concurrent use. The loop checks a
+// cached plan like any answer of a planner, but the cache must be as trustworthy as a planner.
 type Cache interface {
-	// Get is the solution under a key; nil is none.
+	// Get returns the solution stored for a key, or nil.
 	Get(key string) json.RawMessage
 	Put(key string, solution json.RawMessage)
 }
 
-// Memory is a Cache in memory, of the last 1,000 plans. The zero value is empty.
+// Memory is a Cache in memory that keeps the last 1,000 plans. The zero value is an empty Memory.
 type Memory struct {
 	mu    sync.Mutex
 	plans map[string]json.RawMessage
@@ -58,9 +57,10 @@ func (m *Memory) Put(key string, solution json.RawMessage) {
 	}
 }
 
-// alike returns the key of a task: those with the same goal, the same schema of a solution
-// (tools and output) and the same members of the input, whatever their values, are alike.
-func (s *solver) alike() string {
+// cacheKey returns the cache key of a task. Tasks have the same key if their goal, the schema of
+// their solution (tools and output) and the names of their input's members are the same, whatever
+// the values.
+func (s *solver) cacheKey() string {
 	h := sha256.New()
 	put := func(v any) { h.Write(append(jsonscan.Encode(v), '\n')) }
 	put(s.Task.Goal)
@@ -75,16 +75,16 @@ func (s *solver) alike() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// lookUp returns the solution that the cache has for a task like this; nil is none.
+// lookUp returns the cached solution for the task, or nil.
 func (s *solver) lookUp() json.RawMessage {
 	if s.Loop.Cache == nil {
 		return nil
 	}
-	s.key = s.alike()
+	s.key = s.cacheKey()
 	return s.Loop.Cache.Get(s.key)
 }
 
-// next returns the next answer: that of the cache, once, else the planner's.
+// next returns the next answer: first the cached one if there is one, then the planner's.
 func (s *solver) next(ctx context.Context, turn *model.Turn, a *attempt) (*model.Reply, error) {
 	if s.cached == nil {
 		return s.ask(ctx, turn, a)
@@ -96,8 +96,8 @@ func (s *solver) next(ctx context.Context, turn *model.Turn, a *attempt) (*model
 	return reply, nil
 }
 
-// remember keeps the plan of a task that was solved in one turn, in which nothing failed and the
-// planner made no result itself: it is good for other values too.
+// remember caches the plan if it solved the task in one turn, nothing failed, and the planner made
+// no result itself. Such a plan works for other values too.
 func (s *solver) remember(r *exec.Result) {
 	if s.Loop.Cache == nil || s.result.Turns != 1 || r.Status != exec.Completed || len(s.errors) > 0 {
 		return

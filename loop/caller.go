@@ -18,30 +18,29 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Caller makes the calls of a model that calls functions: each batch of them is a program
-// of its own, so that they are checked, approved, limited and recorded like the calls of a
-// plan, and run as parallel as their effects allow. What a model gives as params is
-// data: nothing in it is a reference.
+// Caller runs the calls of a model that calls functions. Each batch is a program of its own, so its
+// calls are checked, approved, limited and recorded like those of a plan, and run in parallel as
+// far as their effects allow. Params from the model are data: references in them are not resolved.
 //
-// A Caller may be used by several goroutines.
+// A Caller is safe for concurrent use.
 type Caller struct {
-	// Compile says what the tools are and how calls are checked.
+	// Compile configures the tools and the checks of calls.
 	Compile compile.Options
-	// Exec says how calls are run. Its ID, Record and OnFailure are the caller's: a call that fails
-	// keeps no other from being made, and the model sees that it did.
+	// Exec configures how calls run. Caller sets ID, Record and OnFailure itself: a failed call
+	// doesn't stop other calls, and the model sees the failure.
 	Exec exec.Options
-	// Record gives the record of a run; nil keeps none. See Options.Record.
+	// Record returns the record of a run. If it is nil, runs aren't recorded. See Options.Record.
 	Record func(id string, prog *compile.Program) (exec.Record, error)
-	// Named says that the ids of calls are names by which people know them, such as those of steps:
-	// they are those of the calls in the run. Otherwise, and where an id is "" or there already, a
-	// call is called after its function.
+	// Named says that the IDs of calls are meaningful names, such as those of steps, and become the
+	// IDs of calls in the run. Otherwise, and if an ID is "" or already taken, a call is named
+	// after its function.
 	Named bool
 
-	kernel *Kernel // of the loop whose runs these are; nil is none
+	kernel *Kernel // the loop that the runs belong to, or nil
 }
 
-// Called is the result of a call: a value or a failure. Both are nil for a call that did not come
-// to its turn; Reason then says why.
+// Called is the result of a call: a value or a failure. Both are nil if the call was never started;
+// Reason then says why.
 type Called struct {
 	Value   json.RawMessage
 	Failure *exec.Failure
@@ -49,7 +48,7 @@ type Called struct {
 	Reason  string
 }
 
-// Text returns what the model is told: the value, or what went wrong.
+// Text returns the text for the model: the value or the failure.
 func (c *Called) Text() string {
 	switch {
 	case c.Failure != nil:
@@ -60,18 +59,18 @@ func (c *Called) Text() string {
 	return jsonscan.Text(jsonscan.OrNull(c.Value))
 }
 
-// BadCall is the code of the failure of a call that was not made, since it is no sound one:
-// there is no such function, or the params do not fit.
+// BadCall is the failure code of an invalid call, which isn't run: its function doesn't exist, or
+// its params don't fit.
 const BadCall = "call"
 
-// Call makes calls, in a run of this id, and returns what came of each, in their order, and the
-// run; nil when none of them could be made. Calls with faults are not made, and their failures say
-// what is wrong; the others are. The error is for what is no fault of the model: the record can't
-// be written, or ctx was done before. A run that ends because ctx is done is Cancelled.
+// Call runs calls under the run ID id, and returns their results in the same order, and the run.
+// Invalid calls aren't run; their failures say what is wrong. The run is nil if all calls are
+// invalid. Call returns an error only for what isn't the model's fault: the record can't be
+// written, or ctx was done at the start. If ctx ends later, the run's status is Cancelled.
 func (c *Caller) Call(ctx context.Context, id string, calls []model.FunctionCall) ([]Called, *exec.Result, error) {
 	outcomes := make([]Called, len(calls))
 	ids := c.names(calls)
-	at := map[string]int{} // where the calls that are made stand in the list, by their ids
+	at := map[string]int{} // index in calls, by ID
 	for i, id := range ids {
 		at[id] = i
 	}
@@ -118,7 +117,7 @@ func (c *Caller) Call(ctx context.Context, id string, calls []model.FunctionCall
 	return outcomes, result, nil
 }
 
-// names returns the ids of calls in their run: see Named.
+// names returns the IDs of calls in their run: see Named.
 func (c *Caller) names(calls []model.FunctionCall) []string {
 	names := make([]string, len(calls))
 	taken := map[string]bool{}
@@ -139,7 +138,7 @@ func (c *Caller) names(calls []model.FunctionCall) []string {
 	return names
 }
 
-// fault returns what is wrong with a call by itself; nil when it is sound.
+// fault returns what is wrong with a call taken by itself, or nil.
 func (c *Caller) fault(call model.FunctionCall) *exec.Failure {
 	_, findings := c.compile([]model.FunctionCall{call}, []string{"call"})
 	if err := findings.Err(); err != nil {
@@ -148,7 +147,7 @@ func (c *Caller) fault(call model.FunctionCall) *exec.Failure {
 	return nil
 }
 
-// messages returns the errors of a list, on one line.
+// messages returns the errors of a list on one line.
 func messages(l diag.List) string {
 	var list []string
 	for _, f := range l {
@@ -159,7 +158,7 @@ func messages(l diag.List) string {
 	return strings.Join(list, "; ")
 }
 
-// compile compiles calls with these ids.
+// compile compiles calls with the given IDs.
 func (c *Caller) compile(calls []model.FunctionCall, ids []string) (*compile.Program, diag.List) {
 	list := make([]any, len(calls))
 	for i, call := range calls {
@@ -173,8 +172,8 @@ func (c *Caller) compile(calls []model.FunctionCall, ids []string) (*compile.Pro
 	return prog, append(findings, more...)
 }
 
-// run runs a program as the run of this id, with the record that record gives for it; a nil
-// record keeps none. See Options.Record, and Kernel.Run for recall.
+// run runs a program under the run ID id. record returns its record; if record is nil, nothing is
+// recorded. See Options.Record, and Kernel.Run for recall.
 func run(ctx context.Context, id string, prog *compile.Program, opts exec.Options, record recorder, recall recall) (*exec.Result, error) {
 	opts.ID = id
 	closing, err := record.into(&opts, id, prog, recall)
@@ -185,8 +184,8 @@ func run(ctx context.Context, id string, prog *compile.Program, opts exec.Option
 	return result, errors.Join(err, replaced(opts.Record, result), closing())
 }
 
-// replaced notes in the record of a run that pauses for another plan that it has ended: the loop
-// goes on with a run of its own for that plan.
+// replaced records that a run which paused for another plan has ended. The loop continues with a
+// new run for that plan.
 func replaced(rec exec.Record, r *exec.Result) error {
 	if rec == nil || r == nil || !r.Replan || r.Err != nil {
 		return nil
@@ -194,14 +193,14 @@ func replaced(rec exec.Record, r *exec.Result) error {
 	return rec.Sync(rec.Append(&exec.Event{Type: exec.RunFinished, Time: time.Now(), Run: r.Run, Status: exec.Cancelled, Reason: r.Reason, Digest: r.Digest}))
 }
 
-// recorder gives the record of a run: see Options.Record.
+// recorder returns the record of a run: see Options.Record.
 type recorder func(id string, prog *compile.Program) (exec.Record, error)
 
-// recall is called with what the record of a run has about an instance; see Kernel.Run.
+// recall is called with the recorded past of an instance: see Kernel.Run.
 type recall = func(instance string, pasts map[string]*exec.Past)
 
-// recalled is a record that passes what it has to recall, since a run that continues emits no
-// events for calls that had ended before.
+// recalled is a record that reports the past it returns, since a resumed run emits no events for
+// calls that ended earlier.
 type recalled struct {
 	exec.Record
 	recall recall
@@ -216,7 +215,7 @@ func (r *recalled) Past(instance string) (map[string]*exec.Past, error) {
 	return pasts, err
 }
 
-// Revise implements Reviser, for a record that does.
+// Revise implements Reviser if the underlying record does.
 func (r *recalled) Revise(prog *compile.Program) error {
 	if own, ok := r.Record.(Reviser); ok {
 		return own.Revise(prog)
@@ -224,7 +223,7 @@ func (r *recalled) Revise(prog *compile.Program) error {
 	return nil
 }
 
-// into gives options the record of a run, and returns what closes it.
+// into sets the record of a run in opts. It returns a function that closes the record.
 func (r recorder) into(opts *exec.Options, id string, prog *compile.Program, recall recall) (func() error, error) {
 	opts.Record = nil
 	if r == nil {

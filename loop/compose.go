@@ -13,9 +13,9 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// composed returns the schema of a solution: a call of each tool with its params, any of which
-// may be a reference, and the output. A latent tool has its result, which the model makes
-// itself; a tool that something runs does not, and neither has any in a lazy plan.
+// composed returns the schema of a solution: calls of each tool with its params, which may be
+// references, and the output. A call of a latent tool includes the result, since the model itself
+// makes it. Calls of other tools, and all calls in a lazy plan, have no result.
 func composed(c *tool.Catalogue, output json.RawMessage, s *composer) json.RawMessage {
 	var calls []json.RawMessage
 	for t := range c.Tools() {
@@ -67,14 +67,14 @@ type composer struct {
 	bundle     schemas.Bundle
 	lazy       bool
 	instances  bool
-	delegates  bool // there are documents that calls may delegate to
-	progress   bool // an answer says how the work stands
+	delegates  bool // there are documents to delegate to
+	progress   bool // an answer describes the progress
 	decisions  bool // an answer may be a decision about the plan
-	predicates bool // there is who checks conditions
+	predicates bool // something checks conditions
 	advisors   []advisor
 }
 
-// views returns the schema of what the advisors say, by their ids.
+// views returns the schema of the advisors' views, by advisor ID.
 func (s *composer) views() json.RawMessage {
 	var all []Member
 	ids := []string{}
@@ -91,15 +91,15 @@ func (s *composer) views() json.RawMessage {
 		Member{"required", jsonscan.Encode(ids)}, Member{"additionalProperties", json.RawMessage(`false`)})
 }
 
-// referring returns a schema in which a reference may stand for each value below the top, so that
-// an output or a param can be put together: {"total": "†state.total"}. Definitions that the schema
-// refers to stay as they are.
+// referring returns a schema that also allows a reference in place of each value below the top
+// level, so that an output or a param can be assembled: {"total": "†state.total"}. Referenced
+// definitions stay unchanged.
 func referring(schema json.RawMessage) json.RawMessage {
 	return json.RawMessage(referringIn(gjson.ParseBytes(schema), false))
 }
 
-// referringIn does the same as referring for a schema inside another one; below tells that a
-// reference may stand for it.
+// referringIn does the work of referring for a subschema. below says that a reference may replace
+// the whole value.
 func referringIn(v gjson.Result, below bool) string {
 	text := v.Raw
 	if v.IsObject() {
@@ -113,7 +113,7 @@ func referringIn(v gjson.Result, below bool) string {
 				value = each(m, false)
 			case "anyOf", "allOf":
 				value = each(m, false)
-			case "oneOf": // of which a reference would meet several
+			case "oneOf": // a reference would match several of them
 				if !v.Get("anyOf").Exists() {
 					key.Raw, value = `"anyOf"`, each(m, false)
 				}
@@ -135,7 +135,7 @@ func referringIn(v gjson.Result, below bool) string {
 	return `{"anyOf":[` + text + `,{"type":"string","pattern":"^†"}]}`
 }
 
-// each returns an object or list of schemas, each as referringIn has it.
+// each applies referringIn to each schema of an object or a list.
 func each(v gjson.Result, below bool) string {
 	var all []string
 	v.ForEach(func(key, m gjson.Result) bool {
@@ -152,7 +152,7 @@ func each(v gjson.Result, below bool) string {
 	return "{" + strings.Join(all, ",") + "}"
 }
 
-// makesSense reports whether there is what a tool of the language needs.
+// makesSense reports whether the prerequisites of a built-in tool exist.
 func (s *composer) makesSense(builtIn string) bool {
 	switch builtIn {
 	case "choose":
@@ -163,8 +163,8 @@ func (s *composer) makesSense(builtIn string) bool {
 	return s.delegates
 }
 
-// embed returns a schema of its own document as part of the composed one; one that is no schema
-// is that of anything: it is reported elsewhere.
+// embed returns a schema prepared for embedding in the composed one. An invalid schema, which is
+// reported elsewhere, becomes a schema that allows anything.
 func (s *composer) embed(raw json.RawMessage) json.RawMessage {
 	compiled, err := schemas.Compile(raw, nil)
 	if err != nil {
@@ -173,13 +173,13 @@ func (s *composer) embed(raw json.RawMessage) json.RawMessage {
 	return s.bundle.Add(compiled)
 }
 
-// thought reports whether a model does the work of a tool.
+// thought reports whether the model itself does the work of a tool.
 func thought(c *tool.Catalogue, t *tool.Tool) bool {
 	x, _ := compile.NewTarget(c, t, nil)
 	return x.Latent() && t.Source != tool.BuiltIn
 }
 
-// call returns the schema of a call of a tool.
+// call returns the schema for calls of a tool.
 func (s *composer) call(c *tool.Catalogue, t *tool.Tool) json.RawMessage {
 	d := t.Definition
 	properties := []Member{{"_tool", writeObject(Member{"const", jsonscan.Encode(d.Name)})}}
@@ -219,7 +219,8 @@ func (s *composer) call(c *tool.Catalogue, t *tool.Tool) json.RawMessage {
 		Member{"required", jsonscan.Encode(required)}, Member{"additionalProperties", jsonscan.Encode(!d.Closed)})...)
 }
 
-// meta returns an underscore member as the tool allows it: nil when the tool fixes it.
+// meta returns the schema of an underscore member as the tool allows it. It is empty if the tool
+// fixes the value.
 func (s *composer) meta(d *tool.Definition, name string, usual json.RawMessage) Member {
 	switch f := d.Fixed[name]; {
 	case f == nil:
@@ -232,7 +233,7 @@ func (s *composer) meta(d *tool.Definition, name string, usual json.RawMessage) 
 	return Member{name, usual}
 }
 
-// paramNames returns the params of a tool: those that are required, then the others by name.
+// paramNames returns the params of a tool: first the required ones, then the others by name.
 func paramNames(d *tool.Definition) []string {
 	names := slices.Clone(d.Required)
 	names = slices.DeleteFunc(names, func(n string) bool { return d.Param[n] == nil })

@@ -9,8 +9,8 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Functions returns the tools of a catalogue as functions that a model may call, by name. A
-// tool of the language (forEach, choose), which makes sense in a plan only, is none.
+// Functions returns the tools of a catalogue as functions that a model may call, sorted by name. It
+// omits the tools of the language, such as forEach and choose, which only make sense in a plan.
 func Functions(c *tool.Catalogue) []model.Function {
 	var list []model.Function
 	for t := range c.Tools() {
@@ -23,7 +23,7 @@ func Functions(c *tool.Catalogue) []model.Function {
 	return list
 }
 
-// object is the schema of an object, as it is written for a model.
+// object is the schema of an object in the form in which a model gets it.
 type object struct {
 	Type       string                     `json:"type"`
 	Properties map[string]json.RawMessage `json:"properties"`
@@ -32,7 +32,7 @@ type object struct {
 	Defs       map[string]json.RawMessage `json:"$defs,omitempty"`
 }
 
-// functionParams returns the schema of a tool's params alone, in a document of its own.
+// functionParams returns the schema of a tool's params as a document of its own.
 func functionParams(d *tool.Definition) json.RawMessage {
 	var b schemas.Bundle
 	o := object{Type: "object", Properties: map[string]json.RawMessage{}, Required: d.Required, Open: !d.Closed}

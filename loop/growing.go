@@ -1,23 +1,23 @@
 package loop
 
-// growing finds the calls of a solution in its text while that is being written: the
-// elements of "calls" that are complete. It looks at each byte once, and finds nothing in a text
-// that does not begin like a solution; what it finds is read again when the text is whole.
+// growing finds the calls of a solution while its text is being written: the complete elements of
+// "calls". It looks at each byte once, and finds nothing in a text that doesn't begin like a
+// solution. Everything it finds is parsed again once the text is complete.
 type growing struct {
 	text []byte
-	at   int // the bytes that were looked at
+	at   int // number of bytes looked at
 
 	depth    int
 	inString bool
 	escaped  bool
-	key      int  // where a member's name of the root began, 0 is none
-	calls    bool // the value that comes is that of "calls"
-	inside   bool // at depth 2 are the calls
-	done     bool // the list has ended, or there is none
-	start    int  // of the call that is being written
+	key      int  // where a name of a top-level member began, or 0
+	calls    bool // the next value is that of "calls"
+	inside   bool // depth 2 is inside the list of calls
+	done     bool // the list has ended or doesn't exist
+	start    int  // start of the call being written
 }
 
-// add takes a piece of the text and returns the calls that came to their end in it.
+// add appends a piece of the text and returns the calls that it completed.
 func (g *growing) add(piece string) (calls [][]byte) {
 	g.text = append(g.text, piece...)
 	for ; g.at < len(g.text) && !g.done; g.at++ {
@@ -28,7 +28,7 @@ func (g *growing) add(piece string) (calls [][]byte) {
 	return calls
 }
 
-// look takes the next byte.
+// look processes the next byte.
 func (g *growing) look(c byte) []byte {
 	if g.inString {
 		g.lookInString(c)
@@ -42,7 +42,7 @@ func (g *growing) look(c byte) []byte {
 		}
 	case '{', '[':
 		if g.depth == 0 && c == '[' {
-			g.done = true // prose, or a list of calls without an output: it is read when it is whole
+			g.done = true // prose, or a list of calls without an output; parsed when complete
 			return nil
 		}
 		g.depth++
@@ -79,7 +79,7 @@ func (g *growing) open(c byte) {
 		g.inside = true
 	case g.depth == 3 && g.inside:
 		g.start = g.at
-		g.done = c == '[' // no call: what is wrong is said when the text is whole
+		g.done = c == '[' // not a call; reported when the text is complete
 	}
 }
 

@@ -30,8 +30,8 @@ func membersIn(object lang.Node) (all []Member) {
 	return all
 }
 
-// valueIn returns what the members of these names, each inside the one before, lead to; no value
-// when one of them is not there.
+// valueIn returns the value reached by following names from member to member, or no value if one of
+// them is missing.
 func valueIn(object lang.Node, names ...string) lang.Node {
 	for _, name := range names {
 		m, _ := object.Member(name)
@@ -42,7 +42,7 @@ func valueIn(object lang.Node, names ...string) lang.Node {
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// equalJSON reports whether two values are the same but for spelling; nil is no value.
+// equalJSON reports whether two values are equal apart from spelling; nil means no value.
 func equalJSON(a, b json.RawMessage) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
@@ -50,7 +50,7 @@ func equalJSON(a, b json.RawMessage) bool {
 	return bytes.Equal(jsonscan.Canonical(nil, a), jsonscan.Canonical(nil, b))
 }
 
-// compactJSON returns a value without white space; nil when it is no JSON.
+// compactJSON returns a value without white space, or nil if it isn't JSON.
 func compactJSON(v []byte) json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, v) != nil {

@@ -20,35 +20,35 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Kernel is the base of every loop of this module. It asks models, keeps what models and people
-// answered, counts what is used up, makes calls as runs with records, tells events, and says how
-// the loop ended. A style of loop adds prompts, functions and state: see docs/loop-styles.md.
+// Kernel is the base of every loop of this module. It asks models, records answers of models and
+// people, counts usage, runs calls with records, emits events, and determines how the loop ended. A
+// style of loop adds prompts, functions and state: see docs/loop-styles.md.
 //
-// Its methods may be called by several goroutines at once.
+// Its methods are safe for concurrent use.
 type Kernel struct {
 	Task *Task
 	Loop Options // with an ID
-	// MaxRequests limits the number of requests to models; 0 is no limit. Set it before the loop
-	// begins.
+	// MaxRequests limits the number of requests to models; 0 means no limit. It must be set before
+	// the loop begins.
 	MaxRequests int
-	// Faults writes findings for a model whose answer they are about; nil is a line each, with
-	// code, place, message and fix.
+	// Faults formats the findings about a model's answer for that model. If it is nil, each finding
+	// is one line with code, place, message and fix.
 	Faults func(diag.List) string
-	// OnEnd is called when the loop has ended, before the event that says so. It may add to the
-	// result, whose status is set. It may be nil.
+	// OnEnd is called when the loop has ended, before the event that reports it. The result has its
+	// status, and OnEnd may add to it. OnEnd may be nil.
 	OnEnd func(*Result)
 
 	name     string
-	emitting sync.Mutex // one event at a time
-	showing  sync.Mutex // one plan at a time
+	emitting sync.Mutex // held while an event is emitted
+	showing  sync.Mutex // held while a plan is shown
 
-	mu     sync.Mutex // of what follows
+	mu     sync.Mutex // guards the fields below
 	turn   int
 	result Result
 }
 
-// NewKernel returns the kernel of a loop that has not begun. The name is that of its package, which
-// its errors begin with. Nil options are the default.
+// NewKernel returns the kernel of a loop that hasn't begun. name is the package's name, with which
+// its errors begin. Nil options select the defaults.
 func NewKernel(name string, task *Task, o *Options) *Kernel {
 	k := &Kernel{Task: task, name: name, turn: 1}
 	if o != nil {
@@ -64,8 +64,8 @@ func NewKernel(name string, task *Task, o *Options) *Kernel {
 	return k
 }
 
-// End is an error that ends a loop: the outcome, and why. It is the fault of neither the
-// program nor the world.
+// End is an error that ends a loop with a status and a reason, without being a failure of the
+// program or its environment.
 type End struct {
 	Status exec.Status
 	Reason string
@@ -73,14 +73,15 @@ type End struct {
 
 func (e *End) Error() string { return e.Reason }
 
-// Ended returns an End. A reason that ends in ": ", since nothing more is known, loses that.
+// Ended returns an End. It trims a trailing ": " from the reason, which remains if there are no
+// details.
 func Ended(status exec.Status, format string, args ...any) error {
 	return &End{status, strings.TrimSuffix(fmt.Sprintf(format, args...), ": ")}
 }
 
-// Solve runs a loop to its end, within the time that it has, and returns what came of it. Run does
-// the work: nil completes the loop, an *End says how it ended, ErrRejected and exec.ErrNobody
-// reject and pause it, and any other error fails it and is returned.
+// Solve runs a loop to its end, within its time limit, and returns the result. run does the work:
+// if it returns nil, the loop is completed; an *End determines the status; ErrRejected rejects and
+// exec.ErrNobody pauses the loop. Any other error fails the loop, and Solve returns it.
 func (k *Kernel) Solve(ctx context.Context, run func(context.Context) error) (*Result, error) {
 	ctx, stop := k.Loop.timed(ctx)
 	defer stop()
@@ -100,8 +101,8 @@ func (k *Kernel) Solve(ctx context.Context, run func(context.Context) error) (*R
 	return &k.result, err
 }
 
-// ending returns how a loop ends whose work returned err. It returns err as well if err is none of
-// those that end a loop as Solve describes.
+// ending returns how a loop ends if its work returned err. It also returns err if that is a
+// failure, as described at Solve.
 func (k *Kernel) ending(ctx context.Context, err error) (End, error) {
 	var end *End
 	switch late := k.Loop.late(ctx); {
@@ -123,29 +124,29 @@ func (k *Kernel) ending(ctx context.Context, err error) (End, error) {
 
 const waitsForApproval = "the plan waits for approval, and there is nobody to ask"
 
-// Update changes the result of the loop. Its ID, Usage.Requests, Runs and usage of calls are kept
-// by the kernel.
+// Update changes the result of the loop. The kernel itself maintains ID, Usage.Requests, Runs and
+// the usage of calls.
 func (k *Kernel) Update(change func(*Result)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	change(&k.result)
 }
 
-// Usage returns what has been used up so far.
+// Usage returns the usage so far.
 func (k *Kernel) Usage() Usage {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.result.Usage
 }
 
-// SetTurn sets the turn that events tell, from 1.
+// SetTurn sets the turn number that events carry, starting at 1.
 func (k *Kernel) SetTurn(n int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.turn = max(1, n)
 }
 
-// Emit tells an event. Events are told one at a time.
+// Emit emits an event. Only one event is emitted at a time.
 func (k *Kernel) Emit(e Event) {
 	if k.Loop.OnEvent == nil {
 		return
@@ -158,17 +159,17 @@ func (k *Kernel) Emit(e Event) {
 	k.Loop.OnEvent(&e)
 }
 
-// Warn tells a warning.
+// Warn emits a warning.
 func (k *Kernel) Warn(text string) { k.Emit(Event{Type: Warned, Text: text}) }
 
-// Ask puts a turn to the planner of the task; see AskModel.
+// Ask sends a turn to the planner of the task; see AskModel.
 func (k *Kernel) Ask(ctx context.Context, t *model.Turn) (*model.Reply, error) {
 	return k.AskModel(ctx, "", k.Task.Planner, t)
 }
 
-// AskModel puts a turn to a model, which the record knows by its name; "" is the planner of the
-// task. A reply that the record has is taken from there. A limit that is reached and a model that
-// refuses are an *End.
+// AskModel sends a turn to a model, whose name in the record is name; "" means the planner of the
+// task. It returns a recorded reply if there is one. It returns an *End if a limit is reached or
+// the model refuses.
 func (k *Kernel) AskModel(ctx context.Context, name string, m Planner, t *model.Turn) (*model.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -200,11 +201,11 @@ func (k *Kernel) AskModel(ctx context.Context, name string, m Planner, t *model.
 	return reply, nil
 }
 
-// plannerName is the planner's name in the record of a task.
+// plannerName is the name of the task's planner in the record.
 const plannerName = "solve"
 
-// converse returns the reply that the record has, else that of the model, which is recorded.
-// Asked is told which before.
+// converse returns the recorded reply or, if there is none, asks the model and records its reply.
+// It calls asked before, with which of the two it will do.
 func (k *Kernel) converse(ctx context.Context, name string, m Planner, asked func(recorded bool), t *model.Turn) (*model.Reply, error) {
 	who := model.Asked{Name: name}
 	if name == "" {
@@ -229,7 +230,7 @@ func (k *Kernel) converse(ctx context.Context, name string, m Planner, asked fun
 	return reply, err
 }
 
-// afford counts a request, or says which limit forbids it.
+// afford counts a request, or returns an error with the limit that forbids it.
 func (k *Kernel) afford() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -244,7 +245,7 @@ func (k *Kernel) afford() error {
 	return nil
 }
 
-// spend counts what a reply of a model has used up. Nil is no reply: then there was no request.
+// spend counts the usage of a model's reply. A nil reply means that there was no request.
 func (k *Kernel) spend(name string, r *model.Reply) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -259,9 +260,9 @@ func (k *Kernel) spend(name string, r *model.Reply) {
 	k.result.Usage.spend(r, prices)
 }
 
-// FaultyError is that a model gave no answer that could be used, however often it was asked.
+// FaultyError says that a model gave no usable answer although it was asked again.
 type FaultyError struct {
-	Findings diag.List // of the last answer
+	Findings diag.List // findings about the last answer
 	Tries    int
 }
 
@@ -269,8 +270,8 @@ func (e *FaultyError) Error() string {
 	return fmt.Sprintf("%d answers in a row could not be used; the last one:\n%s", e.Tries, compact(e.Findings))
 }
 
-// AskUntil asks until take finds nothing wrong with an answer. What is wrong goes back to the
-// model, with its answer, at most Options.MaxRepairs times; then the error is a *FaultyError.
+// AskUntil asks until take finds no fault in an answer. Faults go back to the model with its
+// answer, at most Options.MaxRepairs times. After that, AskUntil returns a *FaultyError.
 func (k *Kernel) AskUntil(ctx context.Context, name string, m Planner, t *model.Turn, take func(*model.Reply) (diag.List, error)) error {
 	asked := t.Messages
 	for try := 1; ; try++ {
@@ -307,19 +308,19 @@ func (k *Kernel) AskUntil(ctx context.Context, name string, m Planner, t *model.
 // maxReturned is the maximum number of bytes of an unusable answer that are sent back to the model.
 const maxReturned = 16 << 10
 
-// Answers is the record of what a loop was told by models, people, callbacks and memories. Equal
-// requests get an answer each, in order; a place says which part of the loop asks, where several
-// may at the same time. A model.Tape is one.
+// Answers is the record of the answers that a loop got from models, people, callbacks and memories.
+// Equal requests get their answers one by one, in order. place names the part of the loop that
+// asks, as several may ask concurrently. A model.Tape implements Answers.
 type Answers interface {
-	// Answer returns the next recorded answer to a request; ok is false when there is none.
+	// Answer returns the next recorded answer to a request; ok is false if there is none.
 	Answer(who model.Asked, place string, request json.RawMessage) (answer json.RawMessage, ok bool)
-	// Record records an answer that Answer did not have. When it returns, the answer is safe.
+	// Record stores an answer that Answer didn't have. When it returns, the answer is durable.
 	Record(who model.Asked, place string, request, answer json.RawMessage) error
 }
 
-// Once asks a person, a callback or a memory, and records what it answers: when the loop is done
-// again from its record, it is not asked again. The question and the answer have a JSON form. An
-// error of ask is not recorded.
+// Once calls ask, which asks a person, a callback or a memory, and records the answer, so that a
+// loop repeated from its record doesn't ask again. The question and the answer must have a JSON
+// form. An error of ask isn't recorded.
 func Once[A any](k *Kernel, who, place string, question any, ask func() (A, error)) (A, error) {
 	if k.Loop.Answers == nil {
 		return ask()
@@ -343,21 +344,21 @@ func Once[A any](k *Kernel, who, place string, question any, ask func() (A, erro
 	return answer, nil
 }
 
-// EditedError is an answer of Options.OnPlan: instead of the plan, a person wants this one. Solve
-// checks it, and calls OnPlan with it in turn; one that is faulty is told, and OnPlan is called
-// again with the plan that the person had changed. Other styles take it as a refusal.
+// EditedError is returned by Options.OnPlan if a person wants a different plan. Solve checks the
+// new plan and calls OnPlan with it. If the new plan is invalid, Solve reports that and calls
+// OnPlan with the old plan again. Other styles treat an EditedError as a rejection.
 type EditedError struct {
 	Solution json.RawMessage // {"calls": […], "output": …}, as SolutionOf returns it
 }
 
 func (e *EditedError) Error() string { return "the plan was changed" }
 
-// verdict is the answer of Options.OnPlan about a plan.
+// verdict is the recorded answer of Options.OnPlan to a plan.
 type verdict struct {
 	Approved bool   `json:"approved"`
-	Rejected bool   `json:"rejected,omitempty"` // and not to be planned again
+	Rejected bool   `json:"rejected,omitempty"` // rejected without another plan
 	Reason   string `json:"reason,omitempty"`
-	// Edited is the solution that a person wants instead; nil is none.
+	// Edited is the solution that a person wants instead, or nil.
 	Edited json.RawMessage `json:"edited,omitempty"`
 }
 
@@ -365,14 +366,14 @@ func (v *verdict) Error() string { return v.Reason }
 
 func (v *verdict) Is(target error) bool { return v.Rejected && target == ErrRejected }
 
-// Show reports a plan and puts it to Options.OnPlan, once: what that said is in the record. The
-// error is that of OnPlan.
+// Show reports a plan and calls Options.OnPlan with it, whose answer is recorded. It returns the
+// error of OnPlan.
 func (k *Kernel) Show(prog *compile.Program) error {
 	k.Emit(Event{Type: Planned, Program: prog})
 	return k.Permit(prog)
 }
 
-// Permit asks like Show, without the event.
+// Permit calls Options.OnPlan like Show, but emits no event.
 func (k *Kernel) Permit(prog *compile.Program) error {
 	if k.Loop.OnPlan == nil {
 		return nil
@@ -399,8 +400,8 @@ func (k *Kernel) Permit(prog *compile.Program) error {
 	return &v
 }
 
-// Words returns a plan in words, of another system's notation, as a program: each step calls
-// the tool step, and does nothing. It is what a person is shown.
+// Words returns a plan in the notation of another system as a program that can be shown to a
+// person. Each step is a call of the tool step, and does nothing.
 func Words(tools *tool.Catalogue, n *dialect.Notation, plan json.RawMessage) (*compile.Program, error) {
 	doc, findings := n.Parse(diag.NewFile("plan", plan), &dialect.Options{})
 	step, _ := tool.Step(dialect.StepTool)
@@ -412,16 +413,17 @@ func Words(tools *tool.Catalogue, n *dialect.Notation, plan json.RawMessage) (*c
 	return prog, append(findings, more...).Err()
 }
 
-// Caller makes calls for a model: as runs of the loop, within what is left of its limits.
+// Caller returns a Caller whose runs belong to the loop and keep to what is left of its limits.
 func (k *Kernel) Caller(o compile.Options) Caller {
 	return Caller{Compile: o, Exec: k.Loop.Exec, Record: k.Loop.Record, kernel: k}
 }
 
-// observer returns an observer of runs that also emits their events as events of the loop.
+// observer returns an observer that passes on events of runs and also emits them as events of the
+// loop.
 func (k *Kernel) observer(theirs func(*exec.Event)) func(*exec.Event) {
 	return func(e *exec.Event) {
 		if theirs != nil {
-			k.emitting.Lock() // several runs may go on
+			k.emitting.Lock() // runs may be concurrent
 			theirs(e)
 			k.emitting.Unlock()
 		}
@@ -429,25 +431,26 @@ func (k *Kernel) observer(theirs func(*exec.Event)) func(*exec.Event) {
 	}
 }
 
-// Run runs a program as a run of the loop, with its record, within what is left of its limits.
-// When a run continues, recall is called with what its record has about an instance; it may be nil.
+// Run runs a program as a run of the loop, with its record, and within what is left of the loop's
+// limits. If a run is resumed, recall is called with the recorded past of each instance; recall may
+// be nil.
 func (k *Kernel) Run(ctx context.Context, id string, prog *compile.Program, o exec.Options, recall func(instance string, pasts map[string]*exec.Past)) (*exec.Result, error) {
 	k.bound(&o)
 	o.OnEvent = k.observer(o.OnEvent)
 	r, err := run(ctx, id, prog, o, k.Loop.Record, recall)
-	k.ran(id, r)
+	k.noteRun(id, r)
 	return r, err
 }
 
-// bound leaves a run what is left of the limits.
+// bound limits a run to what is left of the loop's limits.
 func (k *Kernel) bound(o *exec.Options) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.Loop.bound(o, &k.result.Usage)
 }
 
-// ran notes a run; nil was none.
-func (k *Kernel) ran(id string, r *exec.Result) {
+// noteRun adds a run to the result; nil means that nothing ran.
+func (k *Kernel) noteRun(id string, r *exec.Result) {
 	if r == nil {
 		return
 	}

@@ -12,14 +12,14 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Ledgers has a loop keep two ledgers, in the manner of Magentic-One: a task ledger, of the
-// facts that are given, to look up, to derive and guessed, and the plan in words, which is made
-// before the first turn and again when the loop stalls; and a progress ledger, which is part of
-// each answer after the first. The loop and not the model decides that there is no progress. The
-// zero value is the default.
+// Ledgers makes a loop keep two ledgers, as Magentic-One does. The task ledger holds the facts that
+// are given, to look up, to derive, and guessed, and the plan in words. It is written before the
+// first turn and again if the loop stalls. The progress ledger is part of each answer after the
+// first. The loop, not the model, decides that there is no progress. The zero value selects the
+// defaults.
 type Ledgers struct {
-	MaxStalls int // turns without progress, less those with it, that have a new task ledger made; 0 is 3
-	MaxResets int // new task ledgers, after which the loop ends; 0 is 2
+	MaxStalls int // stalled turns, minus turns with progress, before a new task ledger is written; 0 means 3
+	MaxResets int // new task ledgers before the loop gives up; 0 means 2
 }
 
 const ledgerInstructions = `Before a task is planned, write down what is known. Answer with one JSON object: {"facts": {"given": [...], "look_up": [...], "derive": [...], "guesses": [...]}, "plan": [...]}, all of them short sentences: what the task itself says, what has to be looked up and where, what can be worked out, what you guess from what you know, and the steps of a plan.`
@@ -34,7 +34,8 @@ const ledgerSchema = `{"type":"object","properties":{"facts":{"type":"object","p
 const progressSchema = `{"type":"object","properties":{"is_request_satisfied":{"type":"boolean"},"is_in_loop":{"type":"boolean"},"is_progress_being_made":{"type":"boolean"},"reason":{"type":"string"},"next":{"type":"string"}},` +
 	`"required":["is_request_satisfied","is_in_loop","is_progress_being_made"]}`
 
-// writeTaskLedger asks for the task ledger, the first or, for a reason, another one.
+// writeTaskLedger asks the planner for a task ledger. why is the reason for a new one, or "" for
+// the first.
 func (s *solver) writeTaskLedger(ctx context.Context, why string) error {
 	text := s.context()
 	if why != "" {
@@ -58,7 +59,7 @@ func (s *solver) writeTaskLedger(ctx context.Context, why string) error {
 	return nil
 }
 
-// objectIn returns the JSON object in a text; "" when there is none.
+// objectIn returns the JSON object in a text, or "".
 func objectIn(text string) string {
 	from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
 	if from < 0 || to < from || !json.Valid([]byte(text[from:to+1])) {
@@ -67,8 +68,8 @@ func objectIn(text string) string {
 	return text[from : to+1]
 }
 
-// judge takes the progress ledger of an answer. When the work has stalled, what it returns has the
-// planner make another plan, on another task ledger.
+// judge evaluates the progress ledger of an answer. If the work has stalled, it returns faults,
+// with which the planner makes another plan based on a new task ledger.
 func (s *solver) judge(answer json.RawMessage) (faults string) {
 	if s.Loop.Ledgers == nil || s.result.Turns == 0 {
 		return ""

@@ -14,36 +14,36 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// memory holds the calls that the runs of a loop made, so that none is made twice: a call that is
-// listed again, of the same tool with the same params, output path and instance, has the result
-// that it gave. One whose answer was lost, or whose result was not accepted, goes on as the run
-// does with uncertain calls, whatever its output path; one that failed otherwise is made again.
+// memory holds the calls of a loop's runs so that no call is made twice. If a call is listed again,
+// with the same tool, params, output path and instance, it gets its earlier result. A call whose
+// answer was lost, or whose result was not accepted, is treated like any uncertain call of a run,
+// whatever its output path. A call that failed otherwise is made again.
 type memory struct {
-	mu    sync.Mutex
-	now   map[place]*made    // of the run that goes on
-	known map[string][]*made // of those before, by content and output path
-	again tool.Usage         // of what was taken over in the run that goes on, which was counted before
-	took  map[place]bool     // what the last run took over
-	fresh int                // calls that the last run was the first to make
-	done  int                // of them, those that gave a result
+	mu        sync.Mutex
+	now       map[place]*made    // calls of the current run
+	known     map[string][]*made // calls of earlier runs, by content and output path
+	recounted tool.Usage         // usage of results reused in the current run, which was counted before
+	takenOver map[place]bool     // calls whose results the last run reused
+	fresh     int                // calls that the last run made for the first time
+	done      int                // how many of those returned a result
 }
 
-// place is where a call is in a run.
+// place identifies a call in a run.
 type place struct{ instance, path string }
 
-// made is a call that was made.
+// made is a call that was started.
 type made struct {
 	past    exec.Past
-	taken   bool // from another run
-	counted bool // as what has happened in a turn
-	before  bool // the record of the run knew it
+	taken   bool // the result comes from another run
+	counted bool // counted as an event of a turn
+	before  bool // the run's record already had it
 }
 
 func newMemory() *memory {
 	return &memory{now: map[place]*made{}, known: map[string][]*made{}}
 }
 
-// watch takes an event of the run that goes on.
+// watch processes an event of the current run.
 func (m *memory) watch(e *exec.Event) {
 	if e.Call == "" {
 		return
@@ -57,7 +57,7 @@ func (m *memory) watch(e *exec.Event) {
 	m.now[at].past.Take(e)
 }
 
-// recall takes what the record of the run that goes on knows of an instance.
+// recall processes the recorded past of an instance of the current run.
 func (m *memory) recall(instance string, pasts map[string]*exec.Past) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,8 +69,8 @@ func (m *memory) recall(instance string, pasts map[string]*exec.Past) {
 	m.forget(keys)
 }
 
-// forget forgets calls by their idempotency keys: they are of the run that goes on. The caller
-// holds mu.
+// forget removes calls with these idempotency keys, since they belong to the current run. The
+// caller holds mu.
 func (m *memory) forget(keys map[string]bool) {
 	if len(keys) == 0 {
 		return
@@ -80,7 +80,7 @@ func (m *memory) forget(keys map[string]bool) {
 	}
 }
 
-// take gives what is known of a call: see exec.Options.Known.
+// take returns what is known of a call: see exec.Options.Known.
 func (m *memory) take(c *compile.Call, instance, path, content string) *exec.Past {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -96,14 +96,15 @@ func (m *memory) take(c *compile.Call, instance, path, content string) *exec.Pas
 	}
 	m.known[key] = list[1:]
 	past := list[0].past
-	m.again = m.again.Plus(past.Usage)
+	m.recounted = m.recounted.Plus(past.Usage)
 	taken := &made{past: past, taken: true, counted: list[0].counted}
 	m.now[place{instance, path}] = taken
 	return &past
 }
 
-// listed returns the calls that are known by a key or, if there are none, those of the instance and
-// content that may have done their work, whose key it then sets. The caller holds mu.
+// listed returns the calls that are known by a key. If there are none, it returns those of the
+// instance and content that may have done their work, and sets the key to theirs. The caller holds
+// mu.
 func (m *memory) listed(key *string, instance, content string) []*made {
 	if len(m.known[*key]) == 0 {
 		*key = keyOf(instance, content, anyPath)
@@ -114,8 +115,8 @@ func (m *memory) listed(key *string, instance, content string) []*made {
 // anyPath is the output path in the key of a call that may have done its work.
 const anyPath = "*"
 
-// keyBelow returns the key of a call that a delegate leads to: it is that call only below one
-// of the same content. "" is none. The caller holds mu.
+// keyBelow returns the key of a call made by a delegate, or "". A recorded call only matches below
+// a delegate with the same content. The caller holds mu.
 func (m *memory) keyBelow(at place, content string) string {
 	first, rest, _ := strings.Cut(at.path, "/")
 	top := m.now[place{at.instance, number.ReplaceAllString(first, "")}]
@@ -125,11 +126,11 @@ func (m *memory) keyBelow(at place, content string) string {
 	return string(jsonscan.Encode([]string{at.instance, content, top.past.Content, number.ReplaceAllString(rest, "")}))
 }
 
-// number matches the indices of items and attempts of delegates in the path of a call.
+// number matches the indices of items and the attempts of delegates in a call's path.
 var number = regexp.MustCompile(`\[\d+\]|#\d+`)
 
-// keepBelow keeps the outcome of the calls that delegates lead to which have not come to their end:
-// these are made again when they are listed again, and their calls are not. The caller holds mu.
+// keepBelow keeps the outcomes of calls below unfinished delegates. If such a delegate is listed
+// again, it runs again but its calls don't. The caller holds mu.
 func (m *memory) keepBelow() {
 	for _, at := range slices.SortedFunc(maps.Keys(m.now), place.compare) {
 		made := m.now[at]
@@ -145,9 +146,9 @@ func (m *memory) keepBelow() {
 	}
 }
 
-// end keeps what a run did, which has ended; kept says that its whiteboard is that of the next
-// one. Calls that it did not come to stay known. It returns what was used up by calls that it
-// took over, which is counted in the run, and was before.
+// end stores the calls of a finished run. kept says that the run's whiteboard is passed on to the
+// next run. Known calls that the run didn't reach stay known. end returns the usage of the reused
+// calls, which the run counted a second time.
 func (m *memory) end(prog *compile.Program, kept bool) (again tool.Usage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -155,7 +156,7 @@ func (m *memory) end(prog *compile.Program, kept bool) (again tool.Usage) {
 	for i := range prog.Calls {
 		calls[exec.PathOf(prog.Calls[i].ID)] = &prog.Calls[i]
 	}
-	m.fresh, m.done, m.took = 0, 0, map[place]bool{}
+	m.fresh, m.done, m.takenOver = 0, 0, map[place]bool{}
 	m.keepBelow()
 	for _, at := range slices.SortedFunc(maps.Keys(m.now), place.compare) {
 		made, c := m.now[at], calls[at.path]
@@ -163,7 +164,7 @@ func (m *memory) end(prog *compile.Program, kept bool) (again tool.Usage) {
 			m.retake(made, at.instance, pathOf(c))
 		}
 		if made.taken {
-			m.took[at] = true
+			m.takenOver[at] = true
 		}
 		if c != nil && kept && !made.counted && (made.past.Attempts > 0 || made.past.Returned != nil) {
 			made.counted = true
@@ -173,10 +174,10 @@ func (m *memory) end(prog *compile.Program, kept bool) (again tool.Usage) {
 			}
 		}
 		if c == nil || made.past.Content == "" || !made.keep() {
-			continue // of one that a delegate leads to see keepBelow
+			continue // a call below a delegate: see keepBelow
 		}
 		if (made.past.Lost || made.past.Returned.Done) && !hold(c) {
-			continue // it changes nothing: it is made as if it had never been
+			continue // it changes nothing, so it can simply be made again
 		}
 		made.past.Applied = made.past.Applied || kept && made.past.Settled == exec.Completed
 		made.taken = false
@@ -188,12 +189,12 @@ func (m *memory) end(prog *compile.Program, kept bool) (again tool.Usage) {
 		m.known[key] = append(m.known[key], made)
 	}
 	m.now = map[place]*made{}
-	again, m.again = m.again, tool.Usage{}
+	again, m.recounted = m.recounted, tool.Usage{}
 	return again
 }
 
-// retake takes a call over again that a run had taken over when it was cut off: its record says
-// what it gave, and not that it was made. The caller holds mu.
+// retake reuses a result again that an interrupted run had already reused. The record of that run
+// has the result, but doesn't say that the call was made. The caller holds mu.
 func (m *memory) retake(now *made, instance, path string) {
 	key := keyOf(instance, now.past.Content, path)
 	list := m.listed(&key, instance, now.past.Content)
@@ -201,16 +202,18 @@ func (m *memory) retake(now *made, instance, path string) {
 		return
 	}
 	m.known[key] = list[1:]
-	m.again = m.again.Plus(now.past.Usage)
+	m.recounted = m.recounted.Plus(now.past.Usage)
 	now.taken, now.counted = true, list[0].counted
 	was := &list[0].past
 	now.past.Key, now.past.Attempts, now.past.Fallback, now.past.Instead = was.Key, was.Attempts, was.Fallback, was.Instead
 }
 
-// wasTaken reports whether the last run took a call over.
-func (m *memory) wasTaken(instance, id string) bool { return m.took[place{instance, exec.PathOf(id)}] }
+// wasTaken reports whether the last run reused the result of a call.
+func (m *memory) wasTaken(instance, id string) bool {
+	return m.takenOver[place{instance, exec.PathOf(id)}]
+}
 
-// keep reports whether a call is not to be made again as if it had never been.
+// keep reports whether a call must not simply be made again.
 func (m *made) keep() bool {
 	r := m.past.Returned
 	switch {
@@ -218,14 +221,14 @@ func (m *made) keep() bool {
 		return m.past.Lost
 	case r.Failure == nil:
 		return !r.Skipped
-	case r.Lost: // whether it is made again depends on its tool and on what the run does with such calls
+	case r.Lost: // the tool and the run's policy decide whether it is made again
 		m.past.Returned, m.past.Lost = nil, true
 		return true
 	}
 	return r.Done
 }
 
-// pathOf returns where the result of a call goes, as its plan spells it.
+// pathOf returns the output path of a call as its plan spells it.
 func pathOf(c *compile.Call) string {
 	if c.Source == nil {
 		return ""

@@ -15,7 +15,7 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-// news collects what comes from outside while a loop runs.
+// news collects information that arrives while a loop runs.
 type news struct {
 	mu       sync.Mutex
 	messages []json.RawMessage
@@ -23,10 +23,10 @@ type news struct {
 	running  *exec.Handle // nil between runs
 }
 
-// there reports whether there is any.
-func (n *news) there() bool { return n.why() != "" }
+// pending reports whether there is any news.
+func (n *news) pending() bool { return n.why() != "" }
 
-// why says why the planner is to plan again; "" is that it is not.
+// why returns the reason why the planner has to plan again, or "".
 func (n *news) why() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -36,7 +36,7 @@ func (n *news) why() string {
 	return n.reasons[0]
 }
 
-// interrupt has the planner plan again.
+// interrupt makes the planner plan again.
 func (s *solver) interrupt(reason string, messages []json.RawMessage) {
 	n := &s.news
 	n.mu.Lock()
@@ -48,9 +48,9 @@ func (s *solver) interrupt(reason string, messages []json.RawMessage) {
 	}
 }
 
-// orNews has a run pause, when a call ends, for what others want it to, or for news: of that it may
-// not have been told yet, as long as it starts.
-func (s *solver) orNews(others callEnd) callEnd {
+// pauseForNews returns a callEnd that pauses the run if others does or if news arrived. It also
+// catches news that came while the run was starting.
+func (s *solver) pauseForNews(others callEnd) callEnd {
 	return func(ctx context.Context, c *compile.Call, result json.RawMessage, f *exec.Failure) string {
 		if others != nil {
 			if why := others(ctx, c, result, f); why != "" {
@@ -61,10 +61,10 @@ func (s *solver) orNews(others callEnd) callEnd {
 	}
 }
 
-// callEnd is exec.Options.OnCallEnd.
+// callEnd is the type of exec.Options.OnCallEnd.
 type callEnd = func(ctx context.Context, c *compile.Call, result json.RawMessage, f *exec.Failure) string
 
-// fits says what is wrong with messages of new information, beside the context of the task.
+// fits checks messages of new information against the context of the task.
 func (s *solver) fits(list []json.RawMessage) error {
 	for _, m := range list {
 		switch kind := gjson.GetBytes(m, "type"); kind.Str {
@@ -92,7 +92,7 @@ func (s *solver) takeNews() {
 		return
 	}
 	b, err := s.board.with(messages, &s.compile)
-	if err != nil { // it fitted the context of the task, and does not fit what came of that
+	if err != nil { // the news fitted the original context, but not the current one
 		s.notes = append(s.notes, "there was new information, which could not be used: "+err.Error())
 		s.Emit(Event{Type: Warned, Text: err.Error()})
 		return
@@ -100,7 +100,7 @@ func (s *solver) takeNews() {
 	s.board = b
 }
 
-// run runs a solution, and ends that early when there is news.
+// run runs a solution, and stops early if news arrives.
 func (s *solver) run(a *attempt) (*exec.Result, error) {
 	if err := a.launch(); err != nil {
 		return nil, err
@@ -119,7 +119,8 @@ func (s *solver) run(a *attempt) (*exec.Result, error) {
 	return r, err
 }
 
-// revise notes that the plan is to be replaced, and why. The loop ends when it was too often.
+// revise records that the plan must be replaced, and why. It ends the loop if that happens too
+// often.
 func (s *solver) revise(reason string) {
 	s.notes = append(s.notes, "make a new plan: "+reason)
 	s.Emit(Event{Type: Revised, Text: reason})
@@ -135,7 +136,7 @@ func (s *solver) revise(reason string) {
 	s.revision.Reason = reason
 }
 
-// revised notes by which plan the one before was replaced, if it was.
+// revised reports the program that replaces the previous one, if any.
 func (s *solver) revised(prog *compile.Program) {
 	ids := make([]string, len(prog.Calls))
 	for i := range prog.Calls {

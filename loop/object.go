@@ -10,8 +10,8 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// Object is a JSON object whose members keep their order, and their values their spelling. Styles
-// write with it what their systems say in a fixed order: answers, states, schemas.
+// Object is a JSON object that preserves the order of its members and the spelling of their values.
+// Styles use it where their systems define the order: in answers, states and schemas.
 type Object []Member
 
 // Member is a member of an Object. Its Value is JSON.
@@ -20,8 +20,7 @@ type Member struct {
 	Value json.RawMessage
 }
 
-// ObjectOf returns an object of these members: a name, a value that can be encoded as JSON, and so
-// on.
+// ObjectOf returns an object made of pairs of a name and a value that can be encoded as JSON.
 func ObjectOf(pairs ...any) Object {
 	o := make(Object, 0, len(pairs)/2)
 	for i := 0; i < len(pairs); i += 2 {
@@ -30,7 +29,7 @@ func ObjectOf(pairs ...any) Object {
 	return o
 }
 
-// Get returns the value of a member; nil when there is none. It costs a walk over the members.
+// Get returns the value of a member, or nil. It takes time linear in the number of members.
 func (o Object) Get(name string) json.RawMessage {
 	for i := range o {
 		if o[i].Name == name {
@@ -40,11 +39,11 @@ func (o Object) Get(name string) json.RawMessage {
 	return nil
 }
 
-// Set gives a member a value that can be encoded as JSON, where the member stands or at the end. It
-// costs as Get.
+// Set sets a member to a value that can be encoded as JSON. A new member is added at the end. It
+// takes linear time like Get.
 func (o *Object) Set(name string, value any) { o.Put(name, jsonscan.Encode(value)) }
 
-// Put sets a member to a JSON value, which it stores as it is spelled. See Set.
+// Put sets a member to a JSON value, whose spelling it keeps. See Set.
 func (o *Object) Put(name string, value json.RawMessage) {
 	for i := range *o {
 		if (*o)[i].Name == name {
@@ -55,7 +54,7 @@ func (o *Object) Put(name string, value json.RawMessage) {
 	*o = append(*o, Member{name, value})
 }
 
-// Add puts the members of a JSON object into o. Its cost is linear.
+// Add sets the members of a JSON object in o. It takes linear time.
 func (o *Object) Add(object json.RawMessage) {
 	at := map[string]int{}
 	for i, m := range *o {
@@ -95,7 +94,7 @@ func (o Object) JSON() json.RawMessage {
 // MarshalJSON implements json.Marshaler.
 func (o Object) MarshalJSON() ([]byte, error) { return o.JSON(), nil }
 
-// UnmarshalJSON reads an object, in which no name stands twice; null is one without members.
+// UnmarshalJSON parses an object, which must not repeat a name. null makes an empty object.
 func (o *Object) UnmarshalJSON(text []byte) error {
 	*o = nil
 	if err := jsonscan.Check(text, jsonscan.Limits{}); err != nil {

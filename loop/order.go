@@ -13,11 +13,11 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// A run of a solution that came in pieces has its calls in the order in which they were released,
-// which depends on the pieces. What the planner is told must not: else a loop that goes on after a
-// crash asks other things than were answered.
+// If a solution arrives in pieces, its run has the calls in the order in which they were released,
+// which depends on the pieces. The planner must get them in an order that doesn't. Otherwise a loop
+// resumed after a crash would send requests that differ from the recorded ones.
 
-// textOrder returns the order in which the calls of a program stand in its text.
+// textOrder returns the order of a program's calls in its text.
 func textOrder(prog *compile.Program) []int {
 	order := make([]int, len(prog.Calls))
 	for i := range order {
@@ -29,12 +29,12 @@ func textOrder(prog *compile.Program) []int {
 	return order
 }
 
-// inOrder puts the outcome of the calls of a run, and the members that these wrote, in the order
-// of the text. A call stands in the result once.
+// inOrder sorts the results of a run's calls, and the members these wrote, into text order. Each
+// call appears once in the result.
 func inOrder(prog *compile.Program, r *exec.Result, b *board) {
 	for i := range r.Instances {
 		if !prog.Template {
-			r.Instances[i].Calls = nil // those of r.Calls that name it
+			r.Instances[i].Calls = nil // filled from r.Calls below
 		}
 	}
 	order := textOrder(prog)
@@ -63,7 +63,7 @@ func inOrder(prog *compile.Program, r *exec.Result, b *board) {
 	}
 }
 
-// writes returns the paths that a call has written.
+// writes returns the paths that a call wrote.
 func writes(c *compile.Call, r *exec.CallResult) (paths []state.Path) {
 	var list []compile.Write
 	if i := slices.IndexFunc(c.Alternatives, func(a compile.Alternative) bool { return a.Name() == r.Outcome }); i >= 0 {
@@ -79,7 +79,7 @@ func writes(c *compile.Call, r *exec.CallResult) (paths []state.Path) {
 	return paths
 }
 
-// below returns the rests of the paths that begin with a member of this name.
+// below returns the remainders of the paths that begin with a member name.
 func below(paths []state.Path, name string) (rests []state.Path) {
 	for _, p := range paths {
 		if len(p) > 0 && p[0].Name == name {
@@ -89,8 +89,8 @@ func below(paths []state.Path, name string) (rests []state.Path) {
 	return rests
 }
 
-// membersInOrder returns an object in which the members that are not in before and were written
-// by paths stand in the order of these. All others stay where they are.
+// membersInOrder returns an object whose new members, which are not in before and were written by
+// paths, are ordered like paths. All other members keep their places.
 func membersInOrder(v, before json.RawMessage, paths []state.Path) json.RawMessage {
 	object := gjson.ParseBytes(v)
 	if len(paths) == 0 || !object.IsObject() {
@@ -120,7 +120,7 @@ func membersInOrder(v, before json.RawMessage, paths []state.Path) json.RawMessa
 	return writeObject(all...)
 }
 
-// stepName returns the name of a member that a path begins with; "" is none.
+// stepName returns the name of the first member in a path, or "".
 func stepName(p state.Path) string {
 	if len(p) == 0 {
 		return ""

@@ -9,8 +9,8 @@ import (
 	"github.com/plc-lang/plc/schemas"
 )
 
-// Output returns the JSON that a model's last words hold, perhaps in a code fence, when it
-// meets a schema; nil is the schema of anything. The error says why there is none.
+// Output returns the JSON in a model's final text, which may be in a code fence. It returns an
+// error if there is none or it doesn't meet schema; a nil schema allows anything.
 func Output(text string, schema json.RawMessage) (json.RawMessage, error) {
 	v := []byte(text)
 	if jsonscan.Check(v, jsonscan.Limits{}) != nil {

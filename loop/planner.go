@@ -8,31 +8,30 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Planner is the model that writes solutions. What it is asked holds all that it has to
-// know: it remembers nothing. The clients of packages tool/model/openai and
-// tool/model/anthropic are planners, and so is a model.Tape.
+// Planner is the model that writes solutions. Each request holds everything a planner must know, so
+// it needs no memory. The clients of packages tool/model/openai and tool/model/anthropic are
+// planners, and so is a model.Tape.
 type Planner interface {
-	// Converse may be called by several goroutines at once, since a planner also makes the
-	// results of latent calls. It ends soon after ctx is done.
+	// Converse sends a turn to the model and returns its reply. It must be safe for concurrent use,
+	// since a planner also makes the results of latent calls, and return soon after ctx is done.
 	Converse(ctx context.Context, turn *model.Turn) (*model.Reply, error)
 }
 
-// Script is a planner that gives these replies, in order, whatever it is asked; it is for
-// tests and demonstrations. After the last one it fails. It may be used by several
-// goroutines.
+// Script is a planner for tests and demonstrations. It returns the given replies in order, whatever
+// the requests, and fails after the last one. It is safe for concurrent use.
 type Script struct {
 	Replies []model.Reply
-	// Piece is into how many bytes long pieces a reply is cut for model.Turn.OnText; 0 gives it
-	// whole.
+	// Piece is the size in bytes of the pieces in which model.Turn.OnText gets a reply; 0 means in
+	// one piece.
 	Piece int
-	// OnTurn is called with each request, before its reply is given; nil is not.
+	// OnTurn is called with each request before its reply is returned; it may be nil.
 	OnTurn func(turn *model.Turn)
 
 	mu   sync.Mutex
 	next int
 }
 
-// Say returns a script of replies that are only text.
+// Say returns a script of text replies.
 func Say(texts ...string) *Script {
 	s := &Script{}
 	for _, t := range texts {
@@ -60,7 +59,7 @@ func (s *Script) Converse(ctx context.Context, turn *model.Turn) (*model.Reply, 
 	return &reply, nil
 }
 
-// tell hands a text to onText in pieces of this size; 0 is one piece.
+// tell passes a text to onText in pieces of the given size; 0 means in one piece.
 func tell(ctx context.Context, text string, size int, onText func(string) error) error {
 	if onText == nil || text == "" {
 		return ctx.Err()

@@ -14,8 +14,8 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// What a planner is told. A new request is made for each turn from what is known then, and
-// not of what was said before: it does not grow with the turns.
+// The texts that a planner gets. Each turn has a new request, made from what is known then and not
+// from earlier messages, so requests don't grow with the number of turns.
 
 const instructions = `You solve a task in turns. In each turn you answer with one JSON object and nothing else: {"calls": [...], "output": ...}.
 "calls" is your plan: the calls of tools to make now. They run as parallel as their data allows. A call is {"_tool": NAME, params, "_outputPath": "†state.NAME"}; its result is written to the output path. A param is a value, or a reference "†input.x", "†state.x.y", "†state.list[0]" to what is known or what another call of the plan writes, or text with †{state.x} in it. "†state.a || †state.b" is the first that there is. Refer to values and do not copy them: long ones are shown to you shortened. An output path "†state.done || †state.error" writes the result to the first and a failure to the last.
@@ -29,7 +29,7 @@ Make a whole plan first, which is looked at before it runs. Make no result up yo
 const eagerInstructions = `
 A tool that has "_output" is one that nobody but you can run: give its result as "_output" in the call.`
 
-// turn is the next request to the planner.
+// request returns the next request to the planner.
 func (s *solver) request(faults string) *model.Turn {
 	system := instructions
 	if s.lazy {
@@ -53,7 +53,7 @@ func (s *solver) request(faults string) *model.Turn {
 	}
 }
 
-// context returns all that is known, as the planner reads it.
+// context returns everything known, in the form that the planner reads.
 func (s *solver) context() string {
 	var b strings.Builder
 	for _, t := range s.board.texts {
@@ -126,7 +126,7 @@ func (s *solver) writeBlock(b *strings.Builder, bl *block) {
 	b.WriteByte('\n')
 }
 
-// shownPlan returns a list of calls without the results that stand in it.
+// shownPlan returns a list of calls without the results in them.
 func shownPlan(calls json.RawMessage) string {
 	list := gjson.ParseBytes(calls)
 	if !list.IsArray() {
@@ -152,19 +152,20 @@ func shownPlan(calls json.RawMessage) string {
 }
 
 const (
-	// mostShown is the maximum number of calls of a plan, and of their results, that the planner is
-	// shown.
+	// mostShown is the maximum number of a plan's calls, and of their results, that the planner
+	// gets.
 	mostShown = 200
 
-	// maxParam is the maximum length of a param that is shown to the planner, who wrote it.
+	// maxParam is the maximum length of a param that the planner gets, since it wrote the param
+	// itself.
 	maxParam = 512
 
-	// maxError is the maximum length of a failure, or of a note, that is shown to the planner.
+	// maxError is the maximum length of a failure, or of a note, that the planner gets.
 	maxError = 2048
 )
 
-// project returns a value of which long parts are left out, at most about limit bytes; what is
-// left out says what it is, and how to refer to it.
+// project returns a value shortened to about limit bytes. Omitted parts are described, together
+// with how to refer to them.
 func project(v json.RawMessage, path string, limit int) string {
 	if len(v) <= limit {
 		return string(v)
@@ -191,10 +192,10 @@ func projected(v gjson.Result, path string, limit int) string {
 	if len(v.Raw) > maxParam {
 		return string(jsonscan.Encode("… (" + size("number", v.Raw) + at(path) + ")"))
 	}
-	return v.Raw // a number
+	return v.Raw // a number, which isn't shortened
 }
 
-// minShown is the least that is shown of a part.
+// minShown is the minimum number of bytes shown of a part.
 const minShown = 64
 
 func projectedObject(v gjson.Result, path string, limit int) string {
@@ -242,7 +243,7 @@ func projectedArray(v gjson.Result, path string, limit int) string {
 	return "[" + strings.Join(out, ",") + "]"
 }
 
-// step returns a member's name as a step of a path.
+// step formats a member's name as a step of a path.
 func step(name string) string {
 	if name == "" || strings.ContainsAny(name, ".[]\"'|&()<>*,{}† \t\r\n") {
 		return "[" + string(jsonscan.Encode(name)) + "]"
@@ -264,7 +265,7 @@ func at(path string) string {
 	return ": " + path
 }
 
-// cameOf reports the outcome of each call of a run, a line each.
+// cameOf describes the outcome of each call of a run, one per line.
 func cameOf(r *exec.Result) string {
 	var b strings.Builder
 	told, left := 0, 0
@@ -302,7 +303,7 @@ func cameOf(r *exec.Result) string {
 	return b.String()
 }
 
-// errorsOf returns the error messages of a run: each failed call and why.
+// errorsOf returns an error message for each failed call of a run.
 func errorsOf(r *exec.Result) []json.RawMessage {
 	var list []json.RawMessage
 	add := func(calls []exec.CallResult) {
@@ -325,6 +326,6 @@ func errorsOf(r *exec.Result) []json.RawMessage {
 	return list
 }
 
-// ordinal returns the number of the next request: of two requests that say the same, each has
-// an answer of its own on a tape. Of an answer that broke off there is none.
+// ordinal returns the number of the next request. It makes equal requests distinct, so that each
+// has its own answer on a tape. A request whose answer broke off isn't counted.
 func (s *solver) ordinal() int { return s.result.Usage.Requests + 1 }

@@ -13,7 +13,7 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// failure does what the strategy says about calls that failed unhandled.
+// failure applies the strategy to calls that failed and whose failures the plan doesn't handle.
 func (s *solver) failure(a *attempt, r *exec.Result) {
 	failed := unhandled(r)
 	if s.result.Status != "" || len(failed) == 0 {
@@ -31,7 +31,7 @@ func (s *solver) failure(a *attempt, r *exec.Result) {
 	}
 }
 
-// unhandled returns the ids of calls that failed, and whose failure the plan does not handle.
+// unhandled returns the IDs of failed calls whose failure the plan doesn't handle.
 func unhandled(r *exec.Result) (ids []string) {
 	add := func(calls []exec.CallResult) {
 		for i := range calls {
@@ -56,7 +56,7 @@ func quoted(ids []string) string {
 	return strings.Join(list, ", ")
 }
 
-// remainder is the part of a plan that is left when calls of it failed.
+// remainder is the part of a plan that is left after calls of it failed.
 type remainder struct {
 	calls []leftCall
 	ids   []string
@@ -89,12 +89,12 @@ func remaining(a *attempt, r *exec.Result) *remainder {
 	return left
 }
 
-// callOf returns the members of a call as it was planned, with its id, which comes first.
+// callOf returns the members of a call as planned, beginning with its ID.
 func callOf(c *compile.Call) []Member {
 	return withID(membersIn(c.Source.Node), c.ID)
 }
 
-// independent makes the call that has these members wait for none that are done, and returns them.
+// independent removes dependencies on finished calls from a call's members, and returns them.
 func independent(call []Member, done map[string]bool) []Member {
 	if before := dependsOn(call); before != nil {
 		(*Object)(&call).Set("_dependsOn", slices.DeleteFunc(before, func(id string) bool { return done[id] }))
@@ -102,8 +102,7 @@ func independent(call []Member, done map[string]bool) []Member {
 	return call
 }
 
-// dependsOn returns the ids of the calls for which a call waits by its "_dependsOn"; nil when it
-// has none.
+// dependsOn returns the IDs in a call's "_dependsOn", or nil.
 func dependsOn(call Object) (ids []string) {
 	if list := call.Get("_dependsOn"); list != nil {
 		ids = []string{}
@@ -114,8 +113,8 @@ func dependsOn(call Object) (ids []string) {
 	return ids
 }
 
-// after returns a solution with what is left behind its calls, for which those that failed
-// wait.
+// after returns a solution with the remainder added after its calls. The failed calls of the
+// remainder wait for the solution's calls.
 func (left *remainder) after(solution json.RawMessage) json.RawMessage {
 	var calls []json.RawMessage
 	var ids []string
@@ -141,13 +140,13 @@ func (left *remainder) after(solution json.RawMessage) json.RawMessage {
 	return solutionOf(calls, gjson.GetBytes(solution, "output").Raw)
 }
 
-// withID returns the members of a call with this id, which comes first.
+// withID returns the members of a call, beginning with the given ID.
 func withID(call []Member, id string) []Member {
 	call = slices.DeleteFunc(call, func(m Member) bool { return m.Name == "_id" })
 	return slices.Insert(call, 0, Member{"_id", jsonscan.Encode(id)})
 }
 
-// waiting returns the members of a call that also waits for the calls of these ids.
+// waiting returns the members of a call that also waits for the given calls.
 func waiting(members []Member, ids []string) []Member {
 	(*Object)(&members).Set("_dependsOn", append(dependsOn(members), ids...))
 	return members

@@ -13,32 +13,32 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// Reflect says when a planner looks at what has come of its plan, and decides whether the plan
-// goes on.
+// Reflect says when the planner reviews the results of its plan and decides whether the plan
+// continues.
 type Reflect uint8
 
 // The times of reflection. With ReflectAtEnd and ReflectAfterBatch an answer may be a decision
-// instead of a solution: {"decision": "continue"} goes on with what is left of the plan,
-// {"decision": "amend", "add": [calls], "remove": [ids]} with what is left without and with
-// these, and {"decision": "final", "output": …} ends it.
+// instead of a solution. {"decision": "continue"} continues with the rest of the plan; {"decision":
+// "amend", "add": [calls], "remove": [ids]} first removes calls from it and adds others; and
+// {"decision": "final", "output": …} ends it.
 const (
-	ReflectNever      Reflect = iota // a turn has a plan of its own
-	ReflectAtEnd                     // when nothing of the plan is left to do
-	ReflectAfterBatch                // after each batch of calls that need nothing of each other
+	ReflectNever      Reflect = iota // each turn has its own plan
+	ReflectAtEnd                     // when the plan is done
+	ReflectAfterBatch                // after each batch of independent calls
 )
 
 const reflectInstructions = `
 Instead of a whole plan you may answer with a decision about the one that you have: {"decision": "continue"} goes on with what is left of it, {"decision": "amend", "add": [calls], "remove": [ids]} changes what is left, {"decision": "final", "output": ...} ends the work.`
 
-// rest is the remaining part of a plan: calls, and the output that it ends with.
+// rest is the remaining part of a plan: its calls and its output.
 type rest struct {
-	calls  []json.RawMessage // each with its _id
+	calls  []json.RawMessage // each with an _id
 	output json.RawMessage
-	of     *compile.Program // the whole plan; nil when nothing is left
+	of     *compile.Program // the whole plan; nil if nothing is left
 }
 
-// decided returns the solution that an answer comes to: itself, or what it decides about the
-// plan.
+// decided returns the solution that an answer stands for: the answer itself, or the result of its
+// decision about the plan.
 func (s *solver) decided(answer json.RawMessage) (solution json.RawMessage, faults string) {
 	a := gjson.ParseBytes(answer)
 	d := a.Get("decision")
@@ -77,9 +77,9 @@ func (s *solver) decided(answer json.RawMessage) (solution json.RawMessage, faul
 	return solutionOf(calls, string(output)), ""
 }
 
-// firstBatch cuts a solution down to its first batch if the planner looks at each batch: the calls
-// that need no other call, and write nothing that an earlier call outside the batch reads or
-// writes. The other calls are the rest.
+// firstBatch reduces a solution to its first batch if the planner reviews each batch. The batch has
+// the calls that need no other call, and that write nothing which an earlier call outside the batch
+// reads or writes. The other calls become the rest.
 func (a *attempt) firstBatch() error {
 	s := a.s
 	s.rest = rest{}
@@ -115,14 +115,14 @@ func (a *attempt) firstBatch() error {
 	return nil
 }
 
-// staying returns the ids of the calls that can't be in the first batch of a program.
+// staying returns the IDs of the calls that can't be in the first batch.
 func staying(prog *compile.Program) map[string]bool {
 	stays := map[string]bool{}
 	for e := range prog.Edges() {
 		stays[e.To.ID] = true
 	}
 	end := state.Place(len(prog.Calls) + 1)
-	kept := map[string]bool{} // paths that a call that stays reads or writes: no later call writes there
+	kept := map[string]bool{} // paths that a staying call reads or writes, so that no later call may write there
 	for i := range prog.Calls {
 		c := &prog.Calls[i]
 		if !stays[c.ID] {
@@ -151,9 +151,9 @@ func staying(prog *compile.Program) map[string]bool {
 	return stays
 }
 
-// leaveOut removes the calls from the rest of a plan that can't be made after its batch: those that
-// wait for a call that was not done, and those that would read the value from before its write. If
-// that call is made again, they come after it.
+// leaveOut removes calls from the rest of a plan that can't be made after its batch: calls that
+// wait for a call that wasn't done, and calls that would read a value from before that call's
+// write. If that call is made again, they follow it.
 func (s *solver) leaveOut(r *exec.Result) {
 	if s.rest.of == nil {
 		return
@@ -182,9 +182,9 @@ func (s *solver) leaveOut(r *exec.Result) {
 	})
 }
 
-// missed returns the id of a call that c needs and that was not done, or failed where c reads its
-// result; "" if there is none. came holds the results of calls by id, and out the ids of calls that
-// were not done.
+// missed returns the ID of a call that c needs and that wasn't done, or that failed although c
+// reads its result. It returns "" if there is none. came holds the results of calls by ID, and out
+// the IDs of calls that weren't done.
 func missed(plan *compile.Program, c *compile.Call, came map[string]*exec.CallResult, out map[string]bool) string {
 	if c.Rare != nil {
 		for _, d := range c.DependsOn {
@@ -205,7 +205,7 @@ func missed(plan *compile.Program, c *compile.Call, came map[string]*exec.CallRe
 	return ""
 }
 
-// handlesAt reports whether a call writes its failure where a path may read it.
+// handlesAt reports whether a call writes its failure to a place that path may read.
 func handlesAt(c *compile.Call, path state.Path) bool {
 	if c.ErrorPath != nil {
 		return c.ErrorPath.Path.Overlaps(path)
@@ -213,8 +213,8 @@ func handlesAt(c *compile.Call, path state.Path) bool {
 	return slices.ContainsFunc(c.Alternatives[len(c.Alternatives)-1].Writes, func(w compile.Write) bool { return w.Path.Overlaps(path) })
 }
 
-// dropUnreachable leaves out of what is continued the calls that read what none of the calls
-// before has written: they are on a branch that was not taken.
+// dropUnreachable removes calls from the rest that read what no earlier call wrote, since they are
+// on a branch that wasn't taken.
 func (a *attempt) dropUnreachable(answer json.RawMessage, findings diag.List) bool {
 	if gjson.GetBytes(answer, "decision").Str != "continue" || a.s.Loop.Reflect == ReflectNever {
 		return false

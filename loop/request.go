@@ -7,11 +7,11 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// ParseContext reads the context of a task: a list of messages, or a request {"schema", "context"}
-// of the † dialect, which also has the schema of the output (nil when there is none). A schema of
-// the whole solution, {"properties": {"calls", "output"}}, stands for that of its output. The text
-// may be written in the style of JavaScript: with comments, names without quotes and strings in
-// single quotes. The findings say what was mended, and what is wrong.
+// ParseContext parses the context of a task: a list of messages, or a request {"schema", "context"}
+// of the † dialect. A request may include the schema of the output; schema is nil if it doesn't. If
+// it has the schema of a whole solution, {"properties": {"calls", "output"}}, ParseContext takes
+// the output's schema from there. The text may use JavaScript syntax: comments, unquoted names, and
+// strings in single quotes. The findings say what was repaired, and what is wrong.
 func ParseContext(file *diag.File) (context, schema json.RawMessage, findings diag.List) {
 	v, found := lang.ReadValue(file, nil)
 	if found.HasErrors() {
@@ -37,7 +37,7 @@ func ParseContext(file *diag.File) (context, schema json.RawMessage, findings di
 		Message: `the context is not a list of messages, and not a request {"schema": …, "context": [messages]}`})
 }
 
-// outputSchema returns the schema of the output that a request's schema is or has; nil is none.
+// outputSchema returns the schema of the output in a request's schema, or nil.
 func outputSchema(schema lang.Node) json.RawMessage {
 	calls, output := valueIn(schema, "properties", "calls"), valueIn(schema, "properties", "output")
 	kind := valueIn(calls, "type")

@@ -12,8 +12,8 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// ReadAnswer reads the JSON in an answer of a model, which may stand in prose. The findings say
-// what was mended, and what is wrong with it as JSON; nothing is said of calls in it.
+// ReadAnswer parses the JSON in a model's answer, which may be surrounded by prose. The findings
+// say what was repaired, and what is invalid as JSON; ReadAnswer doesn't check the calls.
 func ReadAnswer(text string) (*lang.Document, diag.List) {
 	doc, findings := lang.Parse(diag.NewFile("answer", []byte(text)), &lang.Options{Answer: true})
 	return doc, slices.DeleteFunc(findings, func(f diag.Finding) bool {
@@ -21,11 +21,11 @@ func ReadAnswer(text string) (*lang.Document, diag.List) {
 	})
 }
 
-// answerOf returns what an answer says, as compact JSON with the members of a solution:
-// {"calls": […], "output": …}, and those that it has besides. A list of calls, or a plan
-// message, is one without an output.
+// answerOf returns an answer as compact JSON with the members of a solution, {"calls": […],
+// "output": …}, and any further members it has. A list of calls, or a plan message, becomes a
+// solution without an output.
 func answerOf(text string) (json.RawMessage, diag.List) {
-	doc, findings := ReadAnswer(text) // what its calls say is checked beside the context
+	doc, findings := ReadAnswer(text) // the calls are checked later, with the context
 	if findings.HasErrors() {
 		return nil, findings
 	}
@@ -43,7 +43,7 @@ func answerOf(text string) (json.RawMessage, diag.List) {
 	})
 }
 
-// answerIn returns an object as an answer; ok is false when it is none.
+// answerIn returns an object as an answer; ok is false if it isn't one.
 func answerIn(v lang.Node) (answer json.RawMessage, ok bool) {
 	calls, output := Member{"calls", json.RawMessage("[]")}, Member{"output", json.RawMessage("null")}
 	var more []Member
@@ -63,7 +63,7 @@ func answerIn(v lang.Node) (answer json.RawMessage, ok bool) {
 	return writeObject(append([]Member{calls, output}, more...)...), ok
 }
 
-// tellMended reports the repairs that were needed to read an answer: nothing is repaired silently.
+// tellMended emits a warning about repairs that were needed to read an answer.
 func (s *solver) tellMended(findings diag.List) {
 	for i := range findings {
 		if f := &findings[i]; f.Code == diag.Mended {
@@ -72,21 +72,21 @@ func (s *solver) tellMended(findings diag.List) {
 	}
 }
 
-// faulty tells findings, and returns what the planner is told of them.
+// faulty reports findings as an event, and returns them as text for the planner.
 func (s *solver) faulty(findings diag.List) string {
 	s.result.Findings = findings
 	s.Emit(Event{Type: Faulty, Findings: findings})
 	return compact(findings)
 }
 
-// maxTold is the maximum number of findings that the planner is shown at once, and maxBytes the
-// maximum length of each.
+// maxTold is the maximum number of findings that the planner gets at once, and maxBytes the maximum
+// length of each.
 const (
 	maxTold  = 20
 	maxBytes = 400 // about 100 tokens
 )
 
-// compact returns the errors of a list, a line each: code, place, message and fix. A line has
+// compact formats the errors of a list, one per line with code, place, message and fix. A line has
 // fewer than 120 tokens.
 func compact(findings diag.List) string {
 	var b strings.Builder
@@ -119,7 +119,7 @@ func compact(findings diag.List) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// cut returns the beginning of a line that is longer than most bytes.
+// cut returns a line, shortened to at most most bytes.
 func cut(line string, most int) string {
 	if len(line) <= most {
 		return line
@@ -127,8 +127,8 @@ func cut(line string, most int) string {
 	return strings.ToValidUTF8(line[:most], "") + "…"
 }
 
-// mend mends the solution with the fixes of its errors; it reports false when that is not
-// certain: one has none, would have another tool called, or makes a reference of a text.
+// mend repairs the solution with the fixes of its errors. It returns false if that isn't safe: an
+// error has no fix, or a fix would call another tool or turn text into a reference.
 func (a *attempt) mend(findings diag.List) bool {
 	var fixes []*diag.Fix
 	var told []string

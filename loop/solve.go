@@ -16,14 +16,14 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// ErrRejected is the error with which Options.OnPlan ends a loop: a person will not have
-// the plan run. Any other error goes back to the planner.
+// ErrRejected is returned by Options.OnPlan to end the loop because a person rejects the plan. Any
+// other error goes back to the planner.
 var ErrRejected = errors.New("the plan was rejected")
 
-// Solve runs the loop of a task until there is an output, or an end to it. The error is for
-// what is neither the model's nor the tools' fault: a context that can't be used, a planner
-// that can't be reached, a record that can't be written. Result then holds what came of the task
-// so far; it is nil only when the loop could not start. A nil Options is the default.
+// Solve runs the loop of a task until there is an output or the loop ends otherwise. It returns an
+// error only for what is neither the model's nor a tool's fault, such as an unusable context, an
+// unreachable planner, or a record that can't be written. The result then describes the task so
+// far; it is nil only if the loop could not start. Nil options select the defaults.
 func Solve(ctx context.Context, task *Task, opts *Options) (*Result, error) {
 	h, err := Start(ctx, task, opts)
 	if err != nil {
@@ -32,7 +32,7 @@ func Solve(ctx context.Context, task *Task, opts *Options) (*Result, error) {
 	return h.Wait()
 }
 
-// Handle is a loop that goes on. Its methods may be called by any goroutine.
+// Handle controls a running loop. Its methods are safe for concurrent use.
 type Handle struct {
 	s      *solver
 	done   chan struct{}
@@ -60,9 +60,9 @@ func (h *Handle) Wait() (*Result, error) {
 	return h.result, h.err
 }
 
-// Add adds messages, a JSON array of input, state, data or text messages, to the context:
-// there is new information. What runs comes to its end, nothing new starts, and the planner plans
-// again, with them. An error says that they can't be used, and changes nothing.
+// Add adds new information to the context: a JSON array of input, state, data or text messages.
+// Running calls finish, no further calls start, and the planner plans again with the new messages.
+// If the messages are invalid, Add returns an error and changes nothing.
 func (h *Handle) Add(messages json.RawMessage) error {
 	var list []json.RawMessage
 	if json.Unmarshal(messages, &list) != nil {
@@ -75,11 +75,11 @@ func (h *Handle) Add(messages json.RawMessage) error {
 	return nil
 }
 
-// Replan has the planner plan again, for a reason that it is told: somebody asks for it. What
-// runs comes to its end, nothing new starts.
+// Replan makes the planner plan again, and gives it the reason. Running calls finish, and no
+// further calls start.
 func (h *Handle) Replan(reason string) { h.s.interrupt(reason, nil) }
 
-// loop makes turns until the loop has ended.
+// loop runs turns until the loop has ended.
 func (s *solver) loop(ctx context.Context) (*Result, error) {
 	return s.Solve(ctx, func(ctx context.Context) error {
 		err := s.solve(ctx)
@@ -90,46 +90,46 @@ func (s *solver) loop(ctx context.Context) (*Result, error) {
 	})
 }
 
-// solver is a loop that goes on.
+// solver is a running loop.
 type solver struct {
 	*Kernel
 	board   *board
 	memory  *memory
-	schema  json.RawMessage // of a solution
+	schema  json.RawMessage // schema of a solution
 	lazy    bool
-	latent  bool // there are tools that only a model runs
-	shown   int  // bytes of a value that the planner is shown
+	latent  bool // some tools can be run only by a model
+	shown   int  // bytes of a value that the planner gets
 	compile compile.Options
 
 	lastTurn
 	ledgers
-	rest     rest            // of a plan that goes on when the planner says so
-	warned   bool            // that little of the budget is left
+	rest     rest            // continues if the planner decides so
+	warned   bool            // the planner was told that little of the budget is left
 	meter    meter           // counts the bytes of requests and answers
-	key      string          // of tasks like this one
+	key      string          // cache key of the task
 	solved   json.RawMessage // the last solution
-	cached   json.RawMessage // the solution that the cache has for the first turn; nil is none
-	revision *Revision       // that is to come; nil is none
-	news     news            // what came from outside since the last request
+	cached   json.RawMessage // the cached solution for the first turn, or nil
+	revision *Revision       // the coming revision, or nil
+	news     news            // arrived since the last request
 }
 
-// lastTurn holds what the next request tells the planner of the last turn.
+// lastTurn holds what the next request reports about the last turn.
 type lastTurn struct {
-	came    string            // what came of its calls
-	errors  []json.RawMessage // their failures
-	refused string            // why its output can't be taken; "" when there was none
+	came    string            // outcomes of its calls
+	errors  []json.RawMessage // failures of its calls
+	refused string            // why its output was refused, or ""
 	notes   []string
-	stalls  int        // turns in a row in which nothing happened
-	redo    *remainder // what comes after the calls of the next solution; nil is nothing
-	ids     []string   // of the calls of the last plan
+	stalls  int        // consecutive turns in which nothing happened
+	redo    *remainder // follows the calls of the next solution; may be nil
+	ids     []string   // IDs of the last plan's calls
 }
 
-// ledgers holds the task ledger and what the progress ledger says.
+// ledgers holds the task ledger and the conclusions from progress ledgers.
 type ledgers struct {
-	ledger  string // the task ledger; "" is none
-	flat    int    // turns without progress, by the progress ledger
-	resets  int    // task ledgers that were made again
-	stalled string // why another one is to be made; "" is not
+	ledger  string // the task ledger, or ""
+	flat    int    // turns without progress, according to the progress ledger
+	resets  int    // number of new task ledgers
+	stalled string // why a new task ledger must be written, or ""
 }
 
 func newSolver(task *Task, given *Options) (*solver, error) {
@@ -156,7 +156,7 @@ func newSolver(task *Task, given *Options) (*solver, error) {
 		return nil, err
 	}
 	s.board = board
-	s.compile.Values, s.compile.Schemas = nil, nil // they are on the board now, where what comes of the turns is
+	s.compile.Values, s.compile.Schemas = nil, nil // they are on the board now
 	s.lazy = o.Lazy || board.lazy
 	s.compile.Lazy = s.lazy
 	tools := prog.Catalogue()
@@ -168,7 +168,7 @@ func newSolver(task *Task, given *Options) (*solver, error) {
 	return s, nil
 }
 
-// solve makes turns until the loop has come to its end.
+// solve runs turns until the loop ends.
 func (s *solver) solve(ctx context.Context) error {
 	for s.result.Status == "" {
 		if s.result.Turns >= s.Loop.MaxTurns {
@@ -197,15 +197,14 @@ func (s *solver) solve(ctx context.Context) error {
 	return nil
 }
 
-// end reports the outcome of the loop; only the first call counts.
+// end sets the outcome of the loop; only the first call has an effect.
 func (s *solver) end(status exec.Status, reason string) {
 	if s.result.Status == "" {
 		s.result.Status, s.result.Reason = status, reason
 	}
 }
 
-// plan asks the planner until it has given a sound solution. It returns nil when the loop
-// has come to its end.
+// plan asks the planner until it gives a valid solution. It returns nil if the loop has ended.
 func (s *solver) plan(ctx context.Context) (*attempt, error) {
 	if s.result.Turns > 0 && s.compile.Seen == compile.SeenBoard {
 		s.compile.Seen = compile.SeenResults
@@ -226,14 +225,14 @@ func (s *solver) plan(ctx context.Context) (*attempt, error) {
 		}
 		replies++
 		why, err := a.finish(reply)
-		if err == nil && why == "" && s.result.Status == "" && !s.news.there() {
+		if err == nil && why == "" && s.result.Status == "" && !s.news.pending() {
 			return a, nil
 		}
 		a.abandon()
 		switch {
 		case err != nil || s.result.Status != "":
 			return nil, err
-		case why == "": // the planner did not know of the news
+		case why == "": // the planner didn't know the news
 			faults = ""
 			continue
 		case try > max(0, s.Loop.MaxRepairs):
@@ -244,7 +243,7 @@ func (s *solver) plan(ctx context.Context) (*attempt, error) {
 	}
 }
 
-// mayAsk makes ready what a request says; ok is false when the loop has come to its end.
+// mayAsk prepares the next request; ok is false if the loop has ended.
 func (s *solver) mayAsk(ctx context.Context, first bool) (ok bool, err error) {
 	if s.takeNews(); s.result.Status != "" {
 		return false, nil
@@ -260,10 +259,10 @@ func (s *solver) mayAsk(ctx context.Context, first bool) (ok bool, err error) {
 	return true, nil
 }
 
-// nearEnd is the share of a budget from which on the planner is told to come to an end.
+// nearEnd is the share of a budget after which the planner is told to finish.
 const nearEnd = 0.8
 
-// warnOfBudget tells the planner, once, that there is little left to spend.
+// warnOfBudget tells the planner, once, that little of the budget is left.
 func (s *solver) warnOfBudget() {
 	u := &s.result.Usage
 	o := &s.Loop
@@ -277,14 +276,15 @@ func (s *solver) warnOfBudget() {
 // maxBroken is the maximum number of answers in a turn that may break off.
 const maxBroken = 2
 
-// breaksOff reports whether an answer broke off half-way, and another one may not. What
-// had been said of it was abandoned.
+// breaksOff reports whether an answer broke off midway and another may be tried. The part that
+// arrived was abandoned.
 func breaksOff(ctx context.Context, err error) bool {
 	var e *tool.Error
 	return ctx.Err() == nil && errors.As(err, &e) && !e.Permanent && (e.Code == "connection-lost" || e.Code == "timeout")
 }
 
-// ask puts a request to the planner. What it says while it says it goes to a, which may be nil.
+// ask sends a request to the planner. It passes the answer's text to a, which may be nil, as it
+// arrives.
 func (s *solver) ask(ctx context.Context, turn *model.Turn, a *attempt) (*model.Reply, error) {
 	if a != nil {
 		turn.OnText = func(piece string) error { a.text(piece); return nil }
@@ -296,7 +296,7 @@ func (s *solver) ask(ctx context.Context, turn *model.Turn, a *attempt) (*model.
 	return reply, err
 }
 
-// take takes what came of a run, and decides whether the loop goes on.
+// take processes the outcome of a run, and decides whether the loop continues.
 func (s *solver) take(a *attempt, r *exec.Result) error {
 	s.result.Turns++
 	s.SetTurn(s.result.Turns + 1)
@@ -326,7 +326,7 @@ func (s *solver) take(a *attempt, r *exec.Result) error {
 	if a.prog.Output != nil && s.output(a.prog, r) {
 		return nil
 	}
-	if r.Replan && !s.news.there() {
+	if r.Replan && !s.news.pending() {
 		s.revise(r.Reason)
 	} else if !r.Replan {
 		s.failure(a, r)
@@ -336,7 +336,7 @@ func (s *solver) take(a *attempt, r *exec.Result) error {
 	return nil
 }
 
-// count counts what a run has used up, and keeps what it did.
+// count adds the usage of a run, and remembers its calls.
 func (s *solver) count(r *exec.Result, prog *compile.Program, kept bool) {
 	again := s.memory.end(prog, kept)
 	s.Update(func(all *Result) {
@@ -345,7 +345,7 @@ func (s *solver) count(r *exec.Result, prog *compile.Program, kept bool) {
 	})
 }
 
-// output takes the output of a run; it reports false when it can't be made.
+// output stores the output of a run; it returns false if the output can't be made.
 func (s *solver) output(prog *compile.Program, r *exec.Result) bool {
 	out, findings := r.Output, r.Findings
 	if prog.Template {
@@ -376,9 +376,9 @@ func (s *solver) output(prog *compile.Program, r *exec.Result) bool {
 	return true
 }
 
-// progress notes whether anything has happened in a turn: a call has given its result, which had
-// given none, the whiteboard is another, or what fails fails for another reason than in the turn
-// before. The loop ends when nothing has for the second time.
+// progress records whether anything happened in a turn: a call gave its first result, the
+// whiteboard changed, or failures have other reasons than in the turn before. If nothing happened
+// for the second time, the loop ends.
 func (s *solver) progress(before [sha256.Size]byte, failed []json.RawMessage, called bool) {
 	if s.result.Status != "" {
 		return
@@ -393,7 +393,7 @@ func (s *solver) progress(before [sha256.Size]byte, failed []json.RawMessage, ca
 		s.end(exec.Failed, "no progress in two turns in a row: in the last one "+why)
 		return
 	}
-	if s.refused == "" { // which it is told already
+	if s.refused == "" { // the planner is told that already
 		s.notes = append(s.notes, "nothing new came of the last turn, in which "+why+": "+cure)
 	}
 }
@@ -411,8 +411,8 @@ func (s *solver) idle(failed, called bool) (why, cure string) {
 	return "there were no calls and no output", "give calls, or the output"
 }
 
-// completer is the planner of a loop as the model that makes the results of latent calls. What it
-// uses up is counted with the calls.
+// completer is the planner of a loop in its role as the model that makes the results of latent
+// calls. Its usage counts as usage of the calls.
 type completer struct{ *Kernel }
 
 // Complete implements model.Client.

@@ -13,13 +13,12 @@ import (
 	"github.com/plc-lang/plc/internal/spell"
 )
 
-// ReadOptions reads the options of a style, a JSON object, into a struct. An option that the struct
-// does not have is an error that lists those that it has. So is a member that is not known of an
-// object in the options, at any depth, and a value of another kind than its option has; the error
-// says which.
+// ReadOptions decodes the options of a style, a JSON object, into a struct. It returns an error for
+// an unknown option, which lists the known ones, for an unknown member of an object at any depth,
+// and for a value of the wrong kind.
 func ReadOptions(raw []byte, into any) error { return readStrictly("option", raw, into) }
 
-// ReadObject does what ReadOptions does, of an object that is no options.
+// ReadObject decodes an object that isn't options, with the same checks as ReadOptions.
 func ReadObject(raw []byte, into any) error { return readStrictly("member", raw, into) }
 
 func readStrictly(member string, raw []byte, into any) error {
@@ -34,11 +33,10 @@ func readStrictly(member string, raw []byte, into any) error {
 	return json.Unmarshal(raw, into)
 }
 
-// NoOption returns the error of an option that is none of the known ones.
+// NoOption returns the error for an unknown option.
 func NoOption(name string, known []string) error { return unknown("option", name, "", known) }
 
-// NoMember returns the error of a member of an object that is none of the known ones. At says where
-// the object is.
+// NoMember returns the error for an unknown member of an object. at says where the object is.
 func NoMember(name, at string, known []string) error { return unknown("member", name, at, known) }
 
 func unknown(what, name, at string, known []string) error {
@@ -53,13 +51,13 @@ func unknown(what, name, at string, known []string) error {
 	return fmt.Errorf("%s; did you mean %q? There are %s", said, near, strings.Join(known, ", "))
 }
 
-// strict compares JSON with types of Go.
+// strict checks JSON against Go types.
 type strict struct {
-	member string // what the members of the whole are called
+	member string // what messages call the top-level members
 }
 
-// fits returns an error if a part of a JSON value has no place in a type of Go. At is the path of
-// the value; "" is the whole.
+// fits returns an error if a part of a JSON value can't be decoded into a Go type. at is the path
+// of the value; "" means the whole.
 func (s strict) fits(at string, v gjson.Result, t reflect.Type) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -77,7 +75,8 @@ func (s strict) fits(at string, v gjson.Result, t reflect.Type) error {
 	return nil
 }
 
-// object returns an error if a member of an object has no field in a struct, or does not fit there.
+// object returns an error if a member of an object has no field in a struct or doesn't fit its
+// field.
 func (s strict) object(at string, v gjson.Result, t reflect.Type) (err error) {
 	fields := fieldsOf(t)
 	v.ForEach(func(key, value gjson.Result) bool {
@@ -127,7 +126,7 @@ func kindOf(v gjson.Result) string {
 	return v.Raw
 }
 
-// wanted describes the JSON of a type, for errors: "an object with a, b".
+// wanted describes the JSON form of a type for errors: "an object with a, b".
 func wanted(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Struct:
@@ -146,13 +145,13 @@ func wanted(t reflect.Type) string {
 	return "an integer"
 }
 
-// field is a member that a struct has in JSON.
+// field describes a member of a struct's JSON form.
 type field struct {
 	name string
 	typ  reflect.Type
 }
 
-// fieldsOf returns the members that a struct has in JSON, by their names in order.
+// fieldsOf returns the members of a struct's JSON form, sorted by name.
 func fieldsOf(t reflect.Type) (all []field) {
 	for _, f := range reflect.VisibleFields(t) {
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {

@@ -14,23 +14,23 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Task describes what to solve, with which tools, and by whom.
+// Task describes what to solve, with which tools and which planner.
 type Task struct {
-	// Goal says in words what is wanted: the request of the input message. "" is for Context to
-	// say.
+	// Goal is the request in words, as in the input message. If it is "", Context must state the
+	// goal.
 	Goal string
-	// Context are the messages of a context, as a JSON array (plan-language §1): definitions,
-	// input, state, data, a plan to start with. Nil is none.
+	// Context is a JSON array of messages (plan-language §1): definitions, input, state, data, a
+	// plan to start with. It may be nil.
 	Context json.RawMessage
-	// Schema is that of the output; nil is any.
+	// Schema is the schema of the output; nil allows any output.
 	Schema json.RawMessage
-	// Catalogue is the tools that there are, beside those of Context.
+	// Catalogue holds the tools, in addition to those defined in Context.
 	Catalogue *tool.Catalogue
 	Planner   Planner
 }
 
-// Text returns the task in words, for loops whose models read no whiteboard: the goal, the
-// context, and the values that are given beside it, by kind.
+// Text describes the task in words, for loops whose models read no whiteboard: the goal, the
+// context, and further given values by kind.
 func (t *Task) Text(values map[string]compile.Given) string {
 	parts := []string{t.Goal, string(t.Context)}
 	for _, kind := range sortedKeys(values) {
@@ -39,14 +39,14 @@ func (t *Task) Text(values map[string]compile.Given) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n")
 }
 
-// Given describes the beginning of a task: the values on the whiteboard (Program.Initial) and the
-// tools (Program.Catalogue).
+// Given describes the start of a task: the initial values of the whiteboard (Program.Initial) and
+// the tools (Program.Catalogue).
 type Given struct {
-	*compile.Program // without calls
+	*compile.Program // a program without calls
 	board            *board
 }
 
-// Compile compiles the context and the goal. Of the options Catalogue is the task's.
+// Compile compiles the context and the goal. It ignores opts.Catalogue and uses the task's.
 func (t *Task) Compile(opts compile.Options) (*Given, error) {
 	opts.Catalogue = t.Catalogue
 	board, prog, err := t.board(&opts)
@@ -56,8 +56,8 @@ func (t *Task) Compile(opts compile.Options) (*Given, error) {
 	return &Given{prog, board}, nil
 }
 
-// Document returns a request (plan-language §1) of all that is given and a solution. It needs
-// nothing beside it but the task's tools.
+// Document returns a request (plan-language §1) with everything given and a solution. With the
+// task's tools it is self-contained.
 func (g *Given) Document(solution json.RawMessage) json.RawMessage {
 	return g.board.document(string(solution))
 }
@@ -69,71 +69,71 @@ const (
 	DefaultMaxShown   = 2048
 )
 
-// Options say how a task is solved. The zero value is the default.
+// Options configure how a task is solved. The zero value selects the defaults.
 type Options struct {
-	ID       string // of the loop, and the beginning of its runs' ids; "" makes a new one
-	MaxTurns int    // solutions that are run; 0 is 25
-	// MaxRevisions limits how often a plan is replaced because of a failure or of something that
-	// came from outside; 0 leaves only the limit of MaxTurns, and a negative number forbids it.
-	// Then the loop ends.
+	ID       string // ID of the loop, and prefix of its runs' IDs; "" generates one
+	MaxTurns int    // the most solutions that are run; 0 means 25
+	// MaxRevisions limits how often a plan is replaced because of a failure or of news from
+	// outside. After that the loop ends. 0 means no limit other than MaxTurns; a negative number
+	// forbids revisions.
 	MaxRevisions int
-	MaxRepairs   int           // times that a faulty solution goes back to the planner, in a row; 0 is 3, less is none
-	MaxTokens    int64         // that planner and calls may use, together; 0 is no bound
-	MaxCost      float64       // that they may cost, in the unit of Prices; 0 is no bound
-	MaxTime      time.Duration // of all; 0 is no bound
+	MaxRepairs   int           // how often in a row a faulty solution goes back to the planner; 0 means 3, negative never
+	MaxTokens    int64         // limits the tokens of planner and calls together; 0 means no limit
+	MaxCost      float64       // limits their cost, in the unit of Prices; 0 means no limit
+	MaxTime      time.Duration // limits the duration of the loop; 0 means no limit
 	Prices       model.Prices  // of the planner
-	// ModelPrices are those of other models that a style asks, by the names that Kernel.AskModel
-	// gets; one that is not there has those of the planner.
+	// ModelPrices are the prices of other models that a style asks, by the names passed to
+	// Kernel.AskModel. A model that isn't listed has the planner's prices.
 	ModelPrices map[string]model.Prices
-	MaxShown    int      // bytes of a kind's value that the planner is shown; 0 is 2048. Of longer ones it sees parts and sizes
-	OnFailure   Strategy // what an unhandled failure does to the plan
-	Lazy        bool     // a whole plan first, which makes no results up, and then its run
-	Whole       bool     // nothing is started before a solution is whole
-	ApplyFixes  bool     // mend a faulty solution with the fixes of its findings, if that makes it sound and calls no other tools; it is told
-	// Reflect says when the planner looks at what has come of its plan.
+	MaxShown    int      // how many bytes the planner gets of a kind's value; 0 means 2048. Longer values are shown in parts, with sizes
+	OnFailure   Strategy // how to respond to an unhandled failure
+	Lazy        bool     // the planner writes the whole plan, without results, before anything runs
+	Whole       bool     // start nothing before a solution is complete
+	ApplyFixes  bool     // repair a faulty solution with the fixes of its findings if it is then valid and calls no other tools; a warning reports it
+	// Reflect says when the planner reviews the results of its plan.
 	Reflect Reflect
-	// Ledgers has the loop keep a task ledger and a progress ledger; nil keeps none.
+	// Ledgers makes the loop keep a task ledger and a progress ledger, unless it is nil.
 	Ledgers *Ledgers
-	// Cache keeps the plans of tasks that were solved, as templates for others alike; nil keeps
-	// none.
+	// Cache keeps the plans of solved tasks for use with similar tasks. It may be nil.
 	Cache Cache
-	// Compile says how solutions are checked. Its Catalogue, Run and Lazy are the loop's; Values
-	// and Schemas are of the whiteboard at the beginning.
+	// Compile configures the checks of solutions. The loop sets Catalogue, Run and Lazy itself.
+	// Values and Schemas are those of the initial whiteboard.
 	Compile compile.Options
-	// Exec says how calls are run. Its ID, Record, OnFailure, Open, Hold and Known are the loop's.
+	// Exec configures how calls run. The loop sets ID, Record, OnFailure, Open, Hold and Known
+	// itself.
 	Exec exec.Options
-	// Record gives the record of a run, a new one or one of before; nil keeps none. One that is an
-	// io.Closer is closed when the run has ended. When an answer breaks off half-way, the run of
-	// the next one is that of the same id.
+	// Record returns a new or an existing record for a run. If it is nil, runs aren't recorded. If
+	// the record is an io.Closer, it is closed when the run has ended. If an answer breaks off
+	// midway, the next answer's run has the same ID.
 	Record func(id string, prog *compile.Program) (exec.Record, error)
-	// Answers is the record of what models, people, callbacks and memories answered; nil keeps
-	// none. A loop that is done again with it, the same ID and a Record asks none of them again.
+	// Answers records the answers of models, people, callbacks and memories; it may be nil. A loop
+	// that is repeated with it, the same ID and a Record asks none of them again.
 	Answers Answers
-	// OnPlan is called with each solution that is sound, before anything of it that changes the
-	// world is called; an error refuses it, and goes back to the planner, but ErrRejected, which
-	// ends the loop, exec.ErrNobody, which pauses it, and an *EditedError, which puts another plan
-	// in its place. What it says is kept by Answers.
+	// OnPlan is called with each valid solution before any of its calls changes the world. If it
+	// returns an error, the solution is rejected and the error goes back to the planner, with these
+	// exceptions: ErrRejected ends the loop, exec.ErrNobody pauses it, and an *EditedError replaces
+	// the plan. Answers keeps what OnPlan returns.
 	OnPlan func(prog *compile.Program) error
-	// OnRun is called with what came of the run of a solution, whose whiteboard is that of the next
-	// turn. It is nil, or must not keep the result.
+	// OnRun is called with the result of each solution's run, whose whiteboard the next turn starts
+	// from. It must not retain the result. OnRun may be nil.
 	OnRun func(prog *compile.Program, r *exec.Result)
-	// PlanOf holds what the answer of OnPlan depends on in addition to the plan: with another
-	// PlanOf, the question is asked again. See compile.Program.Manifest.
+	// PlanOf holds what the answer of OnPlan depends on besides the plan. If PlanOf changes, OnPlan
+	// is called again. See compile.Program.Manifest.
 	PlanOf map[string]json.RawMessage
-	// OnEvent is called with each event, in order, one at a time; it must be quick.
+	// OnEvent is called with each event, in order and never concurrently. It must return quickly.
 	OnEvent func(*Event)
 }
 
-// Strategy says what an unhandled failure of a call does to the plan.
+// Strategy says how to respond to an unhandled failure of a call.
 type Strategy uint8
 
 // The strategies.
 const (
-	ReplanRemaining Strategy = iota // what does not need the call is done, then the planner plans again
-	InsertRecovery                  // the planner gives calls that go before the one that failed, which is made again
-	SkipAndContinue                 // the call counts as skipped, and what needed it is skipped
-	Abort                           // nothing new starts, and the loop ends
-	AskUser                         // a person says: the loop pauses
+	ReplanRemaining Strategy = iota // finish what doesn't need the call, then plan again
+	InsertRecovery                  // the planner adds calls before the failed one, which is made again
+	SkipAndContinue                 // skip the call and everything that needs it
+	Abort                           // start nothing new, and end the loop
+	AskUser                         // pause the loop for a person to decide
 )
 
 // Strategies returns all strategies, the default first.
@@ -141,7 +141,7 @@ func Strategies() []Strategy {
 	return []Strategy{ReplanRemaining, InsertRecovery, SkipAndContinue, Abort, AskUser}
 }
 
-// String returns the strategy as plc solve --on-failure has it.
+// String returns the name of the strategy that plc solve --on-failure accepts.
 func (st Strategy) String() string {
 	return [...]string{
 		ReplanRemaining: "replan_remaining", InsertRecovery: "insert_recovery", SkipAndContinue: "skip_and_continue", Abort: "abort", AskUser: "ask_user",
@@ -158,22 +158,22 @@ type Result struct {
 	Reason string          `json:"reason,omitempty"`
 	Output json.RawMessage `json:"output"`
 	State  json.RawMessage `json:"state"`
-	Turns  int             `json:"turns"` // solutions that were run
-	Runs   []string        `json:"runs"`  // their ids
+	Turns  int             `json:"turns"` // number of solutions run
+	Runs   []string        `json:"runs"`  // IDs of the runs
 	Usage  Usage           `json:"usage"`
 	// Tokens compares what was used with a loop that copies results.
 	Tokens Tokens `json:"tokens"`
-	// Revisions are the plans that replaced others before these were done.
+	// Revisions are the replacements of plans that weren't done.
 	Revisions []Revision `json:"revisions"`
-	// Findings are those of the last solution, when it was faulty.
+	// Findings are the faults of the last solution, if it was invalid.
 	Findings diag.List `json:"findings"`
-	// Detail is the result in the shape of the style's own system; nil when it has none.
+	// Detail is the result in the form of the style's original system, or nil.
 	Detail json.RawMessage `json:"detail,omitempty"`
 }
 
-// Revision is that a plan replaced another. Calls are told by their ids.
+// Revision describes the replacement of a plan by another. It names calls by ID.
 type Revision struct {
-	Turn     int       `json:"turn"` // whose plan is new
+	Turn     int       `json:"turn"` // the turn of the new plan
 	At       time.Time `json:"at"`
 	Reason   string    `json:"reason"`
 	Strategy Strategy  `json:"strategy"`
@@ -182,8 +182,8 @@ type Revision struct {
 	Kept     []string  `json:"kept"` // calls of both plans
 }
 
-// RevisionOf returns the revision that replaces a plan with the calls before by one with the calls
-// now. The caller sets its time, reason and turn.
+// RevisionOf returns the revision that replaces a plan with the calls before by a plan with the
+// calls now. The caller sets Time, Reason and Turn.
 func RevisionOf(before, now []string) Revision {
 	r := Revision{Added: []string{}, Removed: []string{}, Kept: []string{}}
 	was, is := map[string]bool{}, map[string]bool{}
@@ -207,12 +207,12 @@ func RevisionOf(before, now []string) Revision {
 
 // Usage counts what a loop used.
 type Usage struct {
-	Requests int        `json:"requests"`     // to the planner
-	Input    int64      `json:"inputTokens"`  // that it read
-	Output   int64      `json:"outputTokens"` // that it wrote
-	Cached   int64      `json:"cachedTokens"` // of Input, those that its provider had kept
-	Cost     float64    `json:"cost"`         // of the planner, in the unit of Prices
-	Calls    tool.Usage `json:"calls"`        // of the calls that were run
+	Requests int        `json:"requests"`     // requests to the planner
+	Input    int64      `json:"inputTokens"`  // input tokens of the planner
+	Output   int64      `json:"outputTokens"` // output tokens of the planner
+	Cached   int64      `json:"cachedTokens"` // tokens of Input that the provider had cached
+	Cost     float64    `json:"cost"`         // cost of the planner, in the unit of Prices
+	Calls    tool.Usage `json:"calls"`        // usage of the calls
 }
 
 // EventType says what happened in a loop.
@@ -221,19 +221,19 @@ type EventType string
 // The types of events.
 const (
 	Asked    EventType = "asked"    // the planner is asked
-	Said     EventType = "said"     // a piece of its answer
-	Listed   EventType = "listed"   // a call of its answer is there: Call
-	Replied  EventType = "replied"  // its answer is whole
-	Faulty   EventType = "faulty"   // the answer is no sound solution: Findings
-	Planned  EventType = "planned"  // it is: Program
-	Ran      EventType = "run"      // something happened in its run: Run
+	Said     EventType = "said"     // a piece of the answer arrived
+	Listed   EventType = "listed"   // a call of the answer is complete: Call
+	Replied  EventType = "replied"  // the answer is complete
+	Faulty   EventType = "faulty"   // the answer is not a valid solution: Findings
+	Planned  EventType = "planned"  // the answer is a valid solution: Program
+	Ran      EventType = "run"      // an event of the run: Run
 	Warned   EventType = "warning"  // Text
-	Revised  EventType = "revised"  // the plan was replaced by another: Text says why
-	Kept     EventType = "kept"     // the plan that a model keeps for itself changed: Text says how it stands, Detail is it
+	Revised  EventType = "revised"  // the plan was replaced: Text says why
+	Kept     EventType = "kept"     // the model's own plan changed: Text is its status, Detail the plan
 	Finished EventType = "finished" // Result
 )
 
-// Event is something that happened in a loop. Its JSON is a line of --events.
+// Event reports something that happened in a loop. Its JSON form is a line of --events.
 type Event struct {
 	Type     EventType        `json:"type"`
 	Time     time.Time        `json:"time"`
@@ -245,7 +245,7 @@ type Event struct {
 	Findings diag.List        `json:"findings,omitempty"` // Faulty
 	Run      *exec.Event      `json:"run,omitempty"`      // Ran
 	Result   *Result          `json:"result,omitempty"`   // Finished
-	Detail   json.RawMessage  `json:"detail,omitempty"`   // Revised, Kept: the event of a style's own, in its shape
-	Recorded bool             `json:"recorded,omitempty"` // Asked: the answer is on record
+	Detail   json.RawMessage  `json:"detail,omitempty"`   // Revised, Kept: an event in the style's own form
+	Recorded bool             `json:"recorded,omitempty"` // Asked: the answer comes from the record
 	Program  *compile.Program `json:"-"`                  // Planned
 }

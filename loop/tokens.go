@@ -6,9 +6,10 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Tokens compares what a loop's requests and answers came to with what a plain loop would have used
-// for the same calls, in which the model calls functions, gets each result whole, and all of it
-// again with each request. Both are estimated, a token for four bytes.
+// Tokens compares the tokens of a loop's requests and answers with those that a plain loop would
+// have used for the same calls. In a plain loop the model calls functions, gets each result in
+// full, and gets the whole conversation again with each request. Both are estimates, at four bytes
+// per token.
 type Tokens struct {
 	Used  int64 `json:"used"`
 	Plain int64 `json:"plain"`
@@ -19,9 +20,9 @@ const bytesPerToken = 4
 // meter estimates tokens.
 type meter struct {
 	used  int64 // bytes of requests and answers
-	plain int64 // bytes of those of a plain loop
-	base  int64 // of its instructions, functions and task
-	talk  int64 // of its conversation so far
+	plain int64 // bytes of a plain loop's requests and answers
+	base  int64 // bytes of its instructions, functions and task
+	talk  int64 // bytes of its conversation so far
 }
 
 // asked counts a request and its answer.
@@ -38,13 +39,14 @@ func (m *meter) asked(t *model.Turn, r *model.Reply) {
 	}
 }
 
-// ran counts what a plain loop would have said of the calls of a run: a request for each level
-// of calls that need nothing of each other. Calls that were taken over it would not have made.
+// ran adds what a plain loop would have used for the calls of a run: one request for each level of
+// independent calls. It doesn't count calls whose results were reused, since a plain loop would not
+// have made them.
 func (m *meter) ran(prog *compile.Program, r *exec.Result, taken func(instance, id string) bool) {
 	levels := prog.Starts.Levels()
 	for i := range r.Instances {
 		if !prog.Template {
-			break // their calls are those of r.Calls that name them
+			break // r.Calls includes their calls
 		}
 		m.levels(prog, levels, r.Instances[i].Calls, taken)
 	}
@@ -65,7 +67,7 @@ func (m *meter) levels(prog *compile.Program, level []int32, calls []exec.CallRe
 	}
 }
 
-// tokens returns the estimates. A plain loop would have said the output as well.
+// tokens returns the estimates, which include the output in the plain loop.
 func (m *meter) tokens(output int) Tokens {
 	plain := m.plain + m.base + m.talk + int64(output)
 	return Tokens{Used: m.used / bytesPerToken, Plain: plain / bytesPerToken}

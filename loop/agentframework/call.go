@@ -21,31 +21,32 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// outcome is the result of a step.
+// outcome holds the result of a step.
 type outcome struct {
 	value   json.RawMessage
-	failure string    // "" is none
-	open    bool      // it waits
-	blocked *AgentRun // the subagent that waits for an answer; nil is none
+	failure string    // "" if it didn't fail
+	open    bool      // the step still waits
+	blocked *AgentRun // the subagent that waits for an answer, or nil
 }
 
 func failed(step, failure string) outcome {
 	return outcome{failure: failure, value: loop.ObjectOf("error", failure, "step_id", step).JSON()}
 }
 
-// noLimit is the time of calls that have none.
+// noLimit is the timeout of calls without a limit.
 const noLimit = 10 * 365 * 24 * time.Hour
 
-// perform does steps whose parameters are resolved, at once: tools, in one run; subagents, each as
-// an agent; skills. limit is the time of each; 0 is none. Shown is that they are of a plan that was
-// shown. The error is for what ends the agent's
-// run, a *pausedError for calls that wait; the outcomes are then those that there are.
+// perform executes steps whose parameters are resolved, all at once: the tools in a single run,
+// each subagent as an agent of its own, and skills. limit bounds the time of each step; 0 means no
+// limit. shown says that the steps belong to a plan that was shown to the user. perform returns an
+// error only for what ends the agent's run. If calls wait, the error is a *pausedError, and the
+// returned outcomes are those known so far.
 func (h *Host) perform(ctx context.Context, r *AgentRun, steps []PlanStep, limit time.Duration, shown bool) ([]outcome, error) {
 	outcomes := make([]outcome, len(steps))
 	errs := make([]error, len(steps)+1)
 	var calls []model.FunctionCall
 	var at []int
-	id := r.nextID() // of the calls; whether there are any or not, so that ids do not depend on it
+	id := r.nextID() // of the calls; taken even if there are none, so that later ids don't depend on it
 	var agents sync.WaitGroup
 	for i := range steps {
 		s := &steps[i]
@@ -64,7 +65,7 @@ func (h *Host) perform(ctx context.Context, r *AgentRun, steps []PlanStep, limit
 		case child != nil:
 			agents.Go(func() { outcomes[i], errs[i] = h.runChild(ctx, r, s, child, limit) })
 		case s.Kind == InvokeSkill && h.skill(s.SkillName) != nil:
-			outcomes[i] = r.invoked(s, h.skill(s.SkillName).Instructions)
+			outcomes[i] = r.addSkill(s, h.skill(s.SkillName).Instructions)
 		default:
 			calls, at = append(calls, model.FunctionCall{ID: s.ID, Name: s.target(), Params: string(s.Parameters)}), append(at, i)
 		}
@@ -79,7 +80,7 @@ func (h *Host) perform(ctx context.Context, r *AgentRun, steps []PlanStep, limit
 		}
 	}
 	for i := range steps {
-		if ctx.Err() != nil && outcomes[i].failure != "" { // perhaps it failed for that
+		if ctx.Err() != nil && outcomes[i].failure != "" { // perhaps the step failed because ctx ended
 			outcomes[i].open = true
 		}
 		if !outcomes[i].open {
@@ -93,7 +94,7 @@ func (h *Host) perform(ctx context.Context, r *AgentRun, steps []PlanStep, limit
 	return outcomes, worst(errs)
 }
 
-// worst returns the error that ends the run: an error that only waits comes after others.
+// worst returns the error that ends the run. It prefers any other error to one that only waits.
 func worst(errs []error) (found error) {
 	for _, err := range errs {
 		var paused *pausedError
@@ -106,7 +107,7 @@ func worst(errs []error) (found error) {
 	return found
 }
 
-// target returns what a step calls.
+// target returns the name of the tool, subagent or skill that a step calls.
 func (s *PlanStep) target() string {
 	switch s.Kind {
 	case CallTool:
@@ -119,8 +120,8 @@ func (s *PlanStep) target() string {
 	return s.CallbackIntent
 }
 
-// refusal returns why a step is not called, because its agent may not call it or a hook forbids
-// it, or "".
+// refusal returns why a step must not be called: its agent may not call the target, or a hook
+// forbids it. It returns "" if the step may be called.
 func (h *Host) refusal(ctx context.Context, r *AgentRun, s *PlanStep) (string, error) {
 	a, what, allowed := r.Agent, "tool", r.Agent.Tools
 	switch {
@@ -132,7 +133,7 @@ func (h *Host) refusal(ctx context.Context, r *AgentRun, s *PlanStep) (string, e
 	if !may(allowed, s.target()) {
 		return fmt.Sprintf("permission: the agent %q may not call the %s %q", a.ID, what, s.target()), nil
 	}
-	if r.children[s.ID] != nil { // it goes on
+	if r.children[s.ID] != nil { // the step was allowed before, and its subagent continues
 		return "", nil
 	}
 	refused, err := h.preStep(ctx, r, s)
@@ -142,11 +143,11 @@ func (h *Host) refusal(ctx context.Context, r *AgentRun, s *PlanStep) (string, e
 	return refused, err
 }
 
-// may reports whether a list of what may be called has a name; nil has all.
+// may reports whether a list of allowed names contains name; a nil list allows every name.
 func may(list []string, name string) bool { return list == nil || slices.Contains(list, name) }
 
-// child returns the run of the agent that a step calls: the one that waits, or that the step
-// answers, else a new one; nil when it calls no agent.
+// child returns the run of the agent that a step calls: the run that waits or that the step
+// answers, or else a new run. It returns nil if the step calls no agent.
 func (h *Host) child(r *AgentRun, s *PlanStep) *AgentRun {
 	if s.Kind != CallSubagent {
 		return nil
@@ -173,10 +174,11 @@ func (h *Host) child(r *AgentRun, s *PlanStep) *AgentRun {
 	return c
 }
 
-// resolution is the parameter by which an agent answers a subagent that waits.
+// resolution is the parameter with which an agent answers a waiting subagent.
 const resolution = "resolution"
 
-// runChild runs the agent that a step calls. One that failed or is blocked is no error.
+// runChild runs the agent that a step calls. It returns no error for an agent that failed or is
+// blocked.
 func (h *Host) runChild(ctx context.Context, r *AgentRun, s *PlanStep, c *AgentRun, limit time.Duration) (outcome, error) {
 	for {
 		result, late, err := h.driveWithin(ctx, c, limit)
@@ -188,7 +190,7 @@ func (h *Host) runChild(ctx context.Context, r *AgentRun, s *PlanStep, c *AgentR
 		case result.Callback == nil:
 			return outcome{value: result.envelope()}, nil
 		}
-		answered, err := h.forCaller(ctx, r, c, result.Callback)
+		answered, err := h.answerForCaller(ctx, r, c, result.Callback)
 		switch {
 		case err != nil:
 			return outcome{open: true}, err
@@ -198,7 +200,8 @@ func (h *Host) runChild(ctx context.Context, r *AgentRun, s *PlanStep, c *AgentR
 	}
 }
 
-// driveWithin drives an agent; late is that it took longer than the limit, of which 0 is none.
+// driveWithin runs an agent until it has a result. late reports that it took longer than limit; a
+// limit of 0 means none.
 func (h *Host) driveWithin(ctx context.Context, c *AgentRun, limit time.Duration) (result *AgentResult, late bool, err error) {
 	limited, stop := ctx, func() {}
 	if limit > 0 {
@@ -209,10 +212,11 @@ func (h *Host) driveWithin(ctx context.Context, c *AgentRun, limit time.Duration
 	return result, err != nil && ctx.Err() == nil && limited.Err() != nil, err
 }
 
-// forCaller answers the callback of a subagent for its caller, by a hook or, when only a person
-// can, by that. What no person answers here its caller passes on: the error is a *pausedError.
-// Without an answer the callback is for the model of the caller.
-func (h *Host) forCaller(ctx context.Context, caller, c *AgentRun, cb *Callback) (answered bool, err error) {
+// answerForCaller answers the callback of a subagent on behalf of its caller: with a hook or, if
+// only a person can answer, by asking a person. If nobody is there to answer, it returns a
+// *pausedError, with which the caller passes the callback on. If it reports false, the caller's
+// model has to answer.
+func (h *Host) answerForCaller(ctx context.Context, caller, c *AgentRun, cb *Callback) (answered bool, err error) {
 	answer, err := h.respond(ctx, caller, c, cb)
 	if err != nil {
 		return false, err
@@ -241,16 +245,16 @@ func (h *Host) forCaller(ctx context.Context, caller, c *AgentRun, cb *Callback)
 	return true, nil
 }
 
-// timedOut is the failure of a step that took too long.
+// timedOut is the failure of a step that exceeded its time limit.
 const timedOut = "timed_out"
 
-// invoked takes a skill that was invoked: what it says goes into the conversation.
-func (r *AgentRun) invoked(s *PlanStep, said string) outcome {
+// addSkill appends the text of an invoked skill to the conversation.
+func (r *AgentRun) addSkill(s *PlanStep, said string) outcome {
 	r.remind(fmt.Sprintf("<skill name=%q>\n%s\n</skill>", s.SkillName, said))
 	return outcome{value: jsonscan.Encode("skill:" + s.SkillName + ":invoked")}
 }
 
-// outcome returns what came of the call of a step.
+// outcome returns the outcome of a step's call.
 func (r *AgentRun) outcome(s *PlanStep, c *loop.Called) outcome {
 	f := c.Failure
 	switch {
@@ -265,12 +269,12 @@ func (r *AgentRun) outcome(s *PlanStep, c *loop.Called) outcome {
 	case s.Kind == CallSubagent:
 		return outcome{value: exec.Envelope(jsonscan.OrNull(c.Value))}
 	case s.Kind == InvokeSkill:
-		return r.invoked(s, jsonscan.Text(jsonscan.OrNull(c.Value)))
+		return r.addSkill(s, jsonscan.Text(jsonscan.OrNull(c.Value)))
 	}
 	return outcome{value: jsonscan.OrNull(c.Value)}
 }
 
-// call makes the calls of a run. Those that do not come to their turn have no status.
+// call makes the calls of a run. Calls that are never started have no status.
 func (h *Host) call(ctx context.Context, id string, calls []model.FunctionCall, limit time.Duration, shown bool) ([]loop.Called, error) {
 	if len(calls) == 0 {
 		return nil, nil
@@ -288,7 +292,7 @@ func (h *Host) call(ctx context.Context, id string, calls []model.FunctionCall, 
 	return h.run(ctx, &c, id, calls)
 }
 
-// run makes calls as the run of this id.
+// run makes calls under the run ID id.
 func (h *Host) run(ctx context.Context, c *loop.Caller, id string, calls []model.FunctionCall) ([]loop.Called, error) {
 	var refused error
 	if onPlan := c.Exec.OnPlan; onPlan != nil {
@@ -309,21 +313,21 @@ func (h *Host) run(ctx context.Context, c *loop.Caller, id string, calls []model
 		return refusedCalls(calls, refused), nil
 	case err != nil:
 		return nil, err
-	case result == nil: // none of them could be made
+	case result == nil: // no call could be made
 		return called, nil
 	}
 	if result.Status == exec.Paused {
 		return called, &pausedError{run: id}
 	}
 	for i := range called {
-		if f := &called[i]; f.Failure == nil && f.Status != exec.Completed { // over a budget
+		if f := &called[i]; f.Failure == nil && f.Status != exec.Completed { // the call was over a budget
 			f.Failure = &exec.Failure{Code: string(f.Status), Message: f.Reason}
 		}
 	}
 	return called, nil
 }
 
-// refusedCalls returns the calls that were refused.
+// refusedCalls returns one refused result per call, with the reason why.
 func refusedCalls(calls []model.FunctionCall, why error) []loop.Called {
 	called := make([]loop.Called, len(calls))
 	for i := range called {
@@ -332,9 +336,8 @@ func refusedCalls(calls []model.FunctionCall, why error) []loop.Called {
 	return called
 }
 
-// asking returns the tool by which a callback is put to a person, as a call that waits for
-// approval. It is the one that callbacks of plans in files call, so that whoever reads the
-// record knows it.
+// asking returns the tool that puts a callback to a person, as a call that waits for approval.
+// Callbacks of plans in files call the same tool, so readers of a record recognize it.
 func asking() *tool.Tool {
 	known, _ := tool.Step(dialect.StepTool)
 	t := *known
@@ -349,8 +352,8 @@ func asking() *tool.Tool {
 	return &t
 }
 
-// ask puts a callback to whoever answers for the host. exec.ErrNobody, and a *pausedError, are that
-// nobody is there.
+// ask puts a callback to the person who answers for the host. It returns exec.ErrNobody or a
+// *pausedError if nobody is there.
 func (h *Host) ask(ctx context.Context, r *AgentRun, cb *Callback) (json.RawMessage, error) {
 	if h.opts.OnCallback != nil {
 		return h.answer(ctx, r, cb)
@@ -369,7 +372,7 @@ func (h *Host) ask(ctx context.Context, r *AgentRun, cb *Callback) (json.RawMess
 	return jsonscan.OrNull(called[0].Value), nil
 }
 
-// answer returns what Options.OnCallback says, once.
+// answer calls Options.OnCallback once per callback, and returns its answer.
 func (h *Host) answer(ctx context.Context, r *AgentRun, cb *Callback) (json.RawMessage, error) {
 	type said struct {
 		Answer   json.RawMessage `json:"answer,omitempty"`
@@ -391,7 +394,7 @@ func (h *Host) answer(ctx context.Context, r *AgentRun, cb *Callback) (json.RawM
 	return a.Answer, err
 }
 
-// rejection is why a person gave no answer to a callback.
+// rejection is the reason why a person didn't answer a callback.
 type rejection string
 
 func (e rejection) Error() string { return string(e) }

@@ -15,25 +15,25 @@ import (
 	"github.com/plc-lang/plc/internal/python"
 )
 
-// The ways of resolving references that lead nowhere.
+// The modes of resolving references that can't be found.
 const (
-	Lenient = "lenient" // they are "", and a warning
-	Strict  = "strict"  // the step fails
+	Lenient = "lenient" // replaces the reference with "", and warns
+	Strict  = "strict"  // fails the step
 )
 
-// PlanningConfig is the planning block of an agent. DefaultPlanning has its defaults.
+// PlanningConfig is the planning block of an agent. DefaultPlanning returns its defaults.
 type PlanningConfig struct {
 	Enabled               bool    `json:"enabled"`
 	ParallelExecution     bool    `json:"parallel_execution"`
 	RefResolution         string  `json:"ref_resolution"`
-	MaxSteps              int     `json:"max_steps"`            // steps that are executed, over all revisions
-	MaxPlanRevisions      int     `json:"max_plan_revisions"`   // plans; the first counts
-	StepTimeoutSeconds    float64 `json:"step_timeout_seconds"` // of each step of a batch of several; 0 is none
+	MaxSteps              int     `json:"max_steps"`            // the most steps executed, over all revisions
+	MaxPlanRevisions      int     `json:"max_plan_revisions"`   // the most plans, including the first
+	StepTimeoutSeconds    float64 `json:"step_timeout_seconds"` // for each step of a batch of several; 0 means no limit
 	ReflectAfterEachBatch bool    `json:"reflect_after_each_batch"`
 }
 
-// DefaultPlanning returns the defaults, enabled: what planning_override true means where there
-// is no block.
+// DefaultPlanning returns an enabled config with the default values. An agent without a planning
+// block uses it if planning_override is true.
 func DefaultPlanning() *PlanningConfig {
 	return &PlanningConfig{Enabled: true, ParallelExecution: true, RefResolution: Lenient, MaxSteps: 50, MaxPlanRevisions: 3, StepTimeoutSeconds: 60}
 }
@@ -42,8 +42,8 @@ func (c *PlanningConfig) timeout() time.Duration {
 	return time.Duration(min(c.StepTimeoutSeconds*float64(time.Second), math.MaxInt64/4))
 }
 
-// ParsePlanning reads a planning block, an object of JSON; nil when there is none: null, {}, or
-// not enabled. An error says which member is wrong.
+// ParsePlanning parses a planning block, which is a JSON object. It returns nil if planning is off:
+// the block is null, {}, or not enabled. An error names the member that is wrong.
 func ParsePlanning(block json.RawMessage) (*PlanningConfig, error) {
 	raw := gjson.ParseBytes(block)
 	if len(block) > 0 {
@@ -82,7 +82,7 @@ func blockKeys() []string {
 	return []string{"enabled", "max_plan_revisions", "max_steps", "parallel_execution", "ref_resolution", "reflect_after_each_batch", "step_timeout_seconds"}
 }
 
-// blockReader reads the members of a block up to the first that is wrong.
+// blockReader reads the members of a block, up to the first invalid one.
 type blockReader struct {
 	values map[string]gjson.Result
 	err    error
@@ -107,7 +107,8 @@ func (p *blockReader) wrong(format string, args ...any) {
 	p.err = fmt.Errorf("PlanningConfig: "+format, args...)
 }
 
-// value returns a member that is there and of a kind, while nothing was wrong.
+// value returns a member if it exists and is of the given kind. After the first error it returns
+// nothing.
 func (p *blockReader) value(name, kind string, is func(gjson.Result) bool) (v gjson.Result, ok bool) {
 	v, ok = p.values[name]
 	if ok = ok && p.err == nil; ok && !is(v) {
@@ -141,7 +142,7 @@ func (p *blockReader) positive(name string, to *int) {
 	case !ok:
 	case strings.HasPrefix(v.Raw, "-") || n == 0 && err == nil:
 		p.wrong("'%s' must be a positive integer, got %s", name, v.Raw)
-	case err != nil: // more than any plan has
+	case err != nil: // larger than any plan
 		*to = math.MaxInt
 	default:
 		*to = int(n)
@@ -161,7 +162,7 @@ func (p *blockReader) seconds(name string, to *float64) {
 	}
 }
 
-// float returns a number as Python writes those that have a fraction.
+// float formats a number with a fraction the way Python does.
 func float(f float64) string {
 	s := strconv.FormatFloat(f, 'g', -1, 64)
 	if !strings.ContainsAny(s, ".eIN") {

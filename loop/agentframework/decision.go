@@ -12,7 +12,7 @@ import (
 	"github.com/plc-lang/plc/internal/python"
 )
 
-// The kinds of decisions. A callback may also be given by its intent as kind.
+// The kinds of decisions. A decision may also use the intent of a callback as its kind.
 const (
 	FinalMessage      = "final_message"
 	CallTool          = "call_tool"
@@ -23,7 +23,7 @@ const (
 	CallbackToCaller  = "callback_to_caller"
 	RequestUserInput  = "request_user_input"
 	RequestResolution = "request_resolution"
-	SubmitPlan        = "submit_plan"   // agents that plan only, as the next two
+	SubmitPlan        = "submit_plan"   // this and the next two only for agents that plan
 	ContinuePlan      = "continue_plan" //
 	AmendPlan         = "amend_plan"    //
 )
@@ -52,7 +52,7 @@ func plainKinds() []string {
 type Decision struct {
 	Kind           string
 	Message        string
-	Response       json.RawMessage // an object, of a final message; nil is none
+	Response       json.RawMessage // an object that belongs to a final message; nil if there is none
 	Parameters     json.RawMessage // an object
 	SubagentID     string
 	ToolName       string
@@ -63,27 +63,28 @@ type Decision struct {
 	BatchTimeoutSeconds float64
 	SubagentCalls       []SubagentCall
 
-	Plan   []PlanStep // of SubmitPlan; those that AmendPlan adds
-	Remove []string   // the pending steps that AmendPlan takes away
+	Plan   []PlanStep // the steps of SubmitPlan, or those that AmendPlan adds
+	Remove []string   // the pending steps that AmendPlan removes
 
-	Text string // as the model said it
+	Text string // the model's own words
 }
 
 // SubagentCall is a call of CallSubagents.
 type SubagentCall struct {
 	SubagentID string
 	Parameters json.RawMessage
-	OutputKey  string // call_<i> where none was given
+	OutputKey  string // call_<i> if the model gave none
 }
 
-// Known holds the facts about an agent that are needed to read a decision.
+// Known holds the facts about an agent that ParseDecision needs.
 type Known struct {
 	Planning  bool     // the agent plans
-	Completed []string // steps that have a result
-	Pending   []string // steps of the plan that have none, in order
+	Completed []string // steps with a result
+	Pending   []string // steps of the plan without a result, in order
 }
 
-// ParseDecision reads a decision, an object of JSON. The errors are those of the contract.
+// ParseDecision parses a decision, which is a JSON object. It returns the errors that
+// agent_framework defines.
 func ParseDecision(payload json.RawMessage, known Known) (*Decision, error) {
 	p := gjson.ParseBytes(payload)
 	switch {
@@ -114,7 +115,7 @@ func invalid(format string, args ...any) error {
 	return fmt.Errorf("Invalid model decision JSON: "+format, args...)
 }
 
-// kind reads the kind, which may be the intent of a callback.
+// kind reads the kind of the decision; the intent of a callback is also a kind.
 func (d *Decision) kind(p gjson.Result, known Known) error {
 	raw := str(p.Get("kind"))
 	d.Kind, d.CallbackIntent = raw, optional(p.Get("intent"))
@@ -138,7 +139,7 @@ func (d *Decision) kind(p gjson.Result, known Known) error {
 	return nil
 }
 
-// batch reads what belongs to call_subagents.
+// batch reads the members of call_subagents.
 func (d *Decision) batch(p gjson.Result, _ Known) error {
 	if d.Kind != CallSubagents {
 		return nil
@@ -195,7 +196,7 @@ func (d *Decision) payload(p gjson.Result, _ Known) error {
 	case d.Kind == FinalMessage && !isEmpty(p.Get("parameters")):
 		return invalid("final_message with structured output must use 'response' (a JSON object). Setting 'parameters' on a " +
 			"final_message result is no longer supported. Move the structured payload to 'response'.")
-	case d.Kind == FinalMessage && d.Message == "" && !isEmpty(response): // nothing would be left of it
+	case d.Kind == FinalMessage && d.Message == "" && !isEmpty(response): // the message would be empty
 		return invalid("'response' must be a JSON object.")
 	}
 	var ok bool
@@ -205,7 +206,7 @@ func (d *Decision) payload(p gjson.Result, _ Known) error {
 	return nil
 }
 
-// parameters returns those of an object; {} where there are none.
+// parameters returns the parameters of an object, or {} if it has none.
 func parameters(p gjson.Result) (json.RawMessage, bool) {
 	v := p.Get("parameters")
 	switch {
@@ -217,7 +218,7 @@ func parameters(p gjson.Result) (json.RawMessage, bool) {
 	return json.RawMessage(v.Raw), true
 }
 
-// reprOf returns a value as Python writes it in a message.
+// reprOf formats a value the way Python does in a message.
 func reprOf(v gjson.Result) string {
 	if v.Type == gjson.String {
 		return python.Repr(v.Str)
@@ -242,7 +243,7 @@ func (d *Decision) plan(p gjson.Result, known Known) error {
 	return err
 }
 
-// amendment reads the steps that amend_plan adds, under add or plan, and those it removes.
+// amendment reads the steps that amend_plan adds, from add or plan, and the steps it removes.
 func (d *Decision) amendment(p gjson.Result, known Known) error {
 	if d.Kind != AmendPlan {
 		return nil

@@ -18,14 +18,15 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// TurnDriver does a turn of an agent's run: one phase.
+// TurnDriver runs one turn, that is one phase, of an agent's run.
 type TurnDriver interface {
-	// RunTurn is the result that ends the run; nil goes on. The error is for what is no fault of
-	// the model.
+	// RunTurn returns the result that ends the run, or nil to continue. It returns an error only
+	// for what isn't the model's fault.
 	RunTurn(ctx context.Context, agent *Agent, host *Host, run *AgentRun, callerID string) (*AgentResult, error)
 }
 
-// selectTurnDriver returns the driver of an agent: the override, else what the agent says.
+// selectTurnDriver returns the driver of an agent. The override takes precedence over the agent's
+// own setting.
 func selectTurnDriver(a *Agent, override *bool) TurnDriver {
 	plans := a.Planning != nil && a.Planning.Enabled
 	if override != nil {
@@ -40,10 +41,10 @@ func selectTurnDriver(a *Agent, override *bool) TurnDriver {
 	return &PlanningTurnDriver{Config: *DefaultPlanning()}
 }
 
-// StandardTurnDriver asks for a decision and does it.
+// StandardTurnDriver asks the model for a decision and carries it out.
 type StandardTurnDriver struct{}
 
-// RunTurn implements TurnDriver. A decision that can't be read ends the run, as failed.
+// RunTurn implements TurnDriver. A decision that can't be read fails the run.
 func (*StandardTurnDriver) RunTurn(ctx context.Context, agent *Agent, host *Host, run *AgentRun, callerID string) (*AgentResult, error) {
 	d, err := host.decide(ctx, run, Known{})
 	var bad *decisionError
@@ -56,10 +57,10 @@ func (*StandardTurnDriver) RunTurn(ctx context.Context, agent *Agent, host *Host
 	return host.dispatch(ctx, run, d, callerID)
 }
 
-// decisionError is that a decision can't be read.
+// decisionError says that a decision can't be read.
 type decisionError struct{ error }
 
-// decide returns the decision that was put off, else that of the model.
+// decide returns the postponed decision if there is one, and else asks the model for one.
 func (h *Host) decide(ctx context.Context, r *AgentRun, known Known) (*Decision, error) {
 	if d := r.decision; d != nil {
 		return d, nil
@@ -76,8 +77,8 @@ func (h *Host) decide(ctx context.Context, r *AgentRun, known Known) (*Decision,
 	return d, nil
 }
 
-// read reads a reply: a call of a function that is named for a kind of decision, else text with an
-// object in it.
+// read reads the decision in a reply: a call of a function named after a kind of decision, or a
+// text that contains an object.
 func read(reply *model.Reply, known Known) (*Decision, error) {
 	switch {
 	case reply.Stop == model.Length:
@@ -103,7 +104,7 @@ func read(reply *model.Reply, known Known) (*Decision, error) {
 	return ParseDecision(payload, known)
 }
 
-// object finds the object in a text.
+// object finds the JSON object in a text.
 func object(text string) (json.RawMessage, error) {
 	doc, findings := loop.ReadAnswer(text)
 	if i := slices.IndexFunc(findings, func(f diag.Finding) bool { return f.Severity == diag.Error }); i >= 0 {
@@ -115,7 +116,7 @@ func object(text string) (json.RawMessage, error) {
 	return doc.Root.AppendJSON(nil), nil
 }
 
-// withKind returns an object with this kind.
+// withKind returns a copy of an object with its kind set.
 func withKind(payload json.RawMessage, kind string) json.RawMessage {
 	b := append([]byte(`{"kind":`), jsonscan.Encode(kind)...)
 	if string(payload) != "{}" {
@@ -124,7 +125,8 @@ func withKind(payload json.RawMessage, kind string) json.RawMessage {
 	return append(b, payload[1:]...)
 }
 
-// dispatch does a decision that is not about a plan. One that has to wait is put off.
+// dispatch carries out a decision that doesn't concern a plan. It postpones a decision that has to
+// wait.
 func (h *Host) dispatch(ctx context.Context, r *AgentRun, d *Decision, callerID string) (*AgentResult, error) {
 	r.decision = d
 	result, err := h.do(ctx, r, d, callerID)
@@ -155,12 +157,12 @@ func (h *Host) do(ctx context.Context, r *AgentRun, d *Decision, callerID string
 	return nil, fmt.Errorf("agentframework: Unsupported decision kind: %s", d.Kind)
 }
 
-// final returns the result of a final message.
+// final returns the result that a final message makes.
 func (h *Host) final(d *Decision) *AgentResult {
 	return &AgentResult{Status: Completed, Message: d.Message, Response: d.Response, Decision: d}
 }
 
-// single calls a tool, a subagent or a skill, and tells the model what came of it.
+// single calls a tool, a subagent or a skill, and adds the outcome to the conversation.
 func (h *Host) single(ctx context.Context, r *AgentRun, d *Decision) error {
 	s := PlanStep{Kind: d.Kind, ToolName: d.ToolName, SubagentID: d.SubagentID, SkillName: d.SkillName, Parameters: d.Parameters}
 	if d.Kind == CallSubagent && s.SubagentID == "" {
@@ -176,7 +178,7 @@ func (h *Host) single(ctx context.Context, r *AgentRun, d *Decision) error {
 			return err
 		}
 	}
-	said := slices.Clone(r.Messages[before:]) // of a skill
+	said := slices.Clone(r.Messages[before:]) // the text of a skill
 	r.Messages = r.Messages[:before]
 	r.say(model.Assistant, d.Text)
 	r.Messages = append(r.Messages, said...)
@@ -186,7 +188,7 @@ func (h *Host) single(ctx context.Context, r *AgentRun, d *Decision) error {
 	return nil
 }
 
-// resultText returns what a model is told of a call that it decided on.
+// resultText returns the message that tells the model the outcome of a call it decided on.
 func resultText(s *PlanStep, o *outcome) string {
 	name := map[string]string{CallTool: "tool", CallSubagent: "subagent", InvokeSkill: "skill"}[s.Kind]
 	switch {
@@ -198,7 +200,7 @@ func resultText(s *PlanStep, o *outcome) string {
 	return fmt.Sprintf("<%s_result name=%q>\n%s\n</%s_result>", name, s.target(), jsonscan.Text(o.value), name)
 }
 
-// several calls subagents, and tells the model what came of each.
+// several calls subagents, and adds the outcome of each to the conversation.
 func (h *Host) several(ctx context.Context, r *AgentRun, d *Decision) error {
 	steps := make([]PlanStep, len(d.SubagentCalls))
 	for i, c := range d.SubagentCalls {
@@ -224,7 +226,7 @@ func (h *Host) several(ctx context.Context, r *AgentRun, d *Decision) error {
 	return nil
 }
 
-// rest does those of the steps of a decision that were not done before it was put off.
+// rest executes the steps of a decision that weren't executed before it was postponed.
 func (h *Host) rest(ctx context.Context, r *AgentRun, steps []PlanStep, limit time.Duration) error {
 	steps = slices.DeleteFunc(slices.Clone(steps), func(s PlanStep) bool { _, done := r.done[s.ID]; return done })
 	outcomes, err := h.perform(ctx, r, steps, limit, false)
@@ -239,8 +241,8 @@ func (h *Host) rest(ctx context.Context, r *AgentRun, steps []PlanStep, limit ti
 	return err
 }
 
-// callback asks the caller of an agent. An agent that was called by another is blocked, and goes on
-// when that calls it again with a resolution; the first one gets an answer, or waits for it.
+// callback asks the caller of an agent. If another agent called it, the run is blocked until that
+// agent calls it again with a resolution. The first agent gets an answer at once, or waits for it.
 func (h *Host) callback(ctx context.Context, r *AgentRun, d *Decision, callerID string) (*AgentResult, error) {
 	cb := &Callback{AgentID: r.Agent.ID, Kind: d.Kind, Intent: d.CallbackIntent, Message: d.Message, Parameters: d.Parameters}
 	if cb.Intent == "" {
@@ -277,7 +279,7 @@ func (h *Host) callback(ctx context.Context, r *AgentRun, d *Decision, callerID 
 
 func (r *AgentRun) decided(d *Decision) { r.say(model.Assistant, d.Text) }
 
-// waits has a run wait for the answer to a callback; nil is none.
+// waits makes a run wait for the answer to a callback; nil makes it wait no longer.
 func (r *AgentRun) waits(cb *Callback) {
 	r.awaiting = cb
 	if r.PlanState != nil {
@@ -285,35 +287,35 @@ func (r *AgentRun) waits(cb *Callback) {
 	}
 }
 
-// answered takes the answer to the callback that a run waits for.
-func (r *AgentRun) answered(answer json.RawMessage) { r.told("answer", jsonscan.Text(answer)) }
+// answered gives the run the answer to its callback.
+func (r *AgentRun) answered(answer json.RawMessage) { r.tellCallback("answer", jsonscan.Text(answer)) }
 
-// rejected takes that nobody answers the callback that a run waits for, and why.
-func (r *AgentRun) rejected(why string) { r.told("rejected", why) }
+// rejected tells the run why nobody answers its callback.
+func (r *AgentRun) rejected(why string) { r.tellCallback("rejected", why) }
 
-// told tells the model the outcome of the callback that a run waits for, or that of the subagent
-// whose callback it is.
-func (r *AgentRun) told(what, said string) {
+// tellCallback tells the model the outcome of the callback that a run waits for, or of its
+// subagent's callback.
+func (r *AgentRun) tellCallback(what, said string) {
 	if c := r.relay; c != nil {
 		r.relay = nil
 		r.waits(nil)
-		c.told(what, said)
+		c.tellCallback(what, said)
 		return
 	}
 	r.remind(fmt.Sprintf("<callback_%[1]s intent=%[2]q>\n%[3]s\n</callback_%[1]s>", what, r.awaiting.Intent, said))
 	r.waits(nil)
 }
 
-// forUser reports whether only a person can answer a callback, and no model for it.
+// forUser reports whether only a person, and no model, can answer a callback.
 func (c *Callback) forUser() bool {
 	return c.Kind == RequestUserInput || c.Intent == PolicyOrApproval
 }
 
-// isQuestion reports whether a callback wants an answer, with which its agent goes on. The others
-// say why it has stopped.
+// isQuestion reports whether the agent continues once its callback is answered. Other callbacks
+// only say why the agent stopped.
 func (c *Callback) isQuestion() bool {
 	return c.Intent != GuardrailTrip && c.Intent != ExecutionRecovery
 }
 
-// hasCaller reports whether an agent was called by another.
+// hasCaller reports whether another agent called this one.
 func hasCaller(callerID string) bool { return callerID != "" && callerID != hostID }

@@ -10,29 +10,31 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Hooks are called while agents run; any of them may be nil. Agents of a batch run at the same
-// time. What PreAgent, PostAgent, PreStep and RespondToCallback decide is in the record of the
-// loop, and they are not asked again; the others are called again when a loop goes on.
+// Hooks are called while agents run; each may be nil. Agents of a batch run concurrently, and so do
+// their hooks. The loop's record keeps the decisions of PreAgent, PostAgent, PreStep and
+// RespondToCallback, so a resumed loop doesn't call them again. It does call the others again.
 type Hooks struct {
-	// PreAgent is called before an agent's first turn. A result ends the run with it.
+	// PreAgent is called before an agent's first turn. If it returns a result, the run ends with
+	// it.
 	PreAgent func(ctx context.Context, run *AgentRun) (*AgentResult, error)
-	// PostAgent is called with the result of an agent that has ended, and may change its message
-	// and response. Words that it returns are put to the model, and the run goes on.
+	// PostAgent is called with the result of an agent that has ended, and may change the message
+	// and the response. If it returns a text, the model gets it as a message and the run continues.
 	PostAgent func(ctx context.Context, run *AgentRun, result *AgentResult) (again string, err error)
 	// PreModel and PostModel are called with each request and each reply.
 	PreModel  func(run *AgentRun, turn *model.Turn)
 	PostModel func(run *AgentRun, reply *model.Reply)
-	// PreStep is called before a tool, a subagent or a skill is called: the kind of the step says
-	// which. It may change the parameters. An error refuses the step, which fails with it.
+	// PreStep is called before a tool, a subagent or a skill is called; step.Kind says which. It
+	// may change the parameters. If it returns an error, the step isn't called and fails with that
+	// error.
 	PreStep func(ctx context.Context, run *AgentRun, step *PlanStep) error
-	// PostStep is called with what came of it.
+	// PostStep is called with the result of the step.
 	PostStep func(ctx context.Context, run *AgentRun, step *PlanStep, result json.RawMessage)
-	// RespondToCallback answers a subagent's callback for its caller; nil leaves it to the caller's
-	// model or, where the callback is for a person, to that.
+	// RespondToCallback answers a subagent's callback for its caller. If it returns nil, the
+	// caller's model answers, or a person if only a person can.
 	RespondToCallback func(ctx context.Context, caller *AgentRun, c *Callback) (json.RawMessage, error)
 }
 
-// preAgent returns the result with which a hook ends a run before it begins; nil is none.
+// preAgent returns the result with which the hook ends a run before it begins, or nil.
 func (h *Host) preAgent(ctx context.Context, r *AgentRun) (*AgentResult, error) {
 	if h.opts.Hooks.PreAgent == nil {
 		return nil, nil
@@ -40,7 +42,7 @@ func (h *Host) preAgent(ctx context.Context, r *AgentRun) (*AgentResult, error) 
 	return loop.Once(h.k, "pre_agent", h.place(r), r.Agent.ID, func() (*AgentResult, error) { return h.opts.Hooks.PreAgent(ctx, r) })
 }
 
-// postAgent has a hook look at a result; nil goes on.
+// postAgent calls the hook with a result. It returns nil if the run continues.
 func (h *Host) postAgent(ctx context.Context, r *AgentRun, result *AgentResult) (*AgentResult, error) {
 	if h.opts.Hooks.PostAgent == nil || result.Status == Blocked {
 		return result, nil
@@ -65,7 +67,7 @@ func (h *Host) postAgent(ctx context.Context, r *AgentRun, result *AgentResult) 
 	return nil, nil
 }
 
-// preStep has a hook look at a step, and returns why it is refused; "" is not.
+// preStep calls the hook for a step. It returns why the hook refuses the step, or "".
 func (h *Host) preStep(ctx context.Context, r *AgentRun, s *PlanStep) (refused string, err error) {
 	if h.opts.Hooks.PreStep == nil {
 		return "", nil
@@ -99,14 +101,14 @@ func (h *Host) postStep(ctx context.Context, r *AgentRun, s *PlanStep, o *outcom
 	}
 }
 
-// respond returns what a hook answers to the callback of a subagent; nil is nothing.
+// respond returns the hook's answer to the callback of a subagent, or nil.
 func (h *Host) respond(ctx context.Context, caller, callee *AgentRun, cb *Callback) (json.RawMessage, error) {
 	f := h.opts.Hooks.RespondToCallback
 	if f == nil {
 		return nil, nil
 	}
 	answer, err := loop.Once(h.k, "respond_to_callback", h.place(callee), cb, func() (json.RawMessage, error) { return f(ctx, caller, cb) })
-	if string(answer) == "null" { // as the record has nothing
+	if string(answer) == "null" { // the record stores no answer as null
 		return nil, err
 	}
 	return answer, err

@@ -20,29 +20,29 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Agent is a model with instructions. The tags are the names of agent_framework; ParseOptions and
-// ParseAgent read them.
+// Agent is a model with instructions. The tags are the names that agent_framework uses;
+// ParseOptions and ParseAgent read them.
 type Agent struct {
 	ID           string `json:"id"`
-	Role         string `json:"role"`         // what it is, in a word or two
+	Role         string `json:"role"`         // a word or two
 	Description  string `json:"description"`  // for the agents that may call it
-	Instructions string `json:"instructions"` // what it is to do, beside how decisions are made
-	// Prompt is the first message, in which {{name}} is a parameter; "" is the instruction, and all
-	// other parameters as JSON.
+	Instructions string `json:"instructions"` // added to the instructions on how to decide
+	// Prompt is the first message; {{name}} in it stands for a parameter. If it is "", the first
+	// message is the instruction, followed by all other parameters as JSON.
 	Prompt        string          `json:"prompt"`
-	Parameters    []Parameter     `json:"parameters"`     // that it has to be called with; it may be called with others
-	Planning      *PlanningConfig `json:"planning"`       // nil does not plan
-	Tools         []string        `json:"tools"`          // that it may call; nil is all of the host
+	Parameters    []Parameter     `json:"parameters"`     // declared parameters; callers may pass others
+	Planning      *PlanningConfig `json:"planning"`       // nil if the agent doesn't plan
+	Tools         []string        `json:"tools"`          // that it may call; nil allows all of the host's
 	Subagents     []string        `json:"subagents"`      // that it may call; nil is all
-	Skills        []string        `json:"skills"`         // that it may invoke; nil is all
-	TerminalTools []string        `json:"terminal_tools"` // a call of one is not made, and ends the run: its parameters are the result
-	Model         string          `json:"model"`          // one of Options.Models; "" is the planner of the task
-	Temperature   *float64        `json:"temperature"`    // nil is that of the model
-	NoCallbacks   bool            `json:"-"`              // it may not ask who called it
-	NoUser        bool            `json:"-"`              // it may not ask a person
+	Skills        []string        `json:"skills"`         // that it may invoke; nil allows all
+	TerminalTools []string        `json:"terminal_tools"` // calling one ends the run with the call's parameters as result; the tool isn't run
+	Model         string          `json:"model"`          // one of Options.Models; "" selects the task's planner
+	Temperature   *float64        `json:"temperature"`    // nil leaves it to the model
+	NoCallbacks   bool            `json:"-"`              // the agent may not ask its caller
+	NoUser        bool            `json:"-"`              // the agent may not ask a person
 }
 
-// Skill is a text that an agent may have itself told.
+// Skill is a text that an agent can load into its conversation.
 type Skill struct {
 	Name         string `json:"name"`
 	Description  string `json:"description"`
@@ -58,27 +58,27 @@ type Callback struct {
 	Parameters json.RawMessage `json:"parameters"`
 }
 
-// AgentStatus says how an agent's run has ended.
+// AgentStatus says how an agent's run ended.
 type AgentStatus string
 
 // The statuses.
 const (
 	Completed AgentStatus = "completed"
 	Failed    AgentStatus = "failed"
-	Blocked   AgentStatus = "blocked" // it waits for its caller, or for the approval of a call
+	Blocked   AgentStatus = "blocked" // the run waits for its caller, or for the approval of a call
 )
 
 // AgentResult is the result of an agent's run.
 type AgentResult struct {
 	Status   AgentStatus     `json:"status"`
 	Message  string          `json:"message"`
-	Response json.RawMessage `json:"response"` // an object; nil, null: there is none
+	Response json.RawMessage `json:"response"` // an object; nil or null if there is none
 	Callback *Callback       `json:"callback,omitempty"`
-	Decision *Decision       `json:"-"` // the last one
+	Decision *Decision       `json:"-"` // the last decision
 	Run      *AgentRun       `json:"-"`
 }
 
-// envelope returns the result as what a step gives.
+// envelope returns the result in the form in which a step returns it.
 func (r *AgentResult) envelope() json.RawMessage {
 	response := r.Response
 	if r.Callback != nil {
@@ -91,29 +91,29 @@ func envelope(message string, response json.RawMessage, status AgentStatus) json
 	return loop.ObjectOf("message", message, "response", response, "status", status).JSON()
 }
 
-// AgentRun is an agent at work. It is used by one goroutine at a time.
+// AgentRun is the run of an agent. Only one goroutine at a time may use it.
 type AgentRun struct {
 	ID         string
 	Agent      *Agent
-	CallerID   string          // the agent that called it, or "host"
-	Parameters Values          // of the invocation; "instruction" is the goal
-	PlanState  *PlanState      // nil: there is no plan yet
+	CallerID   string          // the ID of the calling agent, or "host"
+	Parameters Values          // passed by the caller; "instruction" is the goal
+	PlanState  *PlanState      // nil until there is a plan
 	Messages   []model.Message // the conversation
 	Planning   bool            // the agent plans
 
 	driver           TurnDriver
 	system           string
-	parseFailures    int // in a row
+	parseFailures    int // consecutive ones
 	semanticFailures int // since the last plan
-	made             int // runs, and runs of subagents
+	made             int // number of runs and of subagents' runs, for IDs
 	begun            bool
-	fault            string // of its parameters
+	fault            string // what is wrong with the parameters
 	decision         *Decision
 	awaiting         *Callback
-	relay            *AgentRun            // the subagent whose callback the run waits for; nil is the run itself
-	children         map[string]*AgentRun // that wait for a call or an answer, by step
-	blocked          map[string]*AgentRun // that wait for an answer of this agent, by agent
-	done             map[string]outcome   // of the steps of the decision
+	relay            *AgentRun            // the subagent whose callback the run waits for; nil if the callback is its own
+	children         map[string]*AgentRun // subagents that wait for a call or an answer, by step
+	blocked          map[string]*AgentRun // subagents that wait for an answer of this agent, by agent ID
+	done             map[string]outcome   // outcomes of the decision's steps
 }
 
 func (r *AgentRun) say(role model.Role, text string) {
@@ -127,24 +127,24 @@ func (r *AgentRun) nextID() string {
 	return fmt.Sprintf("%s-%d", r.ID, r.made)
 }
 
-// Host runs agents with the tools and the planner of a task. Its methods may be called by
-// several goroutines at once.
+// Host runs agents with the tools and the planner of a task. Its methods are safe for concurrent
+// use.
 type Host struct {
 	k      *loop.Kernel
 	opts   Options
 	caller loop.Caller
-	params Values // of the root
+	params Values // of the first agent
 	schema *schemas.Schema
 
 	mu   sync.Mutex
-	made int // runs of agents
+	made int // number of agent runs
 }
 
-// hostID is the id of the caller of the first agent.
+// hostID is the caller ID of the first agent.
 const hostID = "host"
 
-// NewHost returns a host of agents. The error is that of a task or of options that make no
-// sense.
+// NewHost returns a host for the agents in opts. It returns an error if the task or the options are
+// invalid.
 func NewHost(task *loop.Task, opts *Options) (*Host, error) {
 	h := &Host{}
 	if opts != nil {
@@ -170,7 +170,7 @@ func NewHost(task *loop.Task, opts *Options) (*Host, error) {
 	return h, nil
 }
 
-// compile finds what tools there are, and what the first agent is given.
+// compile determines the tools and the parameters of the first agent.
 func (h *Host) compile() error {
 	o := h.k.Loop.Compile
 	o.Run = true
@@ -183,7 +183,7 @@ func (h *Host) compile() error {
 		o.Values[kind] = compile.Given{JSON: v}
 	}
 	beside := maps.Clone(h.k.Loop.Compile.Values)
-	delete(beside, "input") // which are params of their own
+	delete(beside, "input") // passed as parameters of their own
 	h.params.Set("instruction", h.k.Task.Text(beside))
 	h.params.Add(base.Initial["input"])
 	h.caller = h.k.Caller(o)
@@ -194,7 +194,7 @@ func (h *Host) compile() error {
 	return nil
 }
 
-// agent returns an agent by its id; nil is none.
+// agent returns the agent with the given ID, or nil.
 func (h *Host) agent(id string) *Agent {
 	if id == h.opts.Agent.ID {
 		return &h.opts.Agent
@@ -214,9 +214,10 @@ func (h *Host) skill(name string) *Skill {
 	return &h.opts.Skills[i]
 }
 
-// RunAgent runs an agent until it has a result. The parameters are an object, beside the goal and
-// the input of the task; nil is none. planningOverride true has it plan and false not; nil
-// leaves it to the agent. The error is for what is no fault of the model: a limit, the world.
+// RunAgent runs an agent until it has a result. parameters is an object that is passed in addition
+// to the goal and the input of the task; it may be nil. planningOverride switches planning on or
+// off; nil leaves it to the agent. RunAgent returns an error only for what isn't the model's fault,
+// such as a limit or an I/O error.
 func (h *Host) RunAgent(ctx context.Context, id string, parameters json.RawMessage, planningOverride *bool) (*AgentResult, error) {
 	agent := h.agent(id)
 	if agent == nil {
@@ -237,7 +238,7 @@ func (h *Host) RunAgent(ctx context.Context, id string, parameters json.RawMessa
 	return h.drive(ctx, h.newRun(agent, runID, hostID, params, planningOverride))
 }
 
-// newRun returns a run of an agent that has not begun.
+// newRun returns a new run of an agent.
 func (h *Host) newRun(a *Agent, id, caller string, params Values, override *bool) *AgentRun {
 	fault := a.complete(&params)
 	r := &AgentRun{ID: id, Agent: a, CallerID: caller, Parameters: params, fault: fault, children: map[string]*AgentRun{}, blocked: map[string]*AgentRun{}}
@@ -252,10 +253,10 @@ func (h *Host) newRun(a *Agent, id, caller string, params Values, override *bool
 	return r
 }
 
-// request returns what an agent is given to do.
+// request returns the task of an agent as text.
 func request(params Values) string {
 	instruction := params.Get("instruction")
-	rest := slices.DeleteFunc(slices.Clone(params), func(m loop.Member) bool { // request is how a task tells its goal
+	rest := slices.DeleteFunc(slices.Clone(params), func(m loop.Member) bool { // the goal of a task is in request
 		return m.Name == "instruction" || m.Name == "request" && string(m.Value) == string(instruction)
 	})
 	said := jsonscan.Text(instruction)
@@ -268,7 +269,7 @@ func request(params Values) string {
 	return said
 }
 
-// drive has the turn driver do turn after turn.
+// drive runs the turn driver until the agent has a result.
 func (h *Host) drive(ctx context.Context, r *AgentRun) (*AgentResult, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -280,7 +281,7 @@ func (h *Host) drive(ctx context.Context, r *AgentRun) (*AgentResult, error) {
 		result, err := h.turn(ctx, r)
 		var paused *pausedError
 		switch {
-		case errors.As(err, &paused) && paused.callback != nil: // of a subagent, which its caller passes on
+		case errors.As(err, &paused) && paused.callback != nil: // the caller passes on a subagent's callback
 			r.waits(paused.callback)
 			r.relay = paused.child
 		case errors.As(err, &paused) && r.CallerID == hostID:
@@ -296,7 +297,7 @@ func (h *Host) drive(ctx context.Context, r *AgentRun) (*AgentResult, error) {
 	}
 }
 
-// turn does a turn, and calls the hooks around a run.
+// turn runs one turn, and calls the hooks around a run.
 func (h *Host) turn(ctx context.Context, r *AgentRun) (*AgentResult, error) {
 	if !r.begun {
 		r.begun = true
@@ -319,8 +320,8 @@ func (r *AgentRun) blockedBy(cb *Callback) *AgentResult {
 	return &AgentResult{Status: Blocked, Message: cb.Message, Callback: cb, Run: r}
 }
 
-// Resume goes on with a run whose result was Blocked: with the answer to its callback, JSON, or
-// nil where it waits for the approval of a call, which was given or is asked for again.
+// Resume continues a run whose result was Blocked. answer is the answer to its callback, as JSON.
+// It is nil if the run waits for the approval of a call, which is then checked again.
 func (h *Host) Resume(ctx context.Context, r *AgentRun, answer json.RawMessage) (*AgentResult, error) {
 	switch {
 	case r.awaiting == nil && answer != nil:
@@ -333,8 +334,8 @@ func (h *Host) Resume(ctx context.Context, r *AgentRun, answer json.RawMessage) 
 	return h.drive(ctx, r)
 }
 
-// pausedError is that a call waits for somebody, or the callback of a subagent that its caller
-// can't answer.
+// pausedError says that a call waits for somebody, or that a subagent's callback waits and its
+// caller can't answer it.
 type pausedError struct {
 	run      string
 	callback *Callback
@@ -343,7 +344,7 @@ type pausedError struct {
 
 func (e *pausedError) Error() string { return "a call waits for approval" }
 
-// converse asks the model.
+// converse sends the conversation to the model and returns its reply.
 func (h *Host) converse(ctx context.Context, r *AgentRun) (*model.Reply, error) {
 	t := &model.Turn{System: r.system, Messages: slices.Clone(r.Messages), Attempt: 1, Place: h.place(r)}
 	if h.opts.CallFunctions {
@@ -367,10 +368,10 @@ func (h *Host) converse(ctx context.Context, r *AgentRun) (*model.Reply, error) 
 	return reply, err
 }
 
-// place returns a run among those of the host.
+// place returns the ID of a run within the host.
 func (h *Host) place(r *AgentRun) string { return strings.TrimPrefix(r.ID, h.k.Loop.ID) }
 
-// finding returns a finding about an answer.
+// finding returns a finding about a model's answer.
 func finding(message string) diag.Finding {
 	return diag.Finding{Code: diag.BadNotation, Severity: diag.Error, Message: message}
 }

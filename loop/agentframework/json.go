@@ -4,10 +4,10 @@ import (
 	"github.com/plc-lang/plc/loop"
 )
 
-// Values are values by name, in the order in which they came.
+// Values are named values in their original order.
 type Values = loop.Object
 
-// nullable returns a text, null where it is "".
+// nullable returns a pointer to s, or nil if s is "".
 func nullable(s string) *string {
 	if s == "" {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/plc-lang/plc/loop"
 )
 
-// maxFrontMatter is the maximum depth of values in front matter.
+// maxFrontMatter is the maximum nesting depth of front matter.
 const maxFrontMatter = 64
 
 // ParseAgent reads an agent from Markdown: front matter in YAML, the system prompt and, if there is
@@ -59,7 +59,7 @@ func ParseAgent(text []byte) (*Agent, error) {
 	return &a, err
 }
 
-// parts returns the front matter of a file and the one or two parts behind it.
+// parts splits a file into its front matter and the one or two parts after it.
 func parts(text []byte) (front []byte, body []string, err error) {
 	var all [][]string
 	for line := range strings.Lines(string(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))) {
@@ -81,8 +81,8 @@ func parts(text []byte) (front []byte, body []string, err error) {
 	return []byte(strings.Join(all[0], "")), body, nil
 }
 
-// ReadAgents reads the agents of a folder, each of a file ID.md. Members of a file ID.json
-// beside it go before those of its front matter. The errors name the file.
+// ReadAgents reads the agents of a folder; each agent is a file ID.md. If there is a file ID.json,
+// its members take precedence over those in the front matter. Errors name the file.
 func ReadAgents(folder fs.FS) ([]Agent, error) {
 	names, err := fs.Glob(folder, "*.md")
 	if err != nil {
@@ -109,7 +109,7 @@ func ReadAgents(folder fs.FS) ([]Agent, error) {
 	return list, nil
 }
 
-// beside takes over what a file beside that of an agent says of its model.
+// beside merges the model settings in the file next to that of an agent.
 func beside(folder fs.FS, name string, a *Agent) error {
 	text, err := fs.ReadFile(folder, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -126,27 +126,27 @@ func beside(folder fs.FS, name string, a *Agent) error {
 	return nil
 }
 
-// Parameter is one that an agent is called with.
+// Parameter is a declared parameter of an agent.
 type Parameter struct {
 	Name        string
 	Description string
-	Type        string          // of JSON Schema; "" is any
-	Default     json.RawMessage // nil is none
+	Type        string          // as in JSON Schema; "" allows any
+	Default     json.RawMessage // nil if there is none
 	Optional    bool
 }
 
-// parameterOptions is a Parameter as JSON.
+// parameterOptions is the JSON form of a Parameter.
 type parameterOptions struct {
 	Description string          `json:"description"`
 	Type        string          `json:"type"`
-	Required    *bool           `json:"required"` // nil is true
+	Required    *bool           `json:"required"` // nil means true
 	Default     json.RawMessage `json:"default"`
 }
 
-// placeholder is a parameter in the prompt of an agent.
+// placeholder matches a parameter in the prompt of an agent.
 var placeholder = regexp.MustCompile(`\{\{\s*([a-zA-Z_][a-zA-Z0-9_]*)`)
 
-// checkPrompt says which parameter of its prompt an agent does not declare.
+// checkPrompt returns an error that names an undeclared parameter in the prompt.
 func (a *Agent) checkPrompt() error {
 	for _, m := range placeholder.FindAllStringSubmatch(a.Prompt, -1) {
 		if m[1] != "instruction" && a.parameter(m[1]) == nil {
@@ -156,7 +156,7 @@ func (a *Agent) checkPrompt() error {
 	return nil
 }
 
-// parameter returns the parameter of this name; nil is none.
+// parameter returns the parameter with the given name, or nil.
 func (a *Agent) parameter(name string) *Parameter {
 	i := slices.IndexFunc(a.Parameters, func(p Parameter) bool { return p.Name == name })
 	if i < 0 {
@@ -165,8 +165,8 @@ func (a *Agent) parameter(name string) *Parameter {
 	return &a.Parameters[i]
 }
 
-// complete gives parameters that are not there their defaults; the fault names those that have
-// none.
+// complete sets missing parameters to their defaults. fault names the missing parameters without a
+// default.
 func (a *Agent) complete(params *Values) (fault string) {
 	var missing []string
 	for i := range a.Parameters {
@@ -185,9 +185,9 @@ func (a *Agent) complete(params *Values) (fault string) {
 	return fmt.Sprintf("parameters: the agent %q needs %s", a.ID, python.List(missing))
 }
 
-// fill returns the prompt of an agent with the parameters put in.
+// fill returns the prompt of an agent with the parameters filled in.
 func fill(prompt string, params *Values) string {
 	x := &resolving{known: &References{InvocationParameters: params, StepResults: &Values{}}}
-	x.text("\n"+prompt, nil) // which is a text, also when it is one reference
+	x.text("\n"+prompt, nil) // the newline makes it a text even if it is a single reference
 	return strings.TrimPrefix(jsonscan.Text(x.out), "\n")
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/plc-lang/plc/loop"
 )
 
-// agentOptions are an Agent as JSON, and as front matter.
+// agentOptions is the form of an Agent in JSON and in front matter.
 type agentOptions struct {
 	Agent
 	Parameters     json.RawMessage `json:"parameters"`
@@ -21,7 +21,7 @@ type agentOptions struct {
 	CanUseHost     *bool           `json:"can_use_host_interaction"`
 }
 
-// modelOptions say by which model an agent works, and whom it may ask.
+// modelOptions select the model of an agent, and whom it may ask.
 type modelOptions struct {
 	Model          string   `json:"model"`
 	Temperature    *float64 `json:"temperature"`
@@ -60,7 +60,7 @@ func (o *agentOptions) agent() (Agent, error) {
 	return a, nil
 }
 
-// parametersOf reads the parameters that an agent declares, in order.
+// parametersOf parses the declared parameters of an agent, in order.
 func parametersOf(raw json.RawMessage) (list []Parameter, err error) {
 	declared := gjson.ParseBytes(raw)
 	switch {
@@ -81,11 +81,11 @@ func parametersOf(raw json.RawMessage) (list []Parameter, err error) {
 	return list, err
 }
 
-// ParseOptions reads options as JSON: the members of the first agent, {"id", "description",
-// "instructions", "planning", "tools"} and so on, beside "planning_override", "agents", a list
-// of others, "skills", a list of {"name", "description", "instructions"}, and "call_functions".
-// With "agent_directory" the agents are those of a folder of Markdown, and the first one is
-// "root_agent". Open opens the folder; nil opens none.
+// ParseOptions parses options in JSON. They have the members of the first agent, such as "id",
+// "description", "instructions", "planning" and "tools", and beside them "planning_override",
+// "agents", a list of other agents, "skills", a list of {"name", "description", "instructions"},
+// and "call_functions". With "agent_directory" the agents come from a folder of Markdown files, and
+// "root_agent" names the first one. open opens the folder; if it is nil, no folder can be used.
 func ParseOptions(raw []byte, open func(folder string) fs.FS) (*Options, error) {
 	var t struct {
 		agentOptions
@@ -105,7 +105,7 @@ func ParseOptions(raw []byte, open func(folder string) fs.FS) (*Options, error) 
 		return nil, err
 	}
 	if o.PlanningOverride == nil && o.Agent.Planning == nil && t.Planning != nil {
-		o.PlanningOverride = new(bool) // a block that does not enable it
+		o.PlanningOverride = new(bool) // the block doesn't enable planning
 	}
 	for i := range t.Agents {
 		a, err := t.Agents[i].agent()
@@ -115,7 +115,7 @@ func ParseOptions(raw []byte, open func(folder string) fs.FS) (*Options, error) 
 		o.Agents = append(o.Agents, a)
 	}
 	if t.AgentDirectory != "" {
-		t.Planning = nil // which goes before that of the folder
+		t.Planning = nil // takes precedence over the block in the folder
 		if !reflect.ValueOf(t.agentOptions).IsZero() {
 			return nil, fmt.Errorf(`agentframework: the first agent is that of "root_agent", whose file says all of it but "planning"; leave the other members of an agent out`)
 		}
@@ -133,7 +133,7 @@ func ParseOptions(raw []byte, open func(folder string) fs.FS) (*Options, error) 
 	return o, o.checkAgents()
 }
 
-// addFolder adds the agents of a folder; that of the id root is the first one.
+// addFolder adds the agents of a folder. The agent with the ID root is the first one.
 func (o *Options) addFolder(name, root string, open func(string) fs.FS) error {
 	if open == nil {
 		return fmt.Errorf(`agentframework: "agent_directory": no folder can be read here`)
@@ -150,13 +150,14 @@ func (o *Options) addFolder(name, root string, open func(string) fs.FS) error {
 		list[i].Planning = o.Agent.Planning
 	}
 	if o.Agent = list[i]; o.Agent.Planning == nil && o.PlanningOverride == nil {
-		o.PlanningOverride = new(bool) // its front matter says whether it plans
+		o.PlanningOverride = new(bool) // the front matter decides whether it plans
 	}
 	o.Agents = append(o.Agents, slices.Delete(list, i, i+1)...)
 	return nil
 }
 
-// checkAgents wants ids that are there once, and lists of subagents and skills that are there.
+// checkAgents checks that the agents' IDs are unique, and that the subagents and skills they list
+// exist.
 func (o *Options) checkAgents() error {
 	ids := map[string]bool{o.Agent.ID: true}
 	for i := range o.Agents {
@@ -168,7 +169,7 @@ func (o *Options) checkAgents() error {
 	return nil
 }
 
-// ModelNames returns the names of models that agents have, which Options.Models may have.
+// ModelNames returns the names of the models that agents use. Options.Models provides them.
 func (o *Options) ModelNames() (names []string) {
 	for _, a := range append([]Agent{o.Agent}, o.Agents...) {
 		if a.Model != "" {

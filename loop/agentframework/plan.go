@@ -26,7 +26,7 @@ type PlanStep struct {
 	Parameters     json.RawMessage // an object, in which {{ref}}s are resolved
 }
 
-// MarshalJSON returns the step with all of its nine members.
+// MarshalJSON returns the step with all of its nine members, also those that are empty.
 func (s *PlanStep) MarshalJSON() ([]byte, error) {
 	params := s.Parameters
 	if params == nil {
@@ -37,7 +37,7 @@ func (s *PlanStep) MarshalJSON() ([]byte, error) {
 		"depends_on", append([]string{}, s.DependsOn...), "message", s.Message, "parameters", params).JSON(), nil
 }
 
-// stepKinds returns the kinds of steps, and the members that say what they call; sorted.
+// stepKinds returns the kinds of steps, sorted, each with the member that names its target.
 func stepKinds() []struct{ kind, target string } {
 	return []struct{ kind, target string }{
 		{CallSubagent, "subagent_id"}, {CallTool, "tool_name"}, {CallbackKind, "callback_intent"}, {InvokeSkill, "skill_name"},
@@ -46,11 +46,11 @@ func stepKinds() []struct{ kind, target string } {
 
 var stepID = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]*$`)
 
-// planReader reads the steps of a plan, or those that are added to one.
+// planReader reads the steps of a plan, or the steps added to one.
 type planReader struct {
 	kind      string
 	completed []string
-	kept      map[string]bool // steps that stay, before those that are read
+	kept      map[string]bool // existing steps that come before the new ones
 	at        map[string]int
 }
 
@@ -115,7 +115,7 @@ func (r *planReader) id(id string, i int) error {
 	return nil
 }
 
-// target checks what a step calls. A subagent may also be named among the parameters.
+// target reads and checks the target of a step. The parameters may also name a subagent.
 func (r *planReader) target(s *PlanStep) error {
 	kinds := stepKinds()
 	i := slices.IndexFunc(kinds, func(k struct{ kind, target string }) bool { return k.kind == s.Kind })
@@ -138,7 +138,7 @@ func (r *planReader) target(s *PlanStep) error {
 	return nil
 }
 
-// fromParameters takes the subagent from the parameters.
+// fromParameters moves the subagent's name from the parameters to the step.
 func (s *PlanStep) fromParameters() {
 	v := gjson.GetBytes(s.Parameters, "subagent_id")
 	if s.SubagentID = optional(v); v.Type != gjson.String || s.SubagentID == "" {
@@ -150,7 +150,7 @@ func (s *PlanStep) fromParameters() {
 	}
 }
 
-// dependsOn reads what a step waits for: earlier steps of the same plan.
+// dependsOn reads the steps that a step depends on. They come before it in the same plan.
 func (r *planReader) dependsOn(id string, list gjson.Result) ([]string, error) {
 	switch {
 	case isEmpty(list):

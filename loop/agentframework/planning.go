@@ -38,11 +38,11 @@ const (
 	maxStalls       = 3
 	maxParseFaults  = 2
 	maxSemantic     = 2
-	stepsWarning    = 0.8 // of a cap
+	stepsWarning    = 0.8 // as a fraction of a limit
 	revisionWarning = 0.8
 )
 
-// planning is a turn.
+// planning is one turn of an agent that plans.
 type planning struct {
 	*PlanningTurnDriver
 	host     *Host
@@ -67,15 +67,15 @@ func (d *PlanningTurnDriver) RunTurn(ctx context.Context, _ *Agent, host *Host, 
 	batch, capped := t.batch(s, ready)
 	switch {
 	case capped:
-		return t.cap(ctx, capMaxSteps, fmt.Sprintf("max_steps=%d exceeded (executed=%d)", d.Config.MaxSteps, s.TotalStepsExecuted))
+		return t.stopAtCap(ctx, capMaxSteps, fmt.Sprintf("max_steps=%d exceeded (executed=%d)", d.Config.MaxSteps, s.TotalStepsExecuted))
 	case len(batch) == 0:
 		return t.reflect(ctx, s)
 	}
 	return nil, t.execute(ctx, s, batch)
 }
 
-// decide returns the decision of the model; nil with a result, or without one, when it could
-// not be read.
+// decide returns the model's decision. If the decision can't be read, it is nil; the result is then
+// set if the run ends.
 func (t *planning) decide(ctx context.Context) (*Decision, *AgentResult, error) {
 	known := Known{Planning: true}
 	if s := t.run.PlanState; s != nil {
@@ -93,27 +93,28 @@ func (t *planning) decide(ctx context.Context) (*Decision, *AgentResult, error) 
 	t.run.parseFailures++
 	if t.run.parseFailures >= maxParseFaults {
 		t.run.parseFailures = 0
-		result, err := t.cap(ctx, capParse, fmt.Sprintf("Two consecutive plan validation errors: %s", bad))
+		result, err := t.stopAtCap(ctx, capParse, fmt.Sprintf("Two consecutive plan validation errors: %s", bad))
 		return nil, result, err
 	}
 	t.run.remind(parseReminder(bad.Error()))
 	return nil, nil, nil
 }
 
-// refuse takes a decision that breaks the rules.
+// refuse rejects a decision that breaks the rules. The model is told the fault, and after too many
+// faults the run ends.
 func (t *planning) refuse(ctx context.Context, fault string) (*AgentResult, error) {
 	t.host.k.Emit(loop.Event{Type: loop.Faulty, Findings: diag.List{finding(fault)}})
 	t.run.semanticFailures++
 	if t.run.semanticFailures >= maxSemantic {
 		t.run.semanticFailures = 0
-		return t.cap(ctx, capSemantic, "Two consecutive planning semantic validation failures. Last error: "+fault)
+		return t.stopAtCap(ctx, capSemantic, "Two consecutive planning semantic validation failures. Last error: "+fault)
 	}
 	t.run.remind(semanticReminder(fault))
 	return nil, nil
 }
 
-// cap ends the run at a safety cap: its caller is asked for help, if it is an agent.
-func (t *planning) cap(ctx context.Context, limit, detail string) (*AgentResult, error) {
+// stopAtCap ends the run at a safety cap. If the caller is an agent, it is asked for help.
+func (t *planning) stopAtCap(ctx context.Context, limit, detail string) (*AgentResult, error) {
 	t.run.remind(capReminder(limit, detail))
 	if !hasCaller(t.callerID) {
 		return &AgentResult{Status: Failed, Message: capMessage(detail)}, nil
@@ -124,7 +125,7 @@ func (t *planning) cap(ctx context.Context, limit, detail string) (*AgentResult,
 	}, t.callerID)
 }
 
-// plan returns the phase without a plan.
+// plan runs the phase in which there is no plan yet.
 func (t *planning) plan(ctx context.Context) (*AgentResult, error) {
 	d, result, err := t.decide(ctx)
 	if d == nil {
@@ -149,7 +150,7 @@ func (t *planning) plan(ctx context.Context) (*AgentResult, error) {
 	return t.host.dispatch(ctx, t.run, d, t.callerID)
 }
 
-// final ends the run, unless the output is not as it should be.
+// final ends the run, unless the output doesn't meet its schema.
 func (t *planning) final(ctx context.Context, d *Decision) (*AgentResult, error) {
 	if f := t.host.outputFault(t.run, d); f != "" {
 		return t.refuse(ctx, f)
@@ -157,11 +158,11 @@ func (t *planning) final(ctx context.Context, d *Decision) (*AgentResult, error)
 	return t.host.final(d), nil
 }
 
-// install makes a plan the one that is executed, and tells it.
+// install changes the plan with change, and reports the new plan as an event.
 func (t *planning) install(before []PlanStep, why string, change func(*PlanState)) {
 	s := t.run.PlanState
 	change(s)
-	for id := range t.run.children { // subagents of steps that are no more, or begin again
+	for id := range t.run.children { // drop subagents of steps that were removed or start again
 		if s.StepResults.Get(id) == nil {
 			delete(t.run.children, id)
 		}
@@ -191,7 +192,7 @@ func (t *planning) install(before []PlanStep, why string, change func(*PlanState
 	t.run.remind(reminder(s, false))
 }
 
-// batch returns the steps that are executed at once, or that there may be no more.
+// batch returns the steps to execute together. capped reports that the step limit allows no more.
 func (t *planning) batch(s *PlanState, ready []PlanStep) (batch []PlanStep, capped bool) {
 	if !t.Config.ParallelExecution {
 		ready = ready[:1]
@@ -206,12 +207,12 @@ func (t *planning) batch(s *PlanState, ready []PlanStep) (batch []PlanStep, capp
 	return ready[:min(len(ready), t.left(s))], false
 }
 
-// left returns how many steps may still be executed, beside the callbacks that wait.
+// left returns how many steps may still be executed, not counting waiting callbacks.
 func (t *planning) left(s *PlanState) int {
 	return max(0, t.Config.MaxSteps-s.TotalStepsExecuted-len(s.callbacks()))
 }
 
-// execute does a batch.
+// execute runs the steps of a batch.
 func (t *planning) execute(ctx context.Context, s *PlanState, batch []PlanStep) error {
 	started := time.Now()
 	done := make(map[string]outcome, len(batch))
@@ -245,7 +246,7 @@ func (t *planning) execute(ctx context.Context, s *PlanState, batch []PlanStep) 
 	return nil
 }
 
-// record takes what came of a batch, in its order.
+// record stores the results of a batch, in the order of its steps.
 func (t *planning) record(s *PlanState, batch []PlanStep, done map[string]outcome, started, finished time.Time) {
 	for i := range batch {
 		step := &batch[i]
@@ -265,7 +266,7 @@ func (t *planning) record(s *PlanState, batch []PlanStep, done map[string]outcom
 			s.done(step, o.value, o.failure, started, finished)
 		}
 	}
-	s.refresh()
+	s.nextCallback()
 }
 
 // resolve resolves the references of a step.
@@ -280,7 +281,7 @@ func (t *planning) resolve(s *PlanState, step *PlanStep) (json.RawMessage, error
 	})
 }
 
-// reflect has the model look at what came of the plan.
+// reflect asks the model to look at the results of the plan and to decide how to go on.
 func (t *planning) reflect(ctx context.Context, s *PlanState) (*AgentResult, error) {
 	endOfPlan := len(s.pending()) == 0
 	if t.run.decision == nil {
@@ -316,8 +317,8 @@ func (t *planning) reflect(ctx context.Context, s *PlanState) (*AgentResult, err
 	return t.host.dispatch(ctx, t.run, d, t.callerID)
 }
 
-// answers returns the step whose subagent a call answers by the parameter "resolution"; "" is
-// none.
+// answers returns the step whose waiting subagent a call answers with the parameter "resolution",
+// or "".
 func (t *planning) answers(s *PlanState, d *Decision) string {
 	if !gjson.GetBytes(d.Parameters, resolution).Exists() {
 		return ""
@@ -334,7 +335,7 @@ func (t *planning) answers(s *PlanState, d *Decision) string {
 	return ""
 }
 
-// proceed goes on with the plan: it resolves the callback that is pending, if the decision does or
+// proceed continues the plan. It resolves the pending callback if the decision resolves it, or if
 // nothing else can be done.
 func (t *planning) proceed(ctx context.Context, s *PlanState, d *Decision) (*AgentResult, error) {
 	resolution := gjson.GetBytes(d.Parameters, "resolution")
@@ -345,9 +346,9 @@ func (t *planning) proceed(ctx context.Context, s *PlanState, d *Decision) (*Age
 		if resolution.Exists() {
 			value = json.RawMessage(resolution.Raw)
 		}
-		if c := t.run.children[s.PendingCallbackStepID]; c != nil { // the subagent goes on with it
+		if c := t.run.children[s.PendingCallbackStepID]; c != nil { // the resolution continues the subagent
 			c.answered(jsonscan.OrNull(value))
-			s.again(s.PendingCallbackStepID)
+			s.runAgain(s.PendingCallbackStepID)
 		} else {
 			s.resolve(value, time.Now())
 		}
@@ -356,7 +357,7 @@ func (t *planning) proceed(ctx context.Context, s *PlanState, d *Decision) (*Age
 		t.host.k.Warn(fmt.Sprintf("Planning: agent %s emitted continue_plan at end_of_plan (stall %d/%d) — injecting reminder to finalize",
 			t.run.Agent.ID, s.EOPStallCount, maxStalls))
 		if s.EOPStallCount >= maxStalls {
-			return t.cap(ctx, capStall, "Agent emitted continue_plan 3 times after end_of_plan with no pending steps. Expected final_message or submit_plan.")
+			return t.stopAtCap(ctx, capStall, "Agent emitted continue_plan 3 times after end_of_plan with no pending steps. Expected final_message or submit_plan.")
 		}
 		t.run.remind(stallReminder())
 	}
@@ -377,14 +378,14 @@ func (t *planning) amend(ctx context.Context, s *PlanState, d *Decision) (*Agent
 	return t.revise(ctx, s, d, kept)
 }
 
-// revise replaces what is left of the plan by the steps that are kept and those of a decision.
+// revise replaces the rest of the plan with the kept steps and the steps of a decision.
 func (t *planning) revise(ctx context.Context, s *PlanState, d *Decision, kept []PlanStep) (*AgentResult, error) {
 	limit := t.Config.MaxPlanRevisions
 	if float64(s.PlanRevision)/float64(limit) >= revisionWarning {
 		t.host.k.Warn(fmt.Sprintf("Planning: agent %s approaching max_plan_revisions cap (%d/%d)", t.run.Agent.ID, s.PlanRevision, limit))
 	}
 	if s.PlanRevision >= limit {
-		return t.cap(ctx, capRevisions, fmt.Sprintf("max_plan_revisions=%d exceeded", limit))
+		return t.stopAtCap(ctx, capRevisions, fmt.Sprintf("max_plan_revisions=%d exceeded", limit))
 	}
 	steps := append(slices.Clone(kept), d.Plan...)
 	if ok, result, err := t.show(ctx, s, steps); !ok {

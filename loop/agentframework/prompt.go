@@ -11,8 +11,8 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// What an agent is told: how it decides, how it plans, and what there is. None of it changes
-// while the agent runs.
+// The parts of the system prompt: how to decide, how to plan, and what can be called. They don't
+// change while the agent runs.
 const decisionPrompt = `Each of your answers is one decision: one JSON object with a "kind", and nothing beside it.
 - {"kind": "call_tool", "tool_name": NAME, "parameters": {…}, "message": why} calls a tool.
 - {"kind": "call_subagent", "subagent_id": ID, "parameters": {…}} has another agent do something; {"kind": "call_subagents", "mode": "parallel" or "sequential", "calls": [{"subagent_id": ID, "parameters": {…}, "output_key": KEY}]} has several.
@@ -32,7 +32,7 @@ You plan. The phases follow one another:
 A step is {"id": a letter and then letters, digits and _, "kind": "call_tool", "call_subagent", "invoke_skill" or "callback", "tool_name", "subagent_id", "skill_name" or "callback_intent" as the kind says, "parameters": {…}, "depends_on": [ids of steps before it in the same list], "message": …}.
 "{{id}}" or "{{id.member.0}}" in a parameter is the result of a step or a part of it, "{{name}}" a parameter that you were given. It does not make the step wait: name the step in "depends_on" as well, unless it is already done. The result of a subagent is {"message", "response", "status"}. A step that failed gives {"error": …}, and the steps after it run all the same. Steps that are done stay done: their ids are not used again, and they are not in "depends_on".`
 
-// system returns what an agent is told.
+// system returns the system prompt of an agent.
 func (h *Host) system(a *Agent, plans bool) string {
 	var b strings.Builder
 	if a.Role != "" {
@@ -95,7 +95,7 @@ func entry(b *strings.Builder, name, description string, params json.RawMessage)
 	b.WriteByte('\n')
 }
 
-// outputFault returns why a final message is not the expected output, or "".
+// outputFault returns why a final message isn't the expected output, or "" if it is.
 func (h *Host) outputFault(r *AgentRun, d *Decision) string {
 	if h.schema == nil || hasCaller(r.CallerID) {
 		return ""
@@ -106,8 +106,8 @@ func (h *Host) outputFault(r *AgentRun, d *Decision) string {
 	return ""
 }
 
-// output returns what a final message comes to: its response, else its message, as text or,
-// where only that meets the schema of the output, as the JSON that it is.
+// output returns the output that a final message makes. It is the response, or else the message: as
+// text or, if only that meets the output's schema, parsed as JSON.
 func (h *Host) output(response json.RawMessage, message string) json.RawMessage {
 	if response != nil {
 		return response
@@ -135,7 +135,7 @@ const (
 // schemaMember is a member of an object that a schema describes.
 type schemaMember struct{ name, schema string }
 
-// objectOf returns the schema of an object of these members, in order.
+// objectOf returns the schema of an object with these members, in order.
 func objectOf(required []string, members ...schemaMember) json.RawMessage {
 	var properties loop.Object
 	for _, m := range members {
@@ -148,7 +148,7 @@ func objectOf(required []string, members ...schemaMember) json.RawMessage {
 	return schema.JSON()
 }
 
-// parametersSchema returns the schema of the parameters that an agent declares; nil is none.
+// parametersSchema returns the schema of the parameters that an agent declares, or nil.
 func (a *Agent) parametersSchema() json.RawMessage {
 	var members []schemaMember
 	var required []string
@@ -174,7 +174,7 @@ func (a *Agent) parametersSchema() json.RawMessage {
 
 func enum(names []string) string { return `{"enum":` + string(jsonscan.Encode(names)) + `}` }
 
-// stepSchema returns the schema of a step that may call these tools.
+// stepSchema returns the schema of a step that may call the given tools.
 func stepSchema(tools []string) string {
 	var kinds []string
 	for _, k := range stepKinds() {
@@ -204,7 +204,7 @@ func decisionSchema(plans bool) json.RawMessage {
 	return objectOf([]string{"kind"}, members...)
 }
 
-// oneOf returns the schema of one of these names; of any text when there are none.
+// oneOf returns a schema that allows only the given names, or any text if there are none.
 func oneOf(names []string) string {
 	if len(names) == 0 {
 		return textSchema
@@ -220,9 +220,8 @@ func toolNames(c *tool.Catalogue) (names []string) {
 	return names
 }
 
-// Functions returns the decisions of an agent that plans as functions that a model may call,
-// one at a time; the tools that call_tool and steps may name are those of a catalogue. See
-// Options.CallFunctions.
+// Functions returns the decisions of a planning agent as functions that a model may call, one at a
+// time. c holds the tools that call_tool and steps may name. See Options.CallFunctions.
 func Functions(c *tool.Catalogue) []model.Function { return functions(toolNames(c), true) }
 
 func functions(tools []string, plans bool) []model.Function {

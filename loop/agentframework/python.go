@@ -9,10 +9,10 @@ import (
 	"github.com/plc-lang/plc/internal/python"
 )
 
-// Messages and reminders are contract as Python writes them: its quotes, its lists, its names
-// of types and its JSON.
+// Messages and reminders must match agent_framework byte for byte, so the functions below format
+// quotes, lists, type names and JSON the way Python does.
 
-// reprs returns a list of texts, sorted.
+// reprs formats a list of texts as Python does, sorted.
 func reprs(list []string) string {
 	return python.List(slices.Sorted(slices.Values(list)))
 }
@@ -36,8 +36,8 @@ func typeName(v gjson.Result) string {
 	return "NoneType"
 }
 
-// str returns a value as text, without white space around it: a name that should have been a
-// text.
+// str returns a value as text without surrounding white space. It is used where a name should have
+// been a string.
 func str(v gjson.Result) string {
 	switch {
 	case !v.Exists():
@@ -54,7 +54,7 @@ func str(v gjson.Result) string {
 	return v.Raw
 }
 
-// optional returns a value as text; "" for null as well.
+// optional returns a value as text, and "" for null.
 func optional(v gjson.Result) string {
 	if v.Type == gjson.Null {
 		return ""
@@ -62,5 +62,5 @@ func optional(v gjson.Result) string {
 	return str(v)
 }
 
-// isEmpty reports whether Python takes a value for nothing.
+// isEmpty reports whether Python treats a value as false.
 func isEmpty(v gjson.Result) bool { return !python.Truthy([]byte(v.Raw)) }

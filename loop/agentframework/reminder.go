@@ -12,14 +12,14 @@ import (
 	"github.com/plc-lang/plc/loop"
 )
 
-// maxShown is the maximum number of characters of a text result in a reminder.
+// maxShown is the maximum number of characters that a reminder shows of a text result.
 const maxShown = 200
 
 func systemReminder(lines ...string) string {
 	return "<system_reminder>\n" + strings.Join(lines, "\n") + "\n</system_reminder>"
 }
 
-// reminder returns what a model is told of its plan.
+// reminder returns the message that tells a model the state of its plan.
 func reminder(s *PlanState, endOfPlan bool) string {
 	type status struct {
 		ID     string `json:"id"`
@@ -55,7 +55,7 @@ func reminder(s *PlanState, endOfPlan bool) string {
 	return systemReminder(lines...)
 }
 
-// displayed returns a result as a reminder shows it.
+// displayed returns a result in the form that a reminder shows.
 func displayed(result json.RawMessage) json.RawMessage {
 	v := gjson.ParseBytes(result)
 	switch {
@@ -67,7 +67,7 @@ func displayed(result json.RawMessage) json.RawMessage {
 	return result
 }
 
-// subagentEnvelope returns what a model is told of the result of a subagent.
+// subagentEnvelope returns the message that tells a model the result of a subagent.
 func subagentEnvelope(message string, response json.RawMessage) string {
 	if response == nil || string(response) == "" || string(response) == "null" {
 		return message

@@ -13,33 +13,35 @@ import (
 	"github.com/plc-lang/plc/internal/python"
 )
 
-// StepRefResolver puts values in the place of the {{ref}}s in the parameters of steps. It may
-// be called by several goroutines at once.
+// StepRefResolver replaces the {{ref}}s in the parameters of steps with values. It must be safe for
+// concurrent use.
 type StepRefResolver interface {
-	// Resolve is the value with its references resolved. An error fails the step.
+	// Resolve returns value with its references resolved. If it returns an error, the step fails.
 	Resolve(value json.RawMessage, known *References) (json.RawMessage, error)
 }
 
-// References holds the values that references refer to. The results of steps go before parameters
-// of the same name.
+// References holds the values that references refer to. Results of steps take precedence over
+// parameters with the same name.
 type References struct {
 	InvocationParameters *Values
 	StepResults          *Values
 	RunID                string
 	AgentID              string
-	StepID               string       // whose parameters are resolved
-	Warn                 func(string) // takes what leads nowhere; nil drops it
+	StepID               string       // the step whose parameters are resolved
+	Warn                 func(string) // called for each reference that can't be found; may be nil
 }
 
-// Resolver is the resolver of agent_framework: {{name.member.0}}, with spaces inside the braces. A
-// text that is one reference becomes its value, with its type; in others it is put as text: what a
-// string says, else JSON. What leads nowhere is "" and a warning, and what is no reference stays,
-// with a warning; when Strict, both are errors. The names of members are not resolved.
+// Resolver resolves references as agent_framework does: {{name.member.0}}, with optional spaces
+// inside the braces. A text that consists of one reference becomes the value, with its type. Inside
+// a longer text, a string value is inserted as it is, and any other value as JSON. A reference that
+// can't be found becomes "" with a warning, and text that only looks like a reference stays, with a
+// warning. If Strict is set, both are errors. References in names of members are not resolved.
 type Resolver struct {
 	Strict bool
 }
 
-// The tokens: references, what looks like one, and what is read of one before a plan runs.
+// The patterns of references, of text that looks like one, and of the part of a reference that is
+// checked before a plan runs.
 var (
 	tokens    = regexp.MustCompile(`\{\{\s*(` + tokenPath + `)\s*\}\}`)
 	wholly    = regexp.MustCompile(`^\{\{\s*(` + tokenPath + `)\s*\}\}$`)
@@ -56,7 +58,7 @@ func (r Resolver) Resolve(value json.RawMessage, known *References) (json.RawMes
 	return x.out, x.err
 }
 
-// resolving is the resolution of a value.
+// resolving holds the state while a value is resolved.
 type resolving struct {
 	known  *References
 	strict bool
@@ -64,15 +66,15 @@ type resolving struct {
 	err    error
 }
 
-// place is where a value stands; nil is the whole one.
+// place is the position of a value within another; nil stands for the whole value.
 type place struct {
 	in    *place
-	name  string // of a member
-	index int    // of an element, where name is ""
+	name  string // the name of a member
+	index int    // the index of an element if name is ""
 	list  bool
 }
 
-// String returns the place as in a.b[0].
+// String formats the place like a.b[0].
 func (p *place) String() string {
 	switch {
 	case p == nil:
@@ -135,7 +137,7 @@ func (x *resolving) text(s string, at *place) {
 	x.out = append(x.out, jsonscan.Encode(s)...)
 }
 
-// where says whose reference it is.
+// where describes, for a message, where a reference is.
 func (x *resolving) where(at *place) string {
 	path := ""
 	if at != nil {
@@ -144,7 +146,7 @@ func (x *resolving) where(at *place) string {
 	return fmt.Sprintf(" (run_id=%s, agent_id=%s, step_id=%s%s)", x.known.RunID, x.known.AgentID, x.known.StepID, path)
 }
 
-// miss reports what leads nowhere.
+// miss reports a reference that can't be found.
 func (x *resolving) miss(format string, args ...any) {
 	message := "step_reference: " + fmt.Sprintf(format, args...)
 	if x.strict && x.err == nil {
@@ -155,7 +157,7 @@ func (x *resolving) miss(format string, args ...any) {
 	}
 }
 
-// look returns the value that a reference leads to; "" where it leads nowhere.
+// look returns the value of a reference, or "" if it can't be found.
 func (x *resolving) look(token string, at *place) json.RawMessage {
 	names := strings.Split(token, ".")
 	empty := json.RawMessage(`""`)
@@ -183,7 +185,7 @@ func (x *resolving) look(token string, at *place) json.RawMessage {
 	return json.RawMessage(v.Raw)
 }
 
-// part returns a part of a value, or why it has none.
+// part returns a member or an element of a value, or the reason why there is none.
 func part(v gjson.Result, name string) (gjson.Result, string) {
 	switch {
 	case v.IsArray() && name[0] >= '0' && name[0] <= '9':
@@ -209,7 +211,7 @@ func part(v gjson.Result, name string) (gjson.Result, string) {
 	return v, fmt.Sprintf("— cannot traverse segment %s into %s", python.Repr(name), typeName(v))
 }
 
-// roots adds what the references in a value begin with to a set.
+// roots adds the first names of all references in a value to a set.
 func roots(v gjson.Result, into map[string]bool) {
 	switch {
 	case v.IsObject() || v.IsArray():

@@ -17,9 +17,9 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// show reports a plan before any step of it is executed, and puts it to Options.OnPlan of the
-// loop: whole, so that its steps are not asked about again. When it is not to be executed, the
-// model is told why: ok is false.
+// show reports a plan before any of its steps is executed, and passes the whole of it to
+// Options.OnPlan of the loop, so that its steps aren't asked about again. If the plan must not be
+// executed, ok is false and the model is told why.
 func (t *planning) show(ctx context.Context, s *PlanState, steps []PlanStep) (ok bool, result *AgentResult, err error) {
 	l := &t.host.k.Loop
 	if l.OnPlan == nil && l.OnEvent == nil {
@@ -28,7 +28,7 @@ func (t *planning) show(ctx context.Context, s *PlanState, steps []PlanStep) (ok
 	prog, findings := t.program(s, steps)
 	switch {
 	case findings.HasErrors() && l.OnPlan == nil:
-		return true, nil, nil // the steps that are faulty will fail
+		return true, nil, nil // let the faulty steps fail
 	case findings.HasErrors():
 		result, err = t.refuse(ctx, "The plan can't be executed: "+findings.Err().Error())
 		return false, result, err
@@ -44,9 +44,8 @@ func (t *planning) show(ctx context.Context, s *PlanState, steps []PlanStep) (ok
 	}
 }
 
-// program returns a plan as a program, in which the results that there are stand for steps that
-// are done. What a step calls that is no tool is one that does nothing here: an agent, a skill,
-// or something that there is not.
+// program returns a plan as a program in which existing results stand for finished steps. A step
+// that calls an agent, a skill or an unknown name becomes a call of a stand-in that does nothing.
 func (t *planning) program(s *PlanState, steps []PlanStep) (*compile.Program, diag.List) {
 	h := t.host
 	doc, findings := agentframework.Notation().Parse(diag.NewFile("plan", jsonscan.Encode(map[string]any{"plan": plain(steps)})), &dialect.Options{})
@@ -68,8 +67,8 @@ func (t *planning) program(s *PlanState, steps []PlanStep) (*compile.Program, di
 	return prog, append(findings, more...)
 }
 
-// plain returns steps of which nothing depends on steps that are done, with their results
-// filled in.
+// plain returns steps with the results of finished steps filled in, so that no step depends on a
+// finished one.
 func plain(steps []PlanStep) []*PlanStep {
 	there, list := setOf(idsOf(steps)), make([]*PlanStep, len(steps))
 	for i := range steps {
@@ -85,7 +84,7 @@ func plain(steps []PlanStep) []*PlanStep {
 	return list
 }
 
-// standIn returns a tool of a name that calls nothing: that of an agent or of a skill.
+// standIn returns a tool with the name of an agent or a skill that calls nothing.
 func (h *Host) standIn(name string) *tool.Tool {
 	d := &tool.Definition{Name: name, Description: "There is no such tool: the step fails.", Output: schemas.Any()}
 	switch a, s := h.agent(name), h.skill(name); {

@@ -12,44 +12,47 @@ import (
 // DefaultMaxTurns is the maximum number of requests to the model when loop.Options.MaxTurns is 0.
 const DefaultMaxTurns = 100
 
-// Options say how agents are run. The zero value is the default.
+// Options configure how agents run. The zero value selects the defaults.
 type Options struct {
-	// Loop has the limits, how calls are checked, run and recorded, and who is told of events. Of
-	// it count ID, MaxTurns (times that the model is asked, with that of subagents), MaxTokens,
-	// MaxCost, MaxTime, Prices, Compile, Exec, Record, OnPlan (of the calls of each batch) and
-	// OnEvent; Solve takes Reflect and MaxRevisions over into a default planning configuration. Nil
-	// is the default.
+	// Loop configures limits, the checking, running and recording of calls, and events; nil selects
+	// the defaults. The fields used are ID, MaxTurns (which counts requests to the model, including
+	// those of subagents), MaxTokens, MaxCost, MaxTime, Prices, Compile, Exec, Record, OnPlan
+	// (called with the calls of each batch) and OnEvent. Solve also copies Reflect and MaxRevisions
+	// into a default planning configuration.
 	Loop *loop.Options
-	// Agent is the first agent; its id is "agent" where it has none.
+	// Agent is the first agent. Its ID defaults to "agent".
 	Agent Agent
-	// PlanningOverride true has the agent of Solve plan and false not; nil leaves it to Agent, and
-	// has it plan by the defaults when that says nothing.
+	// PlanningOverride switches planning on or off for the agent that Solve runs. If it is nil,
+	// Agent decides, and plans with the defaults if it has no planning block.
 	PlanningOverride *bool
-	// Agents are those that steps and decisions may call as subagents. A subagent that is none of
-	// them is the tool of that name.
+	// Agents are the agents that steps and decisions may call as subagents. A subagent that isn't
+	// listed is the tool of that name.
 	Agents []Agent
-	// Models are planners by the names that agents have for their models. Any other name is the
-	// task's planner.
+	// Models maps the model names that agents use to planners. Any other name selects the task's
+	// planner.
 	Models map[string]loop.Planner
-	// Skills lists what agents may invoke. A skill that is none of them is the tool of that name.
+	// Skills lists the skills that agents may invoke. A skill that isn't listed is the tool of that
+	// name.
 	Skills []Skill
-	// StepRefResolver resolves the references of steps; nil is a Resolver.
+	// StepRefResolver resolves the references of steps; nil selects a Resolver.
 	StepRefResolver StepRefResolver
-	// OnCallback answers the callbacks of the first agent, with JSON. The error exec.ErrNobody has
-	// the run wait: see Host.Resume; another rejects the callback. Nil puts it as a call of the
-	// tool step to those who approve calls: an answer's result, or approval, is the answer.
+	// OnCallback answers the callbacks of the first agent, in JSON. If it returns exec.ErrNobody,
+	// the run waits: see Host.Resume. Any other error rejects the callback. If OnCallback is nil,
+	// the callback becomes a call of the tool step that waits for approval; the result or the
+	// approval given there is the answer.
 	OnCallback func(ctx context.Context, c *Callback) (json.RawMessage, error)
 	// Hooks are called while agents run.
 	Hooks Hooks
-	// OnPlanUpdated is called with each new plan of an agent. Subagents run at the same time.
+	// OnPlanUpdated is called with each new plan of an agent, possibly from several goroutines, as
+	// subagents run concurrently.
 	OnPlanUpdated func(run *AgentRun, e *PlanUpdated)
-	// CallFunctions has the model decide by calling functions, not by structured text.
+	// CallFunctions makes the model decide by calling functions instead of writing structured text.
 	CallFunctions bool
 }
 
-// Solve runs the first agent on a task. The output is the response of its final message, or its
-// message where it has none; the state holds the results of its steps. The error is for what is
-// no fault of the model; the result then says what came of the task so far.
+// Solve runs the first agent on a task. The output is the response of its final message, or the
+// message if there is no response. The state holds the results of the agent's steps. Solve returns
+// an error only for what isn't the model's fault; the result then describes the task so far.
 func Solve(ctx context.Context, task *loop.Task, opts *Options) (*loop.Result, error) {
 	o := Options{}
 	if opts != nil {
@@ -84,7 +87,7 @@ func Solve(ctx context.Context, task *loop.Task, opts *Options) (*loop.Result, e
 	})
 }
 
-// configOf returns the planning configuration that options of a loop come to.
+// configOf returns the planning configuration that follows from the options of a loop.
 func configOf(o *loop.Options) *PlanningConfig {
 	c := DefaultPlanning()
 	if o == nil {

@@ -14,15 +14,15 @@ import (
 // PlanState is the progress of a plan.
 type PlanState struct {
 	Plan                   []PlanStep
-	StepResults            Values          // of steps that were done, and of callbacks that wait
-	CompletedSteps         []CompletedStep // in the order in which they were done
+	StepResults            Values          // results of finished steps and of waiting callbacks
+	CompletedSteps         []CompletedStep // in order of completion
 	PlanRevision           int             // from 1
 	TotalStepsExecuted     int             // over all revisions
-	PendingCallbackStepID  string          // the callback that the model is to resolve; "" is none. Others wait behind it
+	PendingCallbackStepID  string          // the callback that the model resolves next, or ""; others may wait behind it
 	AwaitingCallerCallback bool            // a callback of the agent waits for its caller
-	EOPStallCount          int             // times that it went on where there was nothing to go on with
+	EOPStallCount          int             // times that the model continued a plan with nothing left to do
 
-	unreflected bool // a batch was done since the model looked at the plan
+	unreflected bool // a batch was executed since the model last reflected
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -33,7 +33,7 @@ func (s *PlanState) MarshalJSON() ([]byte, error) {
 		"awaiting_caller_callback", s.AwaitingCallerCallback, "eop_stall_count", s.EOPStallCount).JSON(), nil
 }
 
-// CompletedStep is the record of a step that was done.
+// CompletedStep records a finished step.
 type CompletedStep struct {
 	StepID              string
 	Step                PlanStep
@@ -41,7 +41,7 @@ type CompletedStep struct {
 	StartedAt           time.Time
 	FinishedAt          time.Time
 	PlanRevisionAtStart int
-	Error               string // "" is none
+	Error               string // "" if the step succeeded
 }
 
 // MarshalJSON returns the record with its times in seconds since 1970.
@@ -52,7 +52,7 @@ func (c *CompletedStep) MarshalJSON() ([]byte, error) {
 
 func seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 
-// completedIDs returns the steps that were done, in order.
+// completedIDs returns the IDs of the finished steps, in order.
 func (s *PlanState) completedIDs() []string {
 	ids := make([]string, len(s.CompletedSteps))
 	for i := range s.CompletedSteps {
@@ -61,7 +61,7 @@ func (s *PlanState) completedIDs() []string {
 	return ids
 }
 
-// pending returns the steps of the plan that were not done, in order.
+// pending returns the IDs of the unfinished steps, in order.
 func (s *PlanState) pending() []string {
 	done := setOf(s.completedIDs())
 	ids := []string{}
@@ -73,7 +73,8 @@ func (s *PlanState) pending() []string {
 	return ids
 }
 
-// ready returns the steps that may be executed: not begun, and all that they depend on done.
+// ready returns the steps that may be executed now: they haven't begun, and all their dependencies
+// are done.
 func (s *PlanState) ready() []PlanStep {
 	done, begun := setOf(s.completedIDs()), setOf(s.StepResults.Names())
 	var list []PlanStep
@@ -86,7 +87,7 @@ func (s *PlanState) ready() []PlanStep {
 	return list
 }
 
-// callbacks returns the steps that wait for the model, in the order of the plan.
+// callbacks returns the steps that wait for the model, in plan order.
 func (s *PlanState) callbacks() []string {
 	done, begun := setOf(s.completedIDs()), setOf(s.StepResults.Names())
 	var ids []string
@@ -98,15 +99,15 @@ func (s *PlanState) callbacks() []string {
 	return ids
 }
 
-// refresh has the first callback that waits be the one that the model is to resolve.
-func (s *PlanState) refresh() {
+// nextCallback makes the first waiting callback the one that the model resolves next.
+func (s *PlanState) nextCallback() {
 	s.PendingCallbackStepID = ""
 	if waiting := s.callbacks(); len(waiting) > 0 {
 		s.PendingCallbackStepID = waiting[0]
 	}
 }
 
-// step returns a step of the plan; nil is none.
+// step returns the step with the given ID, or nil.
 func (s *PlanState) step(id string) *PlanStep {
 	i := slices.IndexFunc(s.Plan, func(p PlanStep) bool { return p.ID == id })
 	if i < 0 {
@@ -115,7 +116,7 @@ func (s *PlanState) step(id string) *PlanStep {
 	return &s.Plan[i]
 }
 
-// done takes what came of a step.
+// done stores the result of a step.
 func (s *PlanState) done(step *PlanStep, result json.RawMessage, failure string, started, finished time.Time) {
 	s.StepResults.Put(step.ID, jsonscan.OrNull(result))
 	s.CompletedSteps = append(s.CompletedSteps, CompletedStep{
@@ -125,37 +126,37 @@ func (s *PlanState) done(step *PlanStep, result json.RawMessage, failure string,
 	s.TotalStepsExecuted++
 }
 
-// wait takes a callback, which the model is to resolve: see refresh.
+// wait makes a step wait until the model resolves its callback: see nextCallback.
 func (s *PlanState) wait(step *PlanStep) {
 	s.StepResults.Set(step.ID, loop.ObjectOf("_callback_pending", true, "intent", step.CallbackIntent, "step_id", step.ID))
 }
 
-// waitFor takes the callback of a subagent, which the model is to resolve: see refresh.
+// waitFor makes a step wait until the model resolves its subagent's callback: see nextCallback.
 func (s *PlanState) waitFor(step *PlanStep, cb *Callback) {
 	s.StepResults.Set(step.ID, loop.ObjectOf("_callback_pending", true, "intent", cb.Intent, "step_id", step.ID,
 		"message", cb.Message, "parameters", cb.Parameters))
 }
 
-// intent returns that of the callback that a step waits for.
+// intent returns the intent of the callback that a step waits for.
 func (s *PlanState) intent(id string) string {
 	return gjson.GetBytes(s.StepResults.Get(id), "intent").Str
 }
 
-// again has a step that waited be executed once more.
-func (s *PlanState) again(id string) {
+// runAgain marks a waiting step to be executed once more.
+func (s *PlanState) runAgain(id string) {
 	s.StepResults = slices.DeleteFunc(s.StepResults, func(m loop.Member) bool { return m.Name == id })
-	s.refresh()
+	s.nextCallback()
 }
 
-// resolve resolves the callback that is pending.
+// resolve finishes the pending callback with its resolution.
 func (s *PlanState) resolve(resolution json.RawMessage, at time.Time) {
 	step := s.step(s.PendingCallbackStepID)
 	s.done(step, loop.ObjectOf("_callback_resolved", true, "intent", step.CallbackIntent, "resolution", resolution).JSON(), "", at, at)
-	s.refresh()
+	s.nextCallback()
 }
 
-// replace has the plan be the steps that were done, in that order, and these. Callbacks that
-// waited are no more, unless they are kept.
+// replace makes the plan consist of the finished steps, in order of completion, followed by steps.
+// Waiting callbacks that aren't kept are dropped.
 func (s *PlanState) replace(steps []PlanStep, kept map[string]bool) {
 	plan := make([]PlanStep, 0, len(s.CompletedSteps)+len(steps))
 	for i := range s.CompletedSteps {
@@ -165,10 +166,10 @@ func (s *PlanState) replace(steps []PlanStep, kept map[string]bool) {
 	s.StepResults = slices.DeleteFunc(s.StepResults, func(m loop.Member) bool { return waiting[m.Name] && !kept[m.Name] })
 	s.Plan = append(plan, steps...)
 	s.PlanRevision++
-	s.refresh()
+	s.nextCallback()
 }
 
-// failed returns the results that are errors: the steps and what went wrong.
+// failed returns, for each failed step, its ID and the error.
 func (s *PlanState) failed() (list [][2]string) {
 	for _, m := range s.StepResults {
 		if r := gjson.ParseBytes(m.Value); r.IsObject() {
@@ -197,7 +198,7 @@ func setOf(ids []string) map[string]bool {
 	return set
 }
 
-// PlanUpdated is the event of a new plan.
+// PlanUpdated is the event that reports a new plan.
 type PlanUpdated struct {
 	Type           string     `json:"type"` // plan_updated
 	IsInitial      bool       `json:"is_initial"`
@@ -208,7 +209,7 @@ type PlanUpdated struct {
 	Plan           []PlanStep `json:"plan"`
 }
 
-// updated returns the event and the revision for a state whose plan was before until now.
+// updated returns the event and the revision for a plan that replaced before.
 func (s *PlanState) updated(before []PlanStep) (*PlanUpdated, loop.Revision) {
 	r := loop.RevisionOf(idsOf(before), idsOf(s.Plan))
 	slices.Sort(r.Added)

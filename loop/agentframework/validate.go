@@ -11,9 +11,9 @@ import (
 	"github.com/plc-lang/plc/internal/python"
 )
 
-// planFault returns what is wrong with a plan beyond its form: ids that were done, and
-// references to nothing; "" is nothing. A nil state is that there is no plan yet; kept are the
-// steps that stay.
+// planFault returns the fault of a plan whose form is valid, or "": step IDs that are already done,
+// or references that can't be found. s is nil if there is no plan yet; kept holds the steps that
+// stay.
 func planFault(kind string, steps, kept []PlanStep, s *PlanState, params *Values) string {
 	known, done := map[string]bool{}, []string{}
 	if s != nil {
@@ -63,7 +63,7 @@ func collisions(ids, done []string) string {
 		"{{step_id}} in parameters instead."
 }
 
-// unresolvable returns lines about the references of steps that begin with an unknown name.
+// unresolvable returns a line for each reference in steps that begins with an unknown name.
 func unresolvable(steps []PlanStep, known map[string]bool) (lines []string) {
 	for i := range steps {
 		found := map[string]bool{}
@@ -78,7 +78,7 @@ func unresolvable(steps []PlanStep, known map[string]bool) (lines []string) {
 	return lines
 }
 
-// removalFault returns what is wrong with taking steps out of a plan; "" is nothing.
+// removalFault returns why the listed steps can't be removed, or "".
 func removalFault(remove []string, s *PlanState) string {
 	done, pending, gone := setOf(s.completedIDs()), setOf(s.pending()), setOf(remove)
 	var faults []string
@@ -101,7 +101,8 @@ func removalFault(remove []string, s *PlanState) string {
 	return strings.Join(faults, "\n\n")
 }
 
-// callbackFault returns that a callback is no answer to steps that have failed; "" is nothing.
+// callbackFault returns a message if a decision only answers a callback although steps have failed,
+// and "" otherwise.
 func callbackFault(d *Decision, s *PlanState, endOfPlan bool) string {
 	failed := s.failed()
 	if !endOfPlan || d.Kind != CallbackKind || failed == nil {

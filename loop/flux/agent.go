@@ -16,32 +16,33 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Options are those of a Flux agent; the zero value is the default. The tags are the names of Flux;
-// ParseOptions reads them.
+// Options configure a Flux agent; the zero value selects the defaults. The tags are the names that
+// Flux uses; ParseOptions reads them.
 type Options struct {
-	Planning           bool `json:"planning"`       // the agent gets the six tools; Solve takes it as given
-	MaxPlanSteps       int  `json:"max_plan_steps"` // 0 is 20
+	Planning           bool `json:"planning"`       // gives the agent the six tools; Solve implies it
+	MaxPlanSteps       int  `json:"max_plan_steps"` // 0 means 20
 	StrictDependencies bool `json:"strict_dependencies"`
-	ApprovePlan        bool `json:"approve_plan"`   // each plan is looked at before it is active
-	MaxToolCalls       int  `json:"max_tool_calls"` // those of the six tools among them; 0 is 10. A round may go over
-	// System is the agent's system prompt; the preamble about plans comes behind it.
+	ApprovePlan        bool `json:"approve_plan"`   // each plan needs approval before it is active
+	MaxToolCalls       int  `json:"max_tool_calls"` // includes calls of the six tools; 0 means 10. The last round may exceed it
+	// System is the agent's system prompt. The preamble about plans follows it.
 	System string `json:"system_prompt"`
-	// Memory keeps the plan; nil keeps it as long as the agent runs.
+	// Memory stores the plan. If it is nil, the plan lives as long as the agent runs.
 	Memory Memory `json:"-"`
-	// MemoryFile is the name of a file that options in JSON want for a memory; the package opens
-	// none.
+	// MemoryFile is the file name for a memory that JSON options ask for. The package itself
+	// doesn't open it.
 	MemoryFile string `json:"memory"`
-	// Approve is asked about a plan with ApprovePlan, at the pause named plan_approval. Its answer
-	// is what Flux is resumed with: {"rejected": true}, {"steps": [...]} with other steps, or
-	// anything else, which approves. The plan is its own copy. Nil, and exec.ErrNobody, have the
-	// agent pause.
+	// Approve is called with each plan if ApprovePlan is set, at the pause named plan_approval. It
+	// owns the plan it gets. It returns what Flux is resumed with: {"rejected": true}, {"steps":
+	// [...]} to replace the steps, or anything else to approve. If Approve is nil or returns
+	// exec.ErrNobody, the agent pauses.
 	Approve func(ctx context.Context, plan *Plan) (json.RawMessage, error) `json:"-"`
-	// OnProgress is called with {"type": "plan", "plan": …} after each change; it must be quick and
-	// must not call the Plans.
+	// OnProgress is called with {"type": "plan", "plan": …} after each change. It must return
+	// quickly and must not call methods of the Plans.
 	OnProgress func(json.RawMessage) `json:"-"`
-	// NudgeAlways nudges a model that says nothing whenever there is a plan, also one that is done.
+	// NudgeAlways nudges a silent model whenever there is a plan, even if the plan is done.
 	NudgeAlways bool `json:"-"`
-	// Loop says how calls are checked, run and recorded, and what is told; nil is the default.
+	// Loop configures how calls are checked, run and recorded, and the events; nil selects the
+	// defaults.
 	Loop *loop.Options `json:"-"`
 }
 
@@ -59,7 +60,7 @@ func (o *Options) maxToolCalls() int {
 	return o.MaxToolCalls
 }
 
-// Preamble returns what the system prompt of an agent with planning ends with.
+// Preamble returns the text appended to the system prompt of an agent that plans.
 func (o *Options) Preamble() string {
 	return fmt.Sprintf(`You can keep a plan. Make one when a task has three or more steps, when steps need the results of others, or when it has to be complete; not for what one or two calls do, and not before you know enough.
 create_plan takes 2-%d steps, each a goal and not a single call; depends_on names the steps whose results it needs. Call start_step before you work on a step, and mark_step_done with a result that says enough for the steps that depend on it, or mark_step_failed with the reason. get_plan and get_ready_steps show how things stand; after calls you are reminded of it.
@@ -68,10 +69,10 @@ When things change, call create_plan again: completed steps of the same names ar
 
 const lastWord = "You must provide your final answer now. Do not call any more tools."
 
-// Solve runs a Flux agent with planning until it answers. The answer, in words, is the output; when
-// the task has a schema, it is JSON that meets it. The state of the result is {"plan": …}, the plan
-// as it is in the end. A plan that waits for somebody to approve it is Paused. A nil Options is the
-// default. See loop.Solve for errors.
+// Solve runs a planning Flux agent until it answers. The output is the answer as text or, if the
+// task has a schema, as JSON that meets it. The state of the result is {"plan": …}, with the final
+// plan. If a plan waits for approval, the status is Paused. Nil options select the defaults. See
+// loop.Solve for errors.
 func Solve(ctx context.Context, task *loop.Task, o *Options) (*loop.Result, error) {
 	if o == nil {
 		o = &Options{}
@@ -92,7 +93,7 @@ func Solve(ctx context.Context, task *loop.Task, o *Options) (*loop.Result, erro
 		a.Emit(loop.Event{Type: loop.Kept, Text: p.Summary(), Detail: progress})
 	}
 	compiling := k.Loop.Compile
-	compiling.Catalogue, compiling.Values, compiling.Schemas = task.Catalogue, nil, nil // what calls are given is data, and no whiteboard
+	compiling.Catalogue, compiling.Values, compiling.Schemas = task.Catalogue, nil, nil // params of calls are data, and there is no whiteboard
 	a.caller = k.Caller(compiling)
 	a.tools = append(loop.Functions(task.Catalogue), Functions()...)
 	return k.Solve(ctx, func(ctx context.Context) error {
@@ -106,7 +107,7 @@ func Solve(ctx context.Context, task *loop.Task, o *Options) (*loop.Result, erro
 	})
 }
 
-// recorded returns options whose memory and approvals are in the record of a loop.
+// recorded returns options that keep memory and approvals in the record of a loop.
 func recorded(k *loop.Kernel, o *Options) *Options {
 	own := *o
 	if o.Memory != nil {
@@ -124,7 +125,7 @@ func recorded(k *loop.Kernel, o *Options) *Options {
 	return &own
 }
 
-// recordedMemory is a memory of which a loop that is done again finds what it found the first time.
+// recordedMemory is a memory that returns recorded values when a loop is repeated.
 type recordedMemory struct {
 	Memory
 	k *loop.Kernel
@@ -135,7 +136,7 @@ func (m *recordedMemory) Load(ctx context.Context, key string) (json.RawMessage,
 	return loop.Once(m.k, "memory", key, "load", func() (json.RawMessage, error) { return m.Memory.Load(ctx, key) })
 }
 
-// shown puts a plan to loop.Options.OnPlan, as a program of steps in words.
+// shown passes a plan to loop.Options.OnPlan, as a program of steps in words.
 func shown(k *loop.Kernel, plan *Plan) (json.RawMessage, error) {
 	prog, err := plan.Program(k.Task.Catalogue)
 	if err != nil {
@@ -151,13 +152,13 @@ func shown(k *loop.Kernel, plan *Plan) (json.RawMessage, error) {
 	}
 }
 
-// Program returns the plan as a program of steps in words, which a person is shown: see
+// Program returns the plan as a program of steps in words that can be shown to a person: see
 // loop.Words.
 func (p *Plan) Program(tools *tool.Catalogue) (*compile.Program, error) {
 	return loop.Words(tools, flux.Notation(), jsonscan.Encode(p))
 }
 
-// ownTool returns the first tool of a catalogue with the name of one of the six; "" is none.
+// ownTool returns the first tool of a catalogue that has the name of one of the six tools, or "".
 func ownTool(c *tool.Catalogue) string {
 	if c == nil {
 		return ""
@@ -170,7 +171,7 @@ func ownTool(c *tool.Catalogue) string {
 	return ""
 }
 
-// agent is an agent that runs.
+// agent is a running agent.
 type agent struct {
 	*loop.Kernel
 	o      *Options
@@ -179,13 +180,13 @@ type agent struct {
 	tools  []model.Function
 
 	messages []model.Message
-	calls    int // of tools so far
+	calls    int // tool calls so far
 	rounds   int
 	nudged   bool // the last request was a nudge
-	refused  int  // answers in a row that were not what the schema says
+	refused  int  // consecutive answers that didn't meet the schema
 }
 
-// run asks the model and makes its calls until it answers.
+// run asks the model and runs its calls until it answers.
 func (a *agent) run(ctx context.Context) error {
 	tools := a.tools
 	for {
@@ -215,8 +216,8 @@ func (a *agent) run(ctx context.Context) error {
 	}
 }
 
-// mayNudge reports whether a model that says nothing is told to go on: once, after a round of
-// calls, while there is something to do and calls are left.
+// mayNudge reports whether to nudge a model that says nothing. It does so once after a round of
+// calls, while steps are unfinished and calls are left.
 func (a *agent) mayNudge() bool {
 	return a.rounds > 0 && !a.nudged && a.calls < a.o.maxToolCalls() &&
 		(a.plans.unfinished() || a.o.NudgeAlways && a.plans.Summary() != "")
@@ -226,7 +227,7 @@ func (a *agent) say(role model.Role, text string) {
 	a.messages = append(a.messages, model.Message{Role: role, Text: text})
 }
 
-// ask puts the conversation to the model.
+// ask sends the conversation to the model.
 func (a *agent) ask(ctx context.Context, tools []model.Function) (*model.Reply, error) {
 	turn := &model.Turn{
 		System: strings.TrimSpace(a.o.System + "\n\n" + a.o.Preamble()), Messages: a.messages, Functions: tools, Attempt: 1,
@@ -237,8 +238,8 @@ func (a *agent) ask(ctx context.Context, tools []model.Function) (*model.Reply, 
 	return a.Ask(ctx, turn)
 }
 
-// round makes the calls of a reply: those of the six tools one after the other, those of the
-// catalogue together; and reminds the model of its plan, once.
+// round runs the calls of a reply: calls of the six tools one after the other, calls of the
+// catalogue together. Then it reminds the model of its plan, once.
 func (a *agent) round(ctx context.Context, reply *model.Reply) error {
 	a.rounds++
 	a.SetTurn(a.rounds + 1)
@@ -293,8 +294,8 @@ func (a *agent) call(ctx context.Context, calls []model.FunctionCall, at []int, 
 	return err
 }
 
-// answer takes what the model says in the end. An answer that is not what the schema says goes back
-// to the model: again is true.
+// answer handles the model's final answer. If the answer doesn't meet the schema, the model is
+// asked again, and again is true.
 func (a *agent) answer(reply *model.Reply) (again bool, err error) {
 	if reply.Stop == model.Length {
 		a.Update(func(r *loop.Result) { r.Output = jsonscan.Encode(reply.Text) })

@@ -1,13 +1,13 @@
-// Package flux is the planning of Flux agents: six tools by which a model keeps a plan of
-// named steps for itself, and the agent's loop round them.
+// Package flux implements the planning of Flux agents: six tools with which a model keeps a plan of
+// named steps for itself, and the agent loop that offers them.
 //
 //	result, err := flux.Solve(ctx, &loop.Task{Goal: goal, Catalogue: tools, Planner: planner}, &flux.Options{
 //		Planning: true, MaxToolCalls: 30,
 //	})
 //
-// The plan is guidance: the model decides when to make one, calls whatever tools it
-// likes, and tells how its steps stand. Nothing of it is executed here. What the model calls runs
-// through loop.Caller: checked, approved and recorded like the calls of a plan.
+// The plan is guidance: the model decides when to make one, calls whatever tools it likes, and
+// reports the status of its steps. This package doesn't execute the plan. Calls of the model run
+// through loop.Caller, which checks, approves and records them like the calls of a plan.
 //
 // Names, defaults, JSON shapes and messages are those of Flux. It differs where its own documents
 // contradict what it does, or where its answer is a Python exception:
@@ -24,5 +24,5 @@
 //     catalogue run as parallel as their effects allow.
 //   - The preamble says how many steps a plan may have.
 //
-// A Plans may be used by several goroutines.
+// A Plans is safe for concurrent use.
 package flux

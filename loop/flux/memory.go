@@ -11,18 +11,18 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// OpenFile returns a Memory in a file, which is made when something is saved: a JSON object of
-// values by their keys. The error says that the file holds something else.
+// OpenFile returns a Memory stored in a file, as a JSON object of values by key. The file is
+// created on the first Save. OpenFile returns an error if the file holds something else.
 func OpenFile(name string) (Memory, error) {
 	m := fileMemory(name)
 	_, err := m.all()
 	return m, err
 }
 
-// fileMemory is a memory in the file of this name.
+// fileMemory is a memory stored in the named file.
 type fileMemory string
 
-// all returns the values; none when there is no file.
+// all returns the stored values; there are none if the file doesn't exist.
 func (m fileMemory) all() (map[string]json.RawMessage, error) {
 	values := map[string]json.RawMessage{}
 	text, err := jsonscan.ReadFile(string(m))

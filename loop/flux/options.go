@@ -7,9 +7,9 @@ import (
 	"github.com/plc-lang/plc/loop"
 )
 
-// ParseOptions reads options from a JSON object, by their names in Flux: "system_prompt",
+// ParseOptions parses options from a JSON object with the names that Flux uses: "system_prompt",
 // "planning", "max_plan_steps", "strict_dependencies", "approve_plan", "max_tool_calls" and
-// "memory", the name of a file. An unknown name is an error, and so is a value that makes no sense.
+// "memory", the name of a file. Unknown names and invalid values are errors.
 func ParseOptions(raw []byte) (*Options, error) {
 	o := &Options{Planning: true}
 	t := struct {

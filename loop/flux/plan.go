@@ -24,17 +24,17 @@ const (
 	Failed     Status = "failed"
 )
 
-// Step is a step of a plan: a goal in words. Its zero Status is Pending.
+// Step is a step of a plan: a goal in words. The zero Status means Pending.
 type Step struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	DependsOn   []string        `json:"depends_on,omitempty"`
 	Status      Status          `json:"status"`
-	Result      json.RawMessage `json:"result,omitempty"` // nil is none; "" is one
+	Result      json.RawMessage `json:"result,omitempty"` // nil if there is none; "" is a result
 	Error       *string         `json:"error,omitempty"`
 }
 
-// MarshalJSON returns the step as the tools of Flux answer it.
+// MarshalJSON returns the step in the form in which the tools of Flux return it.
 func (s Step) MarshalJSON() ([]byte, error) {
 	type plain Step
 	s.Status = s.status()
@@ -51,15 +51,15 @@ type Plan struct {
 	Steps []*Step `json:"steps"`
 }
 
-// MarshalJSON returns the plan as the tools of Flux answer it.
+// MarshalJSON returns the plan in the form in which the tools of Flux return it.
 func (p Plan) MarshalJSON() ([]byte, error) {
 	type plain Plan
 	p.Steps = append([]*Step{}, p.Steps...)
 	return jsonscan.Marshal(plain(p))
 }
 
-// Parse reads a plan as its JSON has it. Nothing of it is validated, as nothing is of a plan
-// that Flux restores; a step without a status is pending.
+// Parse parses the JSON of a plan. Like Flux when it restores a plan, it validates nothing; a step
+// without a status is pending.
 func Parse(text []byte) (*Plan, error) {
 	m, err := membersOf(text)
 	if err != nil {
@@ -88,7 +88,7 @@ func parseStep(raw json.RawMessage) (*Step, error) {
 	return stepOf(m)
 }
 
-// stepOf returns the step that has these members.
+// stepOf returns the step with the given members.
 func stepOf(m map[string]json.RawMessage) (*Step, error) {
 	s := &Step{Result: m["result"]}
 	if m["name"] == nil {
@@ -109,7 +109,7 @@ func stepOf(m map[string]json.RawMessage) (*Step, error) {
 	return s, nil
 }
 
-// clone returns a copy with steps of its own.
+// clone returns a deep copy of the plan.
 func (p *Plan) clone() *Plan {
 	c := &Plan{Steps: make([]*Step, len(p.Steps))}
 	for i, s := range p.Steps {
@@ -119,7 +119,7 @@ func (p *Plan) clone() *Plan {
 	return c
 }
 
-// Step returns the step of this name; nil is none.
+// Step returns the step with the given name, or nil.
 func (p *Plan) Step(name string) *Step {
 	for _, s := range p.Steps {
 		if s.Name == name {
@@ -129,7 +129,7 @@ func (p *Plan) Step(name string) *Step {
 	return nil
 }
 
-// With returns the steps of a status, in the order of the plan.
+// With returns the steps with a status, in plan order.
 func (p *Plan) With(status Status) []*Step {
 	var list []*Step
 	for _, s := range p.Steps {
@@ -140,7 +140,7 @@ func (p *Plan) With(status Status) []*Step {
 	return list
 }
 
-// Active returns the first step that is in progress; nil is none.
+// Active returns the first step that is in progress, or nil.
 func (p *Plan) Active() *Step {
 	if list := p.With(InProgress); len(list) > 0 {
 		return list[0]
@@ -153,7 +153,7 @@ func (p *Plan) Ready() []*Step {
 	return slices.DeleteFunc(p.With(Pending), func(s *Step) bool { return !p.Satisfied(s) })
 }
 
-// Satisfied reports whether all dependencies of a step are there and completed.
+// Satisfied reports whether all dependencies of a step exist and are completed.
 func (p *Plan) Satisfied(s *Step) bool {
 	return !slices.ContainsFunc(s.DependsOn, func(name string) bool {
 		on := p.Step(name)
@@ -161,7 +161,7 @@ func (p *Plan) Satisfied(s *Step) bool {
 	})
 }
 
-// unsatisfied returns the dependencies of a step that are there and not completed.
+// unsatisfied returns the dependencies of a step that exist but aren't completed.
 func (p *Plan) unsatisfied(s *Step) []string {
 	var list []string
 	for _, name := range s.DependsOn {
@@ -175,11 +175,11 @@ func (p *Plan) unsatisfied(s *Step) []string {
 // DependencyResult is the result of a step that another depends on.
 type DependencyResult struct {
 	Name  string
-	Value json.RawMessage // nil, null: it is completed without one
+	Value json.RawMessage // nil or null if the step was completed without a result
 }
 
-// DependencyResults returns the results of the completed steps that s depends on, in the order
-// of its list.
+// DependencyResults returns the results of the completed steps that s depends on, in the order of
+// s.DependsOn.
 func (p *Plan) DependencyResults(s *Step) []DependencyResult {
 	var list []DependencyResult
 	for _, name := range s.DependsOn {
@@ -197,7 +197,7 @@ const (
 	mostResult = 200 // characters
 )
 
-// Summary returns how the plan stands, on one line: the reminder that a model gets.
+// Summary returns the status of the plan on one line. The model gets it as a reminder.
 func (p *Plan) Summary() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[Plan: %d/%d done", len(p.With(Completed)), len(p.Steps))
@@ -227,7 +227,7 @@ func (p *Plan) Summary() string {
 	return b.String()
 }
 
-// item returns a ready step in a summary.
+// item formats a ready step for a summary.
 func (p *Plan) item(s *Step) string {
 	results := p.DependencyResults(s)
 	if len(results) == 0 {
@@ -245,7 +245,7 @@ func (p *Plan) unfinished() bool {
 	return slices.ContainsFunc(p.Steps, func(s *Step) bool { return s.status() == Pending || s.status() == InProgress })
 }
 
-// with returns an object with one more member, at its end.
+// with returns an object with one more member at its end.
 func with(object json.RawMessage, name string, value any) json.RawMessage {
 	head := bytes.TrimSuffix(object, []byte("}"))
 	return append(append(append(append(slices.Clone(head), ','), jsonscan.Encode(name)...), ':'), append(jsonscan.Encode(value), '}')...)

@@ -16,7 +16,7 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// DefaultMaxPlanSteps and DefaultMaxToolCalls are those of Flux.
+// DefaultMaxPlanSteps and DefaultMaxToolCalls are the defaults of Flux.
 const (
 	DefaultMaxPlanSteps = 20
 	DefaultMaxToolCalls = 10
@@ -25,25 +25,25 @@ const (
 // Key is the key of a plan in a Memory.
 const Key = "_active_plan"
 
-// Memory is where a plan is kept for the next time: the long-term memory of an agent. Its
-// methods are called one at a time.
+// Memory is the long-term memory of an agent, which keeps a plan for the next run. Its methods are
+// never called concurrently.
 type Memory interface {
-	// Load is the value under a key; nil is none.
+	// Load returns the value stored for a key, or nil.
 	Load(ctx context.Context, key string) (json.RawMessage, error)
 	Save(ctx context.Context, key string, value json.RawMessage) error
 }
 
-// Plans is the plan of an agent, and the six tools that work on it. It holds one plan at most.
+// Plans holds the plan of an agent, of which there is at most one, and implements the six tools
+// that change it.
 type Plans struct {
 	o    *Options
 	mu   sync.Mutex
-	plan *Plan                                   // nil is none
-	told func(p *Plan, progress json.RawMessage) // of each change; nil is nobody
+	plan *Plan                                   // nil if there is none
+	told func(p *Plan, progress json.RawMessage) // called after each change; may be nil
 }
 
-// NewPlans returns an agent's plan, restored from the memory if there is one: what is kept
-// there is taken when it is an object with steps, without validation. A nil Options is the
-// default.
+// NewPlans returns an agent's plan. If the memory holds an object with steps, the plan is restored
+// from it without validation. Nil options select the defaults.
 func NewPlans(ctx context.Context, o *Options) (*Plans, error) {
 	if o == nil {
 		o = &Options{}
@@ -62,7 +62,7 @@ func NewPlans(ctx context.Context, o *Options) (*Plans, error) {
 	return t, nil
 }
 
-// Plan returns a copy of the plan; nil is none.
+// Plan returns a copy of the plan, or nil if there is none.
 func (t *Plans) Plan() *Plan {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -72,7 +72,7 @@ func (t *Plans) Plan() *Plan {
 	return t.plan.clone()
 }
 
-// Functions returns the six tools, in the order of Flux, for a model to call.
+// Functions returns the six tools as functions for a model, in the order of Flux.
 func Functions() []model.Function {
 	function := func(name, description, params string) model.Function {
 		return model.Function{Name: name, Description: description, Params: json.RawMessage(params)}
@@ -92,9 +92,10 @@ func Functions() []model.Function {
 	}
 }
 
-// Call calls one of the six tools. ok is false when name is none of them. The error is that of a
-// plan or of arguments that were not taken, a *ValidationError, or of the memory or of who
-// approves: then the plan is as it was. It wraps exec.ErrNobody when there is nobody to approve.
+// Call calls one of the six tools. ok is false if name isn't one of them. The error is a
+// *ValidationError if the plan or the arguments are invalid. If the memory or the approver fails,
+// Call returns that error, which wraps exec.ErrNobody if there is nobody to approve. In all these
+// cases the plan is unchanged.
 func (t *Plans) Call(ctx context.Context, name string, params json.RawMessage) (answer json.RawMessage, ok bool, err error) {
 	call := map[string]func(args) (json.RawMessage, error){
 		"create_plan": func(a args) (json.RawMessage, error) { return t.CreatePlan(ctx, a.value["steps"]) },
@@ -125,7 +126,7 @@ type args struct {
 	text  map[string]string
 }
 
-// argsOf reads the arguments of a tool, all of which have to be there.
+// argsOf parses the arguments of a tool. All of them are required.
 func argsOf(tool string, params json.RawMessage) (args, error) {
 	a := args{text: map[string]string{}}
 	names := map[string][]string{"create_plan": {"steps"}, "start_step": {"step_name"}, "mark_step_done": {"step_name", "result"}, "mark_step_failed": {"step_name", "reason"}}[tool]
@@ -152,8 +153,9 @@ func argsOf(tool string, params json.RawMessage) (args, error) {
 	return a, nil
 }
 
-// CreatePlan creates the plan, or replaces it, when it is sound and was not rejected; otherwise the
-// plan before stays. Completed steps of the same names are kept as they were.
+// CreatePlan creates or replaces the plan if the new plan is valid and isn't rejected; otherwise
+// the old plan stays. Steps that were completed keep their status and result if the new plan has
+// steps of the same names.
 func (t *Plans) CreatePlan(ctx context.Context, steps json.RawMessage) (json.RawMessage, error) {
 	plan, err := t.o.plan(steps)
 	if err != nil {
@@ -182,12 +184,12 @@ func (t *Plans) CreatePlan(ctx context.Context, steps json.RawMessage) (json.Raw
 	return t.change(ctx, plan, answer)
 }
 
-// rejectedError is that a plan was rejected, and why, as JSON.
+// rejectedError says that a plan was rejected; it holds the reason as JSON.
 type rejectedError string
 
 func (e rejectedError) Error() string { return string(e) }
 
-// approved has a plan looked at. The error is a rejectedError when the model may make another plan.
+// approved has a plan approved. It returns a rejectedError if the model may make another plan.
 func (o *Options) approved(ctx context.Context, plan *Plan) (*Plan, error) {
 	if o.Approve == nil {
 		return nil, fmt.Errorf("flux: the plan waits for approval: %w", exec.ErrNobody)
@@ -205,7 +207,7 @@ func (o *Options) approved(ctx context.Context, plan *Plan) (*Plan, error) {
 	}
 	m, err := membersOf(said)
 	if err != nil {
-		return plan, nil // anything but an object approves it as it is
+		return plan, nil // anything but an object approves the plan unchanged
 	}
 	if python.Truthy(m["rejected"]) {
 		return nil, rejectedError(jsonscan.Encode(m["reason"]))
@@ -216,7 +218,8 @@ func (o *Options) approved(ctx context.Context, plan *Plan) (*Plan, error) {
 	return o.reviewed(m["steps"])
 }
 
-// Reviewed returns the plan in an answer of Approve, {"steps": […]}, or what is wrong with it.
+// Reviewed returns the plan in an answer of Approve, {"steps": […]}, or an error if that plan is
+// invalid.
 func (o *Options) Reviewed(answer json.RawMessage) (*Plan, error) {
 	if !json.Valid(answer) {
 		return nil, errors.New("the plan is not JSON")
@@ -228,7 +231,7 @@ func (o *Options) Reviewed(answer json.RawMessage) (*Plan, error) {
 	return o.reviewed(m["steps"])
 }
 
-// reviewed returns the plan of who approves, checked in the order of Flux.
+// reviewed returns the approver's plan, checked in the order in which Flux checks.
 func (o *Options) reviewed(steps json.RawMessage) (*Plan, error) {
 	list, err := elementsOf(steps)
 	if err != nil {
@@ -244,8 +247,8 @@ func (o *Options) reviewed(steps json.RawMessage) (*Plan, error) {
 	return changed, err
 }
 
-// change makes a plan the one that there is, once the memory has it, reports it and returns the
-// answer of the tool. The caller holds mu.
+// change saves a plan to the memory, makes it the current plan, reports it, and returns the tool's
+// answer. The caller holds mu.
 func (t *Plans) change(ctx context.Context, plan *Plan, answer json.RawMessage) (json.RawMessage, error) {
 	if t.o.Memory != nil {
 		if err := t.o.Memory.Save(ctx, Key, jsonscan.Encode(plan)); err != nil {
@@ -266,7 +269,8 @@ func (t *Plans) change(ctx context.Context, plan *Plan, answer json.RawMessage) 
 	return answer, nil
 }
 
-// find returns a copy of the plan and its step of this name, or the answer that there is none.
+// find returns a copy of the plan and its step with the given name, or the answer that there is
+// none.
 func (t *Plans) find(name string) (*Plan, *Step, json.RawMessage) {
 	if t.plan == nil {
 		return nil, nil, object("error", "No plan exists. Call create_plan first.")
@@ -315,7 +319,7 @@ func (t *Plans) StartStep(ctx context.Context, name string) (json.RawMessage, er
 	return t.change(ctx, p, answer)
 }
 
-// MarkStepDone marks a step as completed; the first result stays.
+// MarkStepDone marks a step as completed. It doesn't replace an existing result.
 func (t *Plans) MarkStepDone(ctx context.Context, name string, result json.RawMessage) (json.RawMessage, error) {
 	if result != nil && !json.Valid(result) {
 		return nil, invalid("the result of step '%s' is not JSON.", name)
@@ -342,7 +346,7 @@ func (t *Plans) MarkStepDone(ctx context.Context, name string, result json.RawMe
 	return t.change(ctx, p, answer)
 }
 
-// MarkStepFailed marks a step as failed; the first reason stays.
+// MarkStepFailed marks a step as failed. It doesn't replace an existing reason.
 func (t *Plans) MarkStepFailed(ctx context.Context, name, reason string) (json.RawMessage, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -387,7 +391,7 @@ func (t *Plans) GetReadySteps() json.RawMessage {
 	return object("ready_steps", ready)
 }
 
-// resultsOf returns results by the names of their steps, in order.
+// resultsOf returns an object of results by step name, in order.
 func resultsOf(results []DependencyResult) json.RawMessage {
 	var o loop.Object
 	for _, r := range results {
@@ -398,12 +402,12 @@ func resultsOf(results []DependencyResult) json.RawMessage {
 
 func noPlan() json.RawMessage { return object("message", "No plan exists.") }
 
-// object returns an object of one member.
+// object returns an object with one member.
 func object(name string, value any) json.RawMessage {
 	return jsonscan.Encode(map[string]any{name: value})
 }
 
-// Summary returns the reminder; "" when there is no plan.
+// Summary returns the reminder for the model, or "" if there is no plan.
 func (t *Plans) Summary() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -413,7 +417,7 @@ func (t *Plans) Summary() string {
 	return t.plan.Summary()
 }
 
-// unfinished reports whether there is a plan with steps to do.
+// unfinished reports whether there is a plan with unfinished steps.
 func (t *Plans) unfinished() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

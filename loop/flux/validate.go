@@ -13,7 +13,7 @@ import (
 	"github.com/plc-lang/plc/dag"
 )
 
-// ValidationError is why a plan was not taken; its text is the message of Flux.
+// ValidationError says why a plan was rejected; its text is the message that Flux gives.
 type ValidationError struct{ Message string }
 
 func (e *ValidationError) Error() string { return e.Message }
@@ -27,8 +27,8 @@ const (
 	maxNameLen = 64 // characters
 )
 
-// plan reads the steps of create_plan, a JSON array or a string that holds one, and checks
-// them in the order of Flux.
+// plan parses the steps passed to create_plan, a JSON array or a string that holds one, and checks
+// them in the order in which Flux does.
 func (o *Options) plan(steps json.RawMessage) (*Plan, error) {
 	var text string
 	if json.Unmarshal(steps, &text) == nil {
@@ -58,7 +58,7 @@ func (o *Options) checkCount(n int) error {
 	return nil
 }
 
-// stepsOf returns the steps of a proposal. Their status, result and error count for nothing.
+// stepsOf returns the steps of a proposal. It ignores their status, result and error.
 func stepsOf(list []json.RawMessage) (*Plan, error) {
 	p := &Plan{}
 	for i, raw := range list {
@@ -84,7 +84,7 @@ func stepsOf(list []json.RawMessage) (*Plan, error) {
 	return p, nil
 }
 
-// membersOf returns the members of a JSON object, by their very names.
+// membersOf returns the members of a JSON object; names must match exactly.
 func membersOf(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	if err := kindIs(raw, "an object"); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func elementsOf(raw json.RawMessage) ([]json.RawMessage, error) {
 	return list, err
 }
 
-// kindIs wants JSON of a kind.
+// kindIs returns an error unless raw is JSON of the given kind.
 func kindIs(raw json.RawMessage, kind string) error {
 	var any json.RawMessage
 	switch err := json.Unmarshal(raw, &any); {
@@ -118,7 +118,7 @@ func kindIs(raw json.RawMessage, kind string) error {
 	return nil
 }
 
-// kindOf returns what a JSON value is, in words.
+// kindOf describes the kind of a JSON value in words.
 func kindOf(v json.RawMessage) string {
 	switch v = bytes.TrimSpace(v); v[0] {
 	case '{':
@@ -151,7 +151,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// checkDependencies wants names that are there once, dependencies that are there, and no circle.
+// checkDependencies checks that step names are unique, that all dependencies exist, and that they
+// have no cycle.
 func checkDependencies(p *Plan) error {
 	at := map[string]int32{}
 	for i, s := range p.Steps {
@@ -176,8 +177,8 @@ func checkDependencies(p *Plan) error {
 	return nil
 }
 
-// preserve puts the completed steps of the plan before in the place of those of the same names,
-// and returns those that are dropped.
+// preserve copies completed steps from the previous plan over steps of the same names, and returns
+// the names that the new plan dropped.
 func (p *Plan) preserve(before *Plan) (dropped []string) {
 	if before == nil {
 		return nil

@@ -12,9 +12,9 @@ import (
 	"github.com/plc-lang/plc/loop"
 )
 
-// permitted has a plan approved where that is wanted, and looked at by the hook OnPlan of the
-// loop, whose errors but loop.ErrRejected are guidance for another plan.
-func (x *execution) permitted(ctx context.Context, p *Plan, revision int, check func(*Plan) error, again func(ctx context.Context, guidance string) (*Plan, error)) (*Plan, error) {
+// approveAndShow has a plan approved if that is required, and passes it to the loop's hook OnPlan.
+// An error of the hook other than loop.ErrRejected is guidance for another plan.
+func (x *execution) approveAndShow(ctx context.Context, p *Plan, revision int, check func(*Plan) error, again func(ctx context.Context, guidance string) (*Plan, error)) (*Plan, error) {
 	for round := 0; round < x.opts.Loop.MaxTurns; round++ {
 		var err error
 		if p, err = x.approved(ctx, p, revision, check, again); err != nil || x.k.Loop.OnPlan == nil {
@@ -41,7 +41,7 @@ func (x *execution) permitted(ctx context.Context, p *Plan, revision int, check 
 	return nil, loop.Ended(exec.Rejected, "plan rejected: %d plans were refused", x.opts.Loop.MaxTurns)
 }
 
-// settledNow returns settled, or nil if the execution has not begun.
+// settledNow returns the settled steps, or nil if the execution hasn't begun.
 func (x *execution) settledNow() map[string]json.RawMessage {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
@@ -51,10 +51,9 @@ func (x *execution) settledNow() map[string]json.RawMessage {
 	return x.settled()
 }
 
-// approved puts a plan to a person, where that is wanted, and returns the plan that may be
-// executed: the same, a person's, or one that the planner made with a person's guidance. The
-// error is a *loop.End, or exec.ErrNobody, when there is none. Again asks for a new plan, with
-// guidance.
+// approved asks a person about a plan if that is required, and returns the plan to execute: the
+// same plan, one written by the person, or one that the planner made with the person's guidance, by
+// calling again. If there is no such plan, it returns a *loop.End or exec.ErrNobody.
 func (x *execution) approved(ctx context.Context, p *Plan, revision int, check func(*Plan) error, again func(ctx context.Context, guidance string) (*Plan, error)) (*Plan, error) {
 	if !x.opts.RequirePlanApproval {
 		return p, nil
@@ -98,7 +97,7 @@ func (x *execution) approved(ctx context.Context, p *Plan, revision int, check f
 	return nil, loop.Ended(exec.Rejected, "plan rejected: there is no approval after %d answers", x.opts.Loop.MaxTurns)
 }
 
-// propose makes a plan the one that waits for a person, while none is executed.
+// propose stores a plan that waits for a person while no plan is executed.
 func (x *execution) propose(p *Plan) {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
@@ -107,7 +106,8 @@ func (x *execution) propose(p *Plan) {
 	}
 }
 
-// modified takes the plan of a person: nil when it is faulty, and the person is to be asked again.
+// modified accepts the plan of a person. It returns nil if the plan is invalid and the person must
+// be asked again.
 func (x *execution) modified(p *Plan, check func(*Plan) error, req *ApprovalRequest) (*Plan, error) {
 	if !*x.opts.AllowModification {
 		return nil, loop.Ended(exec.Rejected, "plan rejected: it may not be modified")
@@ -124,7 +124,7 @@ func (x *execution) modified(p *Plan, check func(*Plan) error, req *ApprovalRequ
 	return p.Clone(), err
 }
 
-// ask asks for approval once, for as long as there is time.
+// ask asks for approval once, within the time limit.
 func (x *execution) ask(ctx context.Context, approver Approver, req *ApprovalRequest, check func(*Plan) error, retried *bool) (Approval, error) {
 	if approver == nil {
 		if approver = x.byCallback(); approver == nil {
@@ -132,7 +132,7 @@ func (x *execution) ask(ctx context.Context, approver Approver, req *ApprovalReq
 		}
 	}
 	question := struct {
-		Plan     json.RawMessage `json:"plan"` // without times, which are others when the loop is done again
+		Plan     json.RawMessage `json:"plan"` // without times, which differ when the loop is repeated
 		Revision int             `json:"revision"`
 		Findings diag.List       `json:"findings"`
 	}{req.Plan.timeless(), req.Revision, req.Findings}
@@ -161,7 +161,7 @@ func (x *execution) ask(ctx context.Context, approver Approver, req *ApprovalReq
 	})
 }
 
-// wouldRun returns a plan as it would be executed, or what check says is wrong with it.
+// wouldRun returns the program that would execute a plan, or the faults that check finds in it.
 func (x *execution) wouldRun(p *Plan, check func(*Plan) error) (*compile.Program, diag.List) {
 	var pe *PlanError
 	switch err := check(p); {
@@ -175,7 +175,7 @@ func (x *execution) wouldRun(p *Plan, check func(*Plan) error) (*compile.Program
 
 var errNoAnswer = errors.New("nobody answered in time")
 
-// byCallback returns the callback on_plan_approved as an approver.
+// byCallback returns the callback OnPlanApproved as an Approver.
 func (x *execution) byCallback() Approver {
 	f := x.opts.Callbacks.OnPlanApproved
 	if f == nil {
@@ -190,7 +190,7 @@ func (x *execution) byCallback() Approver {
 	}
 }
 
-// unanswered returns what nobody's answer comes to.
+// unanswered returns the approval to use if nobody answers.
 func (x *execution) unanswered(retried *bool) Approval {
 	a := Approval{Response: x.opts.OnApprovalTimeout}
 	switch a.Response {

@@ -16,12 +16,12 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// PlanError is why there is no plan: the planner gave none that is valid, or the one that was
-// given is not.
+// PlanError says why there is no plan: the planner wrote no valid one, or the given plan is
+// invalid.
 type PlanError struct {
-	Plan     *Plan // the last one; nil when there was none to be read
+	Plan     *Plan // the last plan; nil if none could be read
 	Findings diag.List
-	Tries    int // answers of the planner in a row; 0 for a plan that was given
+	Tries    int // consecutive answers of the planner; 0 for a given plan
 }
 
 func (e *PlanError) Error() string {
@@ -32,12 +32,12 @@ func (e *PlanError) Error() string {
 	return fmt.Sprintf("%d answers in a row were no valid plan; the last one:\n%s", e.Tries, why)
 }
 
-// PlanningModel is the name by which Options.PlanningModel is known to loop.Options.ModelPrices,
-// and to the record of a loop.
+// PlanningModel is the name of Options.PlanningModel in loop.Options.ModelPrices and in the record
+// of a loop.
 const PlanningModel = "planning_model"
 
-// repaired asks until take finds nothing wrong with an answer; see loop.Kernel.AskUntil. A plan is
-// written by the planning model, if there is one; all else by the planner of the task.
+// repaired asks until take finds no fault in an answer; see loop.Kernel.AskUntil. If plans is true,
+// it asks the planning model if there is one; otherwise it asks the planner of the task.
 func (x *execution) repaired(ctx context.Context, plans bool, t *model.Turn, take func(*model.Reply) (diag.List, error)) error {
 	name, planner := "", x.k.Task.Planner
 	if plans && x.opts.PlanningModel != nil {
@@ -51,8 +51,8 @@ func (x *execution) repaired(ctx context.Context, plans bool, t *model.Turn, tak
 	return err
 }
 
-// object finds the JSON value in an answer, which may stand in prose, and reads it into v.
-// what names it.
+// object decodes the JSON value in an answer, which may be surrounded by prose, into v. Messages
+// call the value what.
 func object(reply *model.Reply, what string, v any) diag.List {
 	doc, findings := loop.ReadAnswer(reply.Text)
 	if findings.HasErrors() {
@@ -67,7 +67,7 @@ func object(reply *model.Reply, what string, v any) diag.List {
 	return findings
 }
 
-// decodeFault returns what is wrong with a JSON object, in words.
+// decodeFault describes what is wrong with a JSON object.
 func decodeFault(err error) string {
 	var at *time.ParseError
 	if errors.As(err, &at) {
@@ -76,12 +76,12 @@ func decodeFault(err error) string {
 	return err.Error()
 }
 
-// fault returns an error about a step, or about no step.
+// fault returns a finding about a step, or about the whole plan if step is "".
 func fault(code diag.Code, step, format string, args ...any) diag.Finding {
 	return diag.Finding{Code: code, Severity: diag.Error, Call: step, Message: fmt.Sprintf(format, args...)}
 }
 
-// reviewed and judged are answers: what reviewSchema and judgeSchema say.
+// The answers described by reviewSchema and judgeSchema.
 type (
 	reviewed struct {
 		Feasible *bool    `json:"feasible"`
@@ -93,8 +93,8 @@ type (
 	}
 )
 
-// answered asks the planner of the task for an object with a required member. The function of
-// returns that member of an answer, nil if it is missing. Messages call the object what.
+// answered asks the planner of the task for an object with a required member. of returns that
+// member of an answer, or nil if it is missing. Messages call the object what.
 func answered[A any](ctx context.Context, x *execution, t *model.Turn, what, member string, of func(*A) *bool) (answer A, err error) {
 	err = x.repaired(ctx, false, t, func(r *model.Reply) (diag.List, error) {
 		answer = *new(A)
@@ -107,7 +107,7 @@ func answered[A any](ctx context.Context, x *execution, t *model.Turn, what, mem
 	return answer, err
 }
 
-// review asks whether a plan is feasible.
+// review asks the planner whether a plan is feasible.
 func (x *execution) review(ctx context.Context, p *Plan) (diag.List, error) {
 	if !x.opts.FeasibilityCheck {
 		return nil, nil
@@ -127,7 +127,7 @@ func (x *execution) review(ctx context.Context, p *Plan) (diag.List, error) {
 	return findings, nil
 }
 
-// judge asks whether the success criteria are met; it returns why not.
+// judge asks the planner whether the success criteria are met. It returns why they aren't, or "".
 func (x *execution) judge(ctx context.Context, p *Plan, results map[string]*StepResult) (why string, err error) {
 	if !x.opts.JudgeSuccess || p.SuccessCriteria == "" {
 		return "", nil
@@ -140,14 +140,14 @@ func (x *execution) judge(ctx context.Context, p *Plan, results map[string]*Step
 	return strings.TrimSuffix("the success criteria are not met: "+reason, ": "), nil
 }
 
-// judgement asks whether something is as it should be, and if not, why.
+// judgement asks the planner whether a condition is met and, if not, why.
 func (x *execution) judgement(ctx context.Context, t *model.Turn) (met bool, reason string, err error) {
 	answer, err := answered(ctx, x, t, "judgement", "met", func(a *judged) *bool { return a.Met })
 	return err == nil && *answer.Met, answer.Reason, err
 }
 
-// judgeStep asks whether the result of a step is what the step says to expect. The error says why
-// it is not.
+// judgeStep asks the planner whether the result of a step is what the step expects. The error says
+// why it isn't.
 func (x *execution) judgeStep(ctx context.Context, s *PlanStep, result json.RawMessage) error {
 	if !x.opts.JudgeSteps || s.ExpectedOutput == "" {
 		return nil
@@ -165,8 +165,8 @@ func (x *execution) judgeStep(ctx context.Context, s *PlanStep, result json.RawM
 	return nil
 }
 
-// synthesize asks for the final output, from the results of the steps. With a schema it is a
-// value that meets it, else text.
+// synthesize asks the planner for the final output, based on the results of the steps. The output
+// is text or, if there is a schema, a value that meets it.
 func (x *execution) synthesize(ctx context.Context, p *Plan, results map[string]*StepResult) (json.RawMessage, error) {
 	var out json.RawMessage
 	text := fmt.Sprintf("## Goal\n%s\n\n%s", p.Goal, x.progress(p, results))
@@ -184,7 +184,7 @@ func (x *execution) synthesize(ctx context.Context, p *Plan, results map[string]
 	return out, err
 }
 
-// outputSchema returns the schema of the task's output; nil when it has none.
+// outputSchema returns the schema of the task's output, or nil.
 func outputSchema(task *loop.Task) (*schemas.Schema, error) {
 	if task.Schema == nil {
 		return nil, nil

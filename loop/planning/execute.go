@@ -17,8 +17,8 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// execute has a valid plan approved and executes it, revision by revision: each is a run of its
-// own, in which what is settled has its result and calls nothing.
+// execute has a valid plan approved and executes it, revision by revision. Each revision is a run
+// of its own, in which settled steps keep their results and aren't called.
 func (x *execution) execute(ctx context.Context, plan *Plan) error {
 	x.propose(plan)
 	check := func(p *Plan) error {
@@ -34,7 +34,7 @@ func (x *execution) execute(ctx context.Context, plan *Plan) error {
 		}
 		return x.generate(ctx, query, guidance)
 	}
-	plan, err := x.permitted(ctx, plan, 0, check, again)
+	plan, err := x.approveAndShow(ctx, plan, 0, check, again)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (x *execution) execute(ctx context.Context, plan *Plan) error {
 	}
 }
 
-// install makes an approved plan the one that is executed.
+// install makes an approved plan the current one.
 func (x *execution) install(plan *Plan) {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
@@ -73,7 +73,7 @@ func (x *execution) install(plan *Plan) {
 	x.p.plan, x.p.going, x.byID = x.state.Plan, x, x.state.Plan.byID()
 }
 
-// run runs what is left of the plan; nil is nothing.
+// run runs the rest of the plan. It returns nil if nothing is left.
 func (x *execution) run(ctx context.Context) (*exec.Result, error) {
 	x.p.mu.Lock()
 	plan, settled := x.left(), x.settled()
@@ -89,13 +89,13 @@ func (x *execution) run(ctx context.Context) (*exec.Result, error) {
 	}
 	x.k.Emit(loop.Event{Type: loop.Planned, Program: prog})
 	x.p.mu.Lock()
-	x.follow(prog)
+	x.noteNeeds(prog)
 	x.p.mu.Unlock()
 	res, err := x.k.Run(ctx, fmt.Sprintf("%s-%d", x.k.Loop.ID, x.turn), prog, x.runOptions(prog, settled), func(_ string, pasts map[string]*exec.Past) { x.recall(idsOf(prog), settled, pasts) })
 	x.turn++
 	x.k.SetTurn(x.turn)
 	if res != nil {
-		x.take(res, settled)
+		x.takeRun(res, settled)
 		if res.Err != nil && err == nil {
 			err = fmt.Errorf("planning: %w", res.Err)
 		}
@@ -103,7 +103,7 @@ func (x *execution) run(ctx context.Context) (*exec.Result, error) {
 	return res, err
 }
 
-// doneAll reports whether all steps of a plan are settled, or spared. The caller holds p.mu.
+// doneAll reports whether all steps of a plan are settled or spared. The caller holds p.mu.
 func (x *execution) doneAll(plan *Plan, settled map[string]json.RawMessage) bool {
 	for s := range plan.all() {
 		if _, ok := settled[s.ID]; s.SubPlan == nil && !ok && !x.results[s.ID].spared() {
@@ -113,7 +113,7 @@ func (x *execution) doneAll(plan *Plan, settled map[string]json.RawMessage) bool
 	return true
 }
 
-// stepOptions returns how each step is called, whatever comes of the others.
+// stepOptions returns the options for calling a step, leaving out what depends on other steps.
 func (x *execution) stepOptions() exec.Options {
 	o := x.opts.Loop.Exec
 	o.MaxParallel, o.Limiter = x.opts.MaxParallel, nil
@@ -121,7 +121,7 @@ func (x *execution) stepOptions() exec.Options {
 	case Parallel:
 		o.Schedule = exec.Parallel
 	case Adaptive:
-		o.Schedule, o.Limiter = exec.Adaptive, &careful{most: x.opts.MaxParallel}
+		o.Schedule, o.Limiter = exec.Adaptive, &adaptiveLimiter{most: x.opts.MaxParallel}
 	default:
 		o.Schedule = exec.Sequential
 	}
@@ -130,7 +130,7 @@ func (x *execution) stepOptions() exec.Options {
 	return o
 }
 
-// runOptions returns how the steps of a program are called.
+// runOptions returns the options for running a program.
 func (x *execution) runOptions(prog *compile.Program, settled map[string]json.RawMessage) exec.Options {
 	o := x.stepOptions()
 	o.OnFailure = exec.Continue
@@ -144,7 +144,7 @@ func (x *execution) runOptions(prog *compile.Program, settled map[string]json.Ra
 	return o
 }
 
-// retries returns those of every step.
+// retries returns the retry policy of the steps.
 func (x *execution) retries() *lang.Retry {
 	r := &lang.Retry{Max: *x.opts.RetryFailedSteps, Delay: -1}
 	if d := x.opts.RetryDelay; d > 0 {
@@ -153,56 +153,56 @@ func (x *execution) retries() *lang.Retry {
 	return r
 }
 
-// careful is the limiter of the mode adaptive. After a failure one step is begun alone, when
-// all others have ended; if it succeeds, as many as are ready again.
-type careful struct {
+// adaptiveLimiter limits the steps in mode Adaptive. After a failure, it lets one step run alone,
+// once all others have ended. If that step succeeds, it allows all ready steps again.
+type adaptiveLimiter struct {
 	mu    sync.Mutex
 	going int
 	most  int
-	alone bool // a step has failed since one that was begun alone succeeded
+	alone bool // a step has failed, and none that ran alone has succeeded since
 }
 
-// carefulSlot is a slot of it.
-type carefulSlot struct {
-	*careful
+// adaptiveSlot is a slot of an adaptiveLimiter.
+type adaptiveSlot struct {
+	*adaptiveLimiter
 	alone bool
 }
 
 // Acquire implements exec.Limiter.
-func (c *careful) Acquire() (exec.Slot, bool) {
+func (c *adaptiveLimiter) Acquire() (exec.Slot, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.alone && c.going > 0 || c.going >= c.most {
 		return nil, false
 	}
 	c.going++
-	return carefulSlot{c, c.alone}, true
+	return adaptiveSlot{c, c.alone}, true
 }
 
 // Release implements exec.Slot.
-func (s carefulSlot) Release(ok bool) {
+func (s adaptiveSlot) Release(ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.going--
 	if !ok || s.alone {
-		s.careful.alone = !ok
+		s.adaptiveLimiter.alone = !ok
 	}
 }
 
-// hooks has an execution see what happens in a run.
+// hooks sets hooks with which an execution observes a run.
 func (x *execution) hooks(o *exec.Options, prog *compile.Program, settled map[string]json.RawMessage) {
 	ids := idsOf(prog)
 	theirs := *o
 	o.OnEvent = func(e *exec.Event) {
 		if id, ok := ids[e.Call]; ok && settled[id] == nil {
-			x.saw(id, e)
+			x.noteEvent(id, e)
 		}
 		if theirs.OnEvent != nil {
 			theirs.OnEvent(e)
 		}
 	}
 	o.Known = func(c *compile.Call, _, path, content string) *exec.Past {
-		if strings.Contains(path, "/") { // not of the plan
+		if strings.Contains(path, "/") { // not a step of the plan
 			return nil
 		}
 		if v, ok := settled[c.ID]; ok {
@@ -239,7 +239,7 @@ func (x *execution) hooks(o *exec.Options, prog *compile.Program, settled map[st
 	}
 }
 
-// idsOf returns the ids of the steps of a program, by their paths.
+// idsOf returns the IDs of a program's steps by path.
 func idsOf(prog *compile.Program) map[string]string {
 	ids := map[string]string{}
 	for i := range prog.Calls {
@@ -248,7 +248,7 @@ func idsOf(prog *compile.Program) map[string]string {
 	return ids
 }
 
-// recall takes over what the record of a run has about its steps, except for those in settled.
+// recall restores what the record of a run has about its steps, except for those in settled.
 func (x *execution) recall(ids map[string]string, settled map[string]json.RawMessage, pasts map[string]*exec.Past) {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
@@ -259,7 +259,7 @@ func (x *execution) recall(ids map[string]string, settled map[string]json.RawMes
 		}
 		past := *known
 		x.pasts[id] = &past
-		delete(x.lost, past.Content) // which it took over, if it was there
+		delete(x.lost, past.Content) // the recorded past replaces it
 		x.used += past.Usage.Tokens
 		if past.Attempts > 0 {
 			r := x.resultOf(id)
@@ -269,7 +269,8 @@ func (x *execution) recall(ids map[string]string, settled map[string]json.RawMes
 	}
 }
 
-// checked returns a result, after the hook of others, as it was expected.
+// checked checks the result of a step, after the user's hook may have changed it, against what the
+// step expects.
 func (x *execution) checked(ctx context.Context, c *compile.Call, result json.RawMessage, theirs func(context.Context, *compile.Call, json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
 	var changed json.RawMessage
 	if theirs != nil {
@@ -299,17 +300,17 @@ func (x *execution) checked(ctx context.Context, c *compile.Call, result json.Ra
 	return changed, nil
 }
 
-// unexpected is the code of a result that is not what was expected.
+// unexpected is the failure code of an unexpected result.
 const unexpected = "unexpected"
 
-// keep keeps the output of a step that will fail for it.
+// keep stores the output of a step that is about to fail because of it.
 func (x *execution) keep(id string, output json.RawMessage) {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
 	x.resultOf(id).Output = output
 }
 
-// step returns a copy of a step of the plan; nil is none.
+// step returns a copy of a step of the plan, or nil.
 func (x *execution) step(id string) *PlanStep {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
@@ -322,7 +323,7 @@ func (x *execution) step(id string) *PlanStep {
 	return &c
 }
 
-// resultOf returns what has come of a step so far. The caller holds p.mu.
+// resultOf returns the result of a step so far. The caller holds p.mu.
 func (x *execution) resultOf(id string) *StepResult {
 	r := x.results[id]
 	if r == nil {
@@ -332,8 +333,8 @@ func (x *execution) resultOf(id string) *StepResult {
 	return r
 }
 
-// saw takes an event of a step. It is called while the scheduler waits.
-func (x *execution) saw(id string, e *exec.Event) {
+// noteEvent processes an event of a step. The scheduler waits until it returns.
+func (x *execution) noteEvent(id string, e *exec.Event) {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
 	if x.pasts[id] == nil {
@@ -360,8 +361,8 @@ func (x *execution) saw(id string, e *exec.Event) {
 	}
 }
 
-// whySkipped returns why a run has skipped a step: a step that it needs failed; or else it has a
-// condition, or needs a step that was skipped because of one. The caller holds p.mu.
+// whySkipped returns why a run skipped a step: a step it needs failed, or it has a condition, or it
+// needs a step that was skipped because of a condition. The caller holds p.mu.
 func (x *execution) whySkipped(id string) string {
 	spared := x.conditional[id]
 	for _, need := range x.needs[id] {
@@ -378,7 +379,8 @@ func (x *execution) whySkipped(id string) string {
 	return DependencyFailure
 }
 
-// stepEnded takes the end of a step, tells it, and says why the plan is to be revised.
+// stepEnded processes the end of a step, reports it, and returns why the plan must be revised, if
+// it must.
 func (x *execution) stepEnded(ctx context.Context, id string, result json.RawMessage, f *exec.Failure) string {
 	x.p.mu.Lock()
 	r := x.resultOf(id)
@@ -406,8 +408,8 @@ func (x *execution) stepEnded(ctx context.Context, id string, result json.RawMes
 	return x.triggered(id, f)
 }
 
-// take takes what a run came to.
-func (x *execution) take(res *exec.Result, settled map[string]json.RawMessage) {
+// takeRun stores the outcome of a run.
+func (x *execution) takeRun(res *exec.Result, settled map[string]json.RawMessage) {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
 	x.board = res.State
@@ -422,24 +424,24 @@ func (x *execution) take(res *exec.Result, settled map[string]json.RawMessage) {
 	x.remember()
 }
 
-// remember keeps the calls whose answers were lost: when another plan makes one again, it goes
-// on as the run does with uncertain calls. The caller holds p.mu.
+// remember stores the calls whose answers were lost. If another plan makes such a call again, the
+// run treats it as an uncertain call. The caller holds p.mu.
 func (x *execution) remember() {
 	for _, past := range x.pasts {
 		if r := past.Returned; r != nil && r.Failure != nil && r.Lost {
 			past.Returned, past.Lost = nil, true
 		}
 		if past.Returned == nil && past.Lost && past.Content != "" {
-			past.Usage = tool.Usage{} // which was counted
+			past.Usage = tool.Usage{} // already counted
 			x.lost[past.Content] = past
 		}
 	}
 	x.pasts = map[string]*exec.Past{}
 }
 
-// takeCall takes what a call came to. The caller holds p.mu.
+// takeCall stores the outcome of a call. The caller holds p.mu.
 func (x *execution) takeCall(c *exec.CallResult) {
-	if c.StartedAt != nil { // the record may have known of it
+	if c.StartedAt != nil { // the record may have a start time
 		if r := x.resultOf(c.ID); r.StartedAt == nil {
 			r.StartedAt = c.StartedAt
 		}
@@ -465,7 +467,7 @@ func (x *execution) takeCall(c *exec.CallResult) {
 			delete(x.results, c.ID)
 			return
 		}
-		r := x.resultOf(c.ID) // it was begun, and did not come to its end
+		r := x.resultOf(c.ID) // it was started but didn't end
 		r.Status, r.Attempts = Failed, c.Attempts
 		why := c.Reason
 		if c.Error != nil {
@@ -478,8 +480,9 @@ func (x *execution) takeCall(c *exec.CallResult) {
 	}
 }
 
-// follow notes which steps need which, directly or not, of a program. The caller holds p.mu.
-func (x *execution) follow(prog *compile.Program) {
+// noteNeeds stores which steps of a program need which others, directly or indirectly. The caller
+// holds p.mu.
+func (x *execution) noteNeeds(prog *compile.Program) {
 	x.needs, x.order, x.conditional = map[string][]string{}, nil, map[string]bool{}
 	for i := range prog.Calls {
 		x.order = append(x.order, prog.Calls[i].ID)
@@ -493,7 +496,7 @@ func (x *execution) follow(prog *compile.Program) {
 	x.live = true
 }
 
-// settled returns the results of the steps that are not called any more. The caller holds p.mu.
+// settled returns the results of the steps that won't be called again. The caller holds p.mu.
 func (x *execution) settled() map[string]json.RawMessage {
 	m := map[string]json.RawMessage{}
 	for id, r := range x.results {
@@ -509,8 +512,8 @@ func (x *execution) settled() map[string]json.RawMessage {
 	return m
 }
 
-// left returns the plan without the steps that have failed or were skipped because of that. Those
-// with a condition that does not hold stay: others may read them. The caller holds p.mu.
+// left returns the plan without the steps that failed or were skipped because of a failure. Steps
+// whose condition doesn't hold stay, as others may read them. The caller holds p.mu.
 func (x *execution) left() *Plan {
 	p, _ := prune(x.state.Plan.Clone(), func(s *PlanStep) bool {
 		r := x.results[s.ID]
@@ -523,8 +526,8 @@ func (x *execution) left() *Plan {
 	return p
 }
 
-// prune returns a plan with those steps only that call something and are kept, or have such
-// steps in their plans. It changes p.
+// prune removes from a plan all steps except those that call something and are kept, and those with
+// such steps in their plans. It modifies p.
 func prune(p *Plan, kept func(*PlanStep) bool) (*Plan, bool) {
 	p.Steps = slices.DeleteFunc(p.Steps, func(s PlanStep) bool {
 		if s.SubPlan == nil {
@@ -536,8 +539,7 @@ func prune(p *Plan, kept func(*PlanStep) bool) (*Plan, bool) {
 	return p, len(p.Steps) > 0
 }
 
-// unfinished says why an execution in which everything was done that could be is no success; nil
-// is a success.
+// unfinished returns why an execution that did all it could isn't a success, or nil if it is one.
 func (x *execution) unfinished() error {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
@@ -547,8 +549,7 @@ func (x *execution) unfinished() error {
 	return nil
 }
 
-// firstFault returns the first step of the plan that is not completed, and why; "" is none. The
-// caller holds p.mu.
+// firstFault returns the first step that isn't completed, and why, or "". The caller holds p.mu.
 func (x *execution) firstFault() string {
 	why := ""
 	for s := range x.state.Plan.all() {
@@ -569,7 +570,7 @@ func (x *execution) firstFault() string {
 	return why
 }
 
-// ended says why a run that is not completed and needs no other plan is the end.
+// ended returns why the execution ends with a run that isn't completed and needs no other plan.
 func (x *execution) ended(ctx context.Context, res *exec.Result) error {
 	switch {
 	case ctx.Err() != nil:

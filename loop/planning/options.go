@@ -29,15 +29,15 @@ const (
 	DefaultApprovalTimeout       = 300 * time.Second
 )
 
-// Mode says which steps are executed at once.
+// Mode says which steps run at the same time.
 type Mode string
 
 // The modes.
 const (
-	Sequential Mode = "sequential" // one at a time, in the order of the plan as far as dependencies allow
-	Parallel   Mode = "parallel"   // all that are ready, up to MaxParallel
-	// Adaptive is one at a time until two are ready at once, then as Parallel; after a failure it
-	// is one at a time again until one succeeds.
+	Sequential Mode = "sequential" // one at a time, in plan order as far as dependencies allow
+	Parallel   Mode = "parallel"   // all ready steps, up to MaxParallel
+	// Adaptive runs one step at a time until two are ready at once, then behaves like Parallel.
+	// After a failure it runs one step at a time until one succeeds.
 	Adaptive Mode = "adaptive"
 )
 
@@ -46,31 +46,31 @@ type Strategy string
 
 // The strategies.
 const (
-	ReplanRemaining Strategy = "replan_remaining"  // the planner writes new steps in place of those that are not completed
-	InsertRecovery  Strategy = "insert_recovery"   // the planner writes steps before the one that failed, which is tried again
-	SkipAndContinue Strategy = "skip_and_continue" // the step counts as skipped, and those that depend on it run with "" for its result
-	AbortPlan       Strategy = "abort"             // nothing more is done
-	AskUser         Strategy = "ask_user"          // Options.AskUser says what to do; without it the execution ends as paused
+	ReplanRemaining Strategy = "replan_remaining"  // the planner replaces all steps that aren't completed
+	InsertRecovery  Strategy = "insert_recovery"   // the planner inserts steps before the failed one, which is tried again
+	SkipAndContinue Strategy = "skip_and_continue" // the step counts as skipped, and its dependents run with "" as its result
+	AbortPlan       Strategy = "abort"             // the execution ends
+	AskUser         Strategy = "ask_user"          // Options.AskUser decides; if it is nil, the execution ends as paused
 )
 
 func strategies() []Strategy {
 	return []Strategy{ReplanRemaining, InsertRecovery, SkipAndContinue, AbortPlan, AskUser}
 }
 
-// Trigger says why a plan is to be revised.
+// Trigger says why a plan must be revised.
 type Trigger string
 
 // The triggers.
 const (
 	StepFailure      Trigger = "step_failure"      // a step failed, and so did its fallback
-	UnexpectedResult Trigger = "unexpected_result" // Options.CheckResult did not accept it
-	NewInformation   Trigger = "new_information"   // Pattern.RequestRevision said so
-	UserRequest      Trigger = "user_request"      // so did a person
-	TokenBudget      Trigger = "token_budget"      // what is left will not do for the steps that are left
+	UnexpectedResult Trigger = "unexpected_result" // Options.CheckResult rejected a result
+	NewInformation   Trigger = "new_information"   // Pattern.RequestRevision was called with it
+	UserRequest      Trigger = "user_request"      // a person called for it through Pattern.RequestRevision
+	TokenBudget      Trigger = "token_budget"      // the rest of the budget is too small for the remaining steps
 )
 
-// RevisionDecision says what to do about a trigger. The zero value, "", follows
-// Options.RevisionStrategy. The zero value, "", is what Options.RevisionStrategy says.
+// RevisionDecision says how to respond to a trigger. The zero value, "", follows
+// Options.RevisionStrategy.
 type RevisionDecision string
 
 // The decisions.
@@ -80,140 +80,141 @@ const (
 	DecideSkip           RevisionDecision = "SKIP"
 	DecideAbort          RevisionDecision = "ABORT"
 	DecideAskUser        RevisionDecision = "ASK_USER"
-	DecideContinue       RevisionDecision = "CONTINUE" // the plan stays as it is: what depends on a failed step is skipped
+	DecideContinue       RevisionDecision = "CONTINUE" // keep the plan, and skip what depends on a failed step
 )
 
-// decision returns the decision that carries a strategy out.
+// decision returns the decision that corresponds to a strategy.
 func (s Strategy) decision() RevisionDecision {
 	return cmp.Or(map[Strategy]RevisionDecision{
 		InsertRecovery: DecideInsertRecovery, SkipAndContinue: DecideSkip, AbortPlan: DecideAbort, AskUser: DecideAskUser,
 	}[s], DecideReplan)
 }
 
-// Response is a person's answer about a plan.
+// Response is a person's answer to a plan.
 type Response string
 
 // The responses. The zero value rejects.
 const (
 	Approve  Response = "APPROVE"
 	Reject   Response = "REJECT"
-	Modify   Response = "MODIFY"   // run Approval.Plan instead, if it is valid
-	Defer    Response = "DEFER"    // have another plan made, with Approval.Guidance
+	Modify   Response = "MODIFY"   // execute Approval.Plan instead, if it is valid
+	Defer    Response = "DEFER"    // make another plan, with Approval.Guidance
 	Escalate Response = "ESCALATE" // ask Options.Escalate
-	Abort    Response = "ABORT"    // end all of it
+	Abort    Response = "ABORT"    // end the execution
 
-	// As OnApprovalTimeout only.
+	// For OnApprovalTimeout only.
 	Retry   Response = "RETRY"   // ask once more
-	Skip    Response = "SKIP"    // leave the plan alone
-	Default Response = "DEFAULT" // what Options.DefaultApproval says
+	Skip    Response = "SKIP"    // don't execute the plan
+	Default Response = "DEFAULT" // use Options.DefaultApproval
 )
 
-// Approval is a person's answer to a plan.
+// Approval is a person's answer to a plan, with details.
 type Approval struct {
 	Response Response `json:"response"`
 	Reason   string   `json:"reason,omitempty"`   // of Reject
-	Guidance string   `json:"guidance,omitempty"` // of Defer: for the planner
-	Plan     *Plan    `json:"plan,omitempty"`     // of Modify
+	Guidance string   `json:"guidance,omitempty"` // for the planner, with Defer
+	Plan     *Plan    `json:"plan,omitempty"`     // with Modify
 }
 
-// ApprovalRequest is a plan that waits for a person.
+// ApprovalRequest is a request to approve a plan.
 type ApprovalRequest struct {
-	Plan     *Plan            // which is the approver's own copy
-	Revision int              // 0 is the first plan
-	Findings diag.List        // what is wrong with the plan that the last answer had, when it was a faulty one
-	Program  *compile.Program // the plan as it would be executed; nil when it is faulty
-	Exec     *exec.Options    // how its steps would be called; nil when it is faulty
-	// Check compiles a plan that a person wants instead. It returns the program that would run, so
-	// that it can be shown before it is the answer, and the plan's faults.
+	Plan     *Plan            // a copy for the approver
+	Revision int              // 0 for the first plan
+	Findings diag.List        // faults of the plan in the previous answer, if it was invalid
+	Program  *compile.Program // the program that would be executed; nil if the plan is invalid
+	Exec     *exec.Options    // the options its steps would run with; nil if the plan is invalid
+	// Check compiles a plan that a person proposes instead. It returns the program that would run,
+	// so that it can be shown before it is submitted, and the plan's faults.
 	Check func(*Plan) (*compile.Program, diag.List)
 }
 
-// Approver puts a plan to a person. It ends soon after its context is done.
+// Approver asks a person about a plan. It must return soon after ctx is done.
 type Approver func(ctx context.Context, req *ApprovalRequest) (Approval, error)
 
 // Guidance is a person's answer to Options.AskUser.
 type Guidance struct {
-	Decision RevisionDecision `json:"decision"` // "" is REPLAN
+	Decision RevisionDecision `json:"decision"` // "" means REPLAN
 	Text     string           `json:"text,omitempty"`
 }
 
-// Callbacks are told, one call at a time, how an execution goes. Any of them may be nil.
+// Callbacks report the progress of an execution. They aren't called concurrently; each may be nil.
 type Callbacks struct {
-	// OnPlanGenerated may change the plan: what it returns is checked and executed; nil is the
-	// plan as it is.
+	// OnPlanGenerated is called with the first plan. If it returns a plan, that plan is checked and
+	// executed instead; if it returns nil, the original is.
 	OnPlanGenerated func(ctx context.Context, plan *Plan) (*Plan, error)
-	// OnPlanApproved is asked for approval, where Options.RequirePlanApproval wants it and no
-	// Approver is there; false rejects the plan.
+	// OnPlanApproved approves or, by returning false, rejects a plan. It is called if
+	// Options.RequirePlanApproval is set and there is no Approver.
 	OnPlanApproved func(ctx context.Context, plan *Plan) (bool, error)
 	OnStepStart    func(ctx context.Context, step *PlanStep)
-	// OnStepComplete is called when a step has its result or has failed for good, before any
-	// other step is begun because of it.
+	// OnStepComplete is called when a step has its result or has finally failed, before any other
+	// step starts as a consequence.
 	OnStepComplete   func(ctx context.Context, step *PlanStep, result *StepResult)
 	OnRevisionNeeded func(ctx context.Context, state *ExecutionState, reason string) (RevisionDecision, error)
 }
 
-// Options are those of the pattern. The zero value is the default; a pointer is to a value
-// whose default is not its zero value: nil is the default. The tags are the names of the pattern;
+// Options configure the pattern. The zero value selects the defaults. Fields are pointers if their
+// default isn't the zero value; nil selects it. The tags are the names that the pattern defines;
 // ParseOptions reads them.
 type Options struct {
-	// Of plan generation.
-	PlanningPrompt        string       `json:"planning_prompt"`      // what the planner is told to do; "" is DefaultPrompt
-	MaxSteps              int          `json:"max_steps"`            // of a plan; 0 is 20
-	RequireDependencies   *bool        `json:"require_dependencies"` // steps have to say theirs, if only []; nil is true
+	// Plan generation.
+	PlanningPrompt        string       `json:"planning_prompt"`      // instructions for the planner; "" means DefaultPrompt
+	MaxSteps              int          `json:"max_steps"`            // the most steps of a plan; 0 means 20
+	RequireDependencies   *bool        `json:"require_dependencies"` // each step must list its dependencies, even if []; nil means true
 	RequireFallbacks      bool         `json:"require_fallbacks"`
-	PlanningModel         loop.Planner `json:"planning_model"`          // writes and revises plans; nil is the task's planner
-	StructuredOutput      *bool        `json:"structured_output"`       // the planner is held to the schema of a plan; nil is true
-	Hierarchical          bool         `json:"hierarchical"`            // a step may have a plan of its own
-	MaxDecompositionDepth int          `json:"max_decomposition_depth"` // of plans in plans, 1 is the plan alone; 0 is 2
+	PlanningModel         loop.Planner `json:"planning_model"`          // writes and revises plans; nil means the task's planner
+	StructuredOutput      *bool        `json:"structured_output"`       // plans must be written as structured output; nil means true
+	Hierarchical          bool         `json:"hierarchical"`            // steps may have plans of their own
+	MaxDecompositionDepth int          `json:"max_decomposition_depth"` // the deepest nesting of plans; 1 forbids nesting, 0 means 2
 
-	// Of validation.
-	FeasibilityCheck bool  `json:"feasibility_check"` // the task's planner reviews a plan before it is executed
-	TokenBudget      int64 `json:"token_budget"`      // of a plan: what it is estimated to use and what its steps do use; 0 is no bound
+	// Validation.
+	FeasibilityCheck bool  `json:"feasibility_check"` // the task's planner reviews each plan before it is executed
+	TokenBudget      int64 `json:"token_budget"`      // limits the estimated and the actual tokens of a plan; 0 means no limit
 
-	// Of approval.
+	// Approval.
 	RequirePlanApproval bool          `json:"require_plan_approval"`
-	Approver            Approver      `json:"-"`                       // nil is Callbacks.OnPlanApproved; without either the plan waits
+	Approver            Approver      `json:"-"`                       // nil means Callbacks.OnPlanApproved; if that is nil too, the plan waits
 	AllowModification   *bool         `json:"allow_modification"`      // nil is true
-	ApprovalTimeout     time.Duration `json:"approval_timeout"`        // that a person has; 0 is 300 s
-	OnApprovalTimeout   Response      `json:"approval_timeout_action"` // "" is REJECT
+	ApprovalTimeout     time.Duration `json:"approval_timeout"`        // how long a person may take; 0 means 300 s
+	OnApprovalTimeout   Response      `json:"approval_timeout_action"` // "" means REJECT
 	DefaultApproval     Approval      `json:"default_approval"`
-	Escalate            Approver      `json:"-"` // nil: the plan waits
+	Escalate            Approver      `json:"-"` // if nil, the plan waits
 
-	// Of execution.
-	ExecutionMode     Mode          `json:"execution_mode"` // "" is sequential
-	MaxParallel       int           `json:"max_parallel"`   // 0 is 3
-	StepTimeout       time.Duration `json:"step_timeout"`   // of an attempt; 0 is 60 s
+	// Execution.
+	ExecutionMode     Mode          `json:"execution_mode"` // "" means sequential
+	MaxParallel       int           `json:"max_parallel"`   // 0 means 3
+	StepTimeout       time.Duration `json:"step_timeout"`   // of each attempt; 0 means 60 s
 	ContinueOnFailure bool          `json:"continue_on_failure"`
-	RetryFailedSteps  *int          `json:"retry_failed_steps"` // times that an action is tried again before its fallback; nil is 1
-	RetryDelay        time.Duration `json:"retry_delay"`        // before the first of them, then 1.5 times the one before, at most a minute; 0 is none
-	DryRun            bool          `json:"dry_run"`            // a plan is made and checked, and nothing is done
+	RetryFailedSteps  *int          `json:"retry_failed_steps"` // how often an action is retried before its fallback; nil means 1
+	RetryDelay        time.Duration `json:"retry_delay"`        // before the first retry; each later delay is 1.5 times longer, up to a minute
+	DryRun            bool          `json:"dry_run"`            // make and check a plan, but don't execute it
 
-	// Of revision.
+	// Revision.
 	AllowRevision     *bool    `json:"allow_revision"`     // nil is true
-	MaxRevisions      *int     `json:"max_revisions"`      // nil is 3
-	RevisionStrategy  Strategy `json:"revision_strategy"`  // "" is replan_remaining
-	RevisionThreshold *float64 `json:"revision_threshold"` // with ContinueOnFailure: the share of failed among attempted steps above which the plan is revised; nil is 0.3
-	// CheckResult says what is wrong with what a step gave, beside its ExpectedOutput; nil is
-	// nothing. A nil CheckResult expects nothing. Steps may be checked at the same time.
+	MaxRevisions      *int     `json:"max_revisions"`      // nil means 3
+	RevisionStrategy  Strategy `json:"revision_strategy"`  // "" means replan_remaining
+	RevisionThreshold *float64 `json:"revision_threshold"` // with ContinueOnFailure, the plan is revised if a larger share of attempted steps failed; nil means 0.3
+	// CheckResult returns an error if the output of a step isn't acceptable. The steps'
+	// ExpectedOutput is checked separately. CheckResult may be nil, and must be safe for concurrent
+	// use.
 	CheckResult func(ctx context.Context, step *PlanStep, output json.RawMessage) error `json:"-"`
-	// AskUser puts a trigger to a person, for the strategy ask_user.
+	// AskUser asks a person how to respond to a trigger, for the strategy ask_user.
 	AskUser func(ctx context.Context, state *ExecutionState, reason string) (Guidance, error) `json:"-"`
 
-	// JudgeSteps has the task's planner judge what a step gave by its ExpectedOutput; a result that
-	// it does not accept fails the step, as one that CheckResult does not accept.
+	// JudgeSteps makes the task's planner compare the output of each step with its ExpectedOutput.
+	// An output it rejects fails the step, as with CheckResult.
 	JudgeSteps bool `json:"judge_steps"`
 
-	// Of the end.
+	// The end of the execution.
 	JudgeSuccess bool `json:"judge_success"` // the task's planner judges the success criteria
-	Synthesize   bool `json:"synthesize"`    // it writes the final output, when not one step alone gives it
+	Synthesize   bool `json:"synthesize"`    // the task's planner writes the final output, unless a single step provides it
 
 	Callbacks Callbacks `json:"-"`
-	// Loop holds the ID, the limits, the records and events, and how plans are checked and calls
-	// made; what it says of revisions, reflection, ledgers and the cache is of other loops. Its
-	// MaxTurns is of plans that a person has made again before one is executed, and OnPlan, whose
-	// error is guidance for another plan, sees each plan that was approved. Of its Exec the ID,
-	// Record, Schedule, MaxParallel, Timeout, Retry, OnFailure, Known and OnCallEnd are the
-	// pattern's.
+	// Loop has the ID, the limits, the records and events, and the options for checking plans and
+	// running calls. Its options for revisions, reflection, ledgers and the cache are ignored.
+	// MaxTurns limits how often a person may have the plan made again before one is executed.
+	// OnPlan is called with each approved plan; its error is guidance for another plan. The pattern
+	// itself sets ID, Record, Schedule, MaxParallel, Timeout, Retry, OnFailure, Known and OnCallEnd
+	// of Loop.Exec.
 	Loop loop.Options `json:"-"`
 }
 
@@ -224,7 +225,7 @@ func or[T any](p *T, otherwise T) T {
 	return *p
 }
 
-// withDefaults returns the options with all defaults filled in, or what is wrong with them.
+// withDefaults returns the options with defaults filled in, or an error if they are invalid.
 func (o Options) withDefaults() (Options, error) {
 	o.MaxSteps = cmp.Or(o.MaxSteps, DefaultMaxSteps)
 	o.MaxDecompositionDepth = cmp.Or(o.MaxDecompositionDepth, DefaultMaxDecompositionDepth)
@@ -243,7 +244,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, o.fault()
 }
 
-// fault returns what is wrong with options whose defaults are filled in.
+// fault returns an error if options, with defaults filled in, are invalid.
 func (o *Options) fault() error {
 	for _, n := range []struct {
 		name string
@@ -275,7 +276,7 @@ func (o *Options) fault() error {
 	return o.defaultFault()
 }
 
-// defaultFault returns what is wrong with the default approval.
+// defaultFault returns an error if the default approval is invalid.
 func (o *Options) defaultFault() error {
 	a := &o.DefaultApproval
 	if *a == (Approval{}) {
@@ -304,9 +305,9 @@ func oneOf[T ~string](name string, value T, values ...T) error {
 	return fmt.Errorf("planning: %q is %q, and not one of %s", name, value, strings.Join(list, ", "))
 }
 
-// ParseOptions reads the option table of the pattern from a JSON object, with the pattern's
-// names and its times in seconds. An unknown name is an error, and so is a value that makes no
-// sense. Models gives the planner of a planning_model; nil knows none.
+// ParseOptions parses the pattern's options from a JSON object, with the pattern's names and with
+// times in seconds. Unknown names and invalid values are errors. models returns the planner for the
+// name given as planning_model; if it is nil, no name is known.
 func ParseOptions(raw []byte, models func(name string) (loop.Planner, error)) (*Options, error) {
 	o := &Options{}
 	t := struct {

@@ -18,26 +18,26 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Pattern makes plans and executes them. Its methods may be called by any goroutine, but one
-// plan is made or executed at a time: GetPlan, GetExecutionState and RequestRevision are for
-// the others.
+// Pattern makes plans and executes them. Its methods are safe for concurrent use, but it makes or
+// executes only one plan at a time. GetPlan, GetExecutionState and RequestRevision may be called
+// meanwhile.
 type Pattern struct {
 	opts Options
 
 	mu       sync.Mutex
 	plan     *Plan
-	going    *execution // or the last one
-	requests []request  // of a revision, that nothing was done about
+	going    *execution // the current or the last one
+	requests []request  // pending requests for a revision
 }
 
-// request is a revision that somebody wants.
+// request is a request for a revision.
 type request struct {
 	trigger Trigger
 	text    string
 }
 
-// New returns a pattern with these options; nil is the default. The error says which make no
-// sense.
+// New returns a pattern with the given options; nil selects the defaults. It returns an error if an
+// option is invalid.
 func New(opts *Options) (*Pattern, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -49,16 +49,15 @@ func New(opts *Options) (*Pattern, error) {
 	return &Pattern{opts: o}, nil
 }
 
-// GetPlan returns a copy of the plan that was made, put to a person or executed last, as it is
-// now; nil is none.
+// GetPlan returns a copy of the current plan, or of the last one: the plan most recently made,
+// shown to a person, or executed. It returns nil if there is none.
 func (p *Pattern) GetPlan() *Plan {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.plan.Clone()
 }
 
-// GetExecutionState returns a copy of how far the execution is, or the last one was; nil is
-// none.
+// GetExecutionState returns a copy of the state of the current or the last execution, or nil.
 func (p *Pattern) GetExecutionState() *ExecutionState {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,17 +67,18 @@ func (p *Pattern) GetExecutionState() *ExecutionState {
 	return p.going.snapshot()
 }
 
-// RequestRevision has the plan that is executed revised when the steps that run have ended:
-// because a person wants it (UserRequest) or something has become known (NewInformation). Text
-// is for the planner. Where nothing is executed it is for the next plan.
+// RequestRevision requests that the current plan be revised once the running steps have ended,
+// because a person wants it (UserRequest) or there is new information (NewInformation). text is for
+// the planner. If nothing is being executed, the request applies to the next plan.
 func (p *Pattern) RequestRevision(trigger Trigger, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.requests = append(p.requests, request{trigger, text})
 }
 
-// GeneratePlan has the planner make a plan for a query; "" is the goal of the task. A plan that
-// is not valid goes back to it, with what is wrong; the error is then a *PlanError.
+// GeneratePlan asks the planner for a plan for a query; "" means the goal of the task. An invalid
+// plan goes back to the planner with its faults. If no valid plan results, the error is a
+// *PlanError.
 func (p *Pattern) GeneratePlan(ctx context.Context, task *loop.Task, query string) (*Plan, error) {
 	x, err := p.begin(task)
 	if err != nil {
@@ -94,9 +94,9 @@ func (p *Pattern) GeneratePlan(ctx context.Context, task *loop.Task, query strin
 	return plan.Clone(), nil
 }
 
-// ExecutePlan checks a plan, has it approved where that is wanted, and executes it. The error
-// is for what is neither the plan's nor the tools' fault; what came of the plan so far is then
-// beside it.
+// ExecutePlan checks a plan, has it approved if that is required, and executes it. It returns an
+// error only for what isn't the fault of the plan or of a tool. The result then describes the
+// execution so far.
 func (p *Pattern) ExecutePlan(ctx context.Context, task *loop.Task, plan *Plan) (*ExecutionResult, error) {
 	x, err := p.begin(task)
 	if err != nil {
@@ -111,7 +111,7 @@ func (p *Pattern) ExecutePlan(ctx context.Context, task *loop.Task, plan *Plan) 
 	return x.result, err
 }
 
-// accept checks a plan that was given, and has it reviewed unless this pattern made it.
+// accept checks a plan from the caller, and has it reviewed unless this pattern made it.
 func (x *execution) accept(ctx context.Context, plan *Plan) error {
 	_, findings := x.check(plan, nil)
 	if !findings.HasErrors() && !bytes.Equal(jsonscan.Encode(x.p.GetPlan()), jsonscan.Encode(plan)) {
@@ -127,7 +127,7 @@ func (x *execution) accept(ctx context.Context, plan *Plan) error {
 	return nil
 }
 
-// Execute makes a plan for a query and executes it. The error is as ExecutePlan's.
+// Execute makes a plan for a query and executes it. It returns errors like ExecutePlan.
 func (p *Pattern) Execute(ctx context.Context, task *loop.Task, query string) (*ExecutionResult, error) {
 	x, err := p.begin(task)
 	if err != nil {
@@ -161,8 +161,8 @@ func (x *execution) restore(state *ExecutionState) {
 	}
 }
 
-// RevisePlan has the planner revise a plan of which this is the state: by insert_recovery where
-// that is the strategy of the options, else by replan_remaining. The state is not changed.
+// RevisePlan asks the planner to revise a plan with the given state: with insert_recovery if that
+// is the strategy in the options, and with replan_remaining otherwise. It doesn't change state.
 func (p *Pattern) RevisePlan(ctx context.Context, task *loop.Task, state *ExecutionState, reason string) (*Plan, error) {
 	x, err := p.begin(task)
 	if err != nil {
@@ -185,8 +185,8 @@ func (p *Pattern) RevisePlan(ctx context.Context, task *loop.Task, state *Execut
 	return plan.Clone(), nil
 }
 
-// DryRun checks a plan and says in which order its steps would be called, without calling any.
-// The error is a *PlanError when the plan is not valid.
+// DryRun checks a plan and returns the order in which its steps would be called, without calling
+// any. It returns a *PlanError if the plan is invalid.
 func (p *Pattern) DryRun(task *loop.Task, plan *Plan) (*DryRun, error) {
 	x, err := p.begin(task)
 	if err != nil {
@@ -199,10 +199,10 @@ func (p *Pattern) DryRun(task *loop.Task, plan *Plan) (*DryRun, error) {
 	return dryRun(prog), nil
 }
 
-// DryRun is a plan that is not executed.
+// DryRun describes a plan that wasn't executed.
 type DryRun struct {
 	Order  []string   `json:"order"`  // the steps, one at a time
-	Levels [][]string `json:"levels"` // those of each level need the ones before it only
+	Levels [][]string `json:"levels"` // the steps of a level depend only on earlier levels
 }
 
 func dryRun(prog *compile.Program) *DryRun {
@@ -222,19 +222,19 @@ func dryRun(prog *compile.Program) *DryRun {
 	return d
 }
 
-// execution is the making of a plan, and its execution.
+// execution makes a plan and executes it.
 type execution struct {
 	p         *Pattern
 	k         *loop.Kernel
 	opts      *Options
-	query     string // for which the plan was made; "" is the goal of the task
-	turn      int    // from 1: of a plan and its run
+	query     string // what the plan is for; "" means the goal of the task
+	turn      int    // number of the plan and its run, from 1
 	compiling compile.Options
-	given     *loop.Given      // before any step
-	tools     []model.Function // that steps may call
-	schema    *schemas.Schema  // of the output; nil is any
-	calling   sync.Mutex       // a callback
-	result    *ExecutionResult // nil while it goes on
+	given     *loop.Given      // what was given before any step
+	tools     []model.Function // the tools that steps may call
+	schema    *schemas.Schema  // of the output; nil allows any
+	calling   sync.Mutex       // held while a callback runs
+	result    *ExecutionResult // nil until the end
 
 	// Guarded by p.mu while steps run.
 	plans
@@ -242,37 +242,37 @@ type execution struct {
 	revising
 }
 
-// plans holds the plan of an execution and those before it.
+// plans holds the current plan of an execution and earlier ones.
 type plans struct {
-	proposed    *Plan           // that waits for a person, before any is executed
-	first       *Plan           // that was approved
-	state       *ExecutionState // its statuses and results are made when they are asked for
+	proposed    *Plan           // waits for a person before any plan is executed
+	first       *Plan           // the first approved plan
+	state       *ExecutionState // statuses and results are filled in when a copy is made
 	byID        map[string]*PlanStep
-	needs       map[string][]string // the steps that each needs, in the program that runs
-	order       []string            // of the steps in it
-	conditional map[string]bool     // whether each of them has a condition
-	replaced    []string            // steps that are not in the plan any more
+	needs       map[string][]string // the steps that each step of the running program needs
+	order       []string            // order of the steps in the program
+	conditional map[string]bool     // which of them have a condition
+	replaced    []string            // steps that are no longer in the plan
 }
 
-// outcomes holds what the steps have come to.
+// outcomes holds the outcomes of steps.
 type outcomes struct {
-	live    bool                   // steps run
-	results map[string]*StepResult // of steps that call something
-	used    int64                  // tokens, by steps
-	pasts   map[string]*exec.Past  // what has happened to each in the run that goes on
-	lost    map[string]*exec.Past  // calls whose answers were lost, by their content
+	live    bool                   // steps are running
+	results map[string]*StepResult // results of steps that call something
+	used    int64                  // tokens used by steps
+	pasts   map[string]*exec.Past  // what has happened to each step in the current run
+	lost    map[string]*exec.Past  // calls whose answers were lost, by content
 	board   json.RawMessage
 	output  json.RawMessage
 	dry     *DryRun
 }
 
-// revising holds what decides whether the plan is revised.
+// revising holds the facts that decide whether the plan is revised.
 type revising struct {
-	attempts int     // steps of the plan that have ended, since it was revised
+	attempts int     // steps that ended since the last revision
 	failures int     // of them
-	trigger  Trigger // why the run pauses; "" does not
+	trigger  Trigger // why the run pauses, or ""
 	why      string
-	warned   bool // the token budget has been a trigger for this plan
+	warned   bool // the token budget was already a trigger for this plan
 }
 
 func (p *Pattern) begin(task *loop.Task) (*execution, error) {
@@ -293,8 +293,7 @@ func (p *Pattern) begin(task *loop.Task) (*execution, error) {
 	return x, err
 }
 
-// available returns the tools of a catalogue that something runs: latent ones only if there are
-// models.
+// available returns the tools of a catalogue that can run; latent tools need models.
 func available(c *tool.Catalogue, models bool) []model.Function {
 	return slices.DeleteFunc(loop.Functions(c), func(f model.Function) bool {
 		t, _ := c.Lookup(f.Name)

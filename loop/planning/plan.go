@@ -10,35 +10,35 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// Plan is the planner's answer before anything is done: the steps, and the criteria of success. Its
-// JSON is that of the pattern.
+// Plan is a plan as the planner writes it: the steps and the criteria of success. It has the
+// pattern's JSON form.
 type Plan struct {
 	Goal                 string     `json:"goal"`
 	Steps                []PlanStep `json:"steps"`
 	SuccessCriteria      string     `json:"success_criteria"`
-	CreatedAt            time.Time  `json:"created_at"`             // zero, null: it does not say
-	EstimatedTotalTokens *int64     `json:"estimated_total_tokens"` // nil: the sum of the steps
+	CreatedAt            time.Time  `json:"created_at"`             // zero or null if unknown
+	EstimatedTotalTokens *int64     `json:"estimated_total_tokens"` // nil means the sum of the steps
 }
 
 // PlanStep is a step of a plan.
 type PlanStep struct {
 	ID          string `json:"id"`
 	Description string `json:"description"`
-	Action      string `json:"action"` // a tool; "" for a step that has, or is to get, a plan of its own
-	// Parameters are an object, in which "{{step.path}}" is the result of another step, or what
-	// is below it; nil is {}.
+	Action      string `json:"action"` // a tool; "" for a step with a plan of its own, now or later
+	// Parameters is an object. "{{step.path}}" in it stands for the result of another step, or for
+	// a part of that result. nil means {}.
 	Parameters      json.RawMessage `json:"parameters"`
-	Dependencies    []string        `json:"dependencies"` // nil says nothing, which Options.RequireDependencies forbids
+	Dependencies    []string        `json:"dependencies"` // nil if not listed, which Options.RequireDependencies forbids
 	ExpectedOutput  string          `json:"expected_output"`
-	FallbackAction  *string         `json:"fallback_action"` // a tool with the same parameters; nil is none
+	FallbackAction  *string         `json:"fallback_action"` // a tool with the same parameters, or nil
 	EstimatedTokens *int64          `json:"estimated_tokens"`
-	SubPlan         *Plan           `json:"sub_plan,omitempty"` // its steps are called in place of Action
-	// Condition is "{{step.path}}", the result of another step or what is below it: the step is
-	// skipped unless that is there and neither null nor false. "" is always.
+	SubPlan         *Plan           `json:"sub_plan,omitempty"` // its steps run instead of Action
+	// Condition is "{{step.path}}", the result of another step or a part of it. The step is skipped
+	// if that value is missing, null or false. "" means no condition.
 	Condition string `json:"condition,omitempty"`
 }
 
-// MarshalJSON returns the plan with all of its members, null where there is nothing.
+// MarshalJSON returns the plan with all of its members, null if empty.
 func (p Plan) MarshalJSON() ([]byte, error) {
 	w := struct {
 		Goal                 string     `json:"goal"`
@@ -53,8 +53,8 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 	return jsonscan.Marshal(w)
 }
 
-// timeless returns a plan as JSON without its times: what a planner is asked is the same each
-// time.
+// timeless returns a plan as JSON without its times, so that requests to a planner are the same
+// each time.
 func (p *Plan) timeless() json.RawMessage {
 	c := p.Clone()
 	c.CreatedAt = time.Time{}
@@ -66,7 +66,7 @@ func (p *Plan) timeless() json.RawMessage {
 	return jsonscan.Encode(c)
 }
 
-// MarshalJSON returns the step with all of its members, null where there is nothing.
+// MarshalJSON returns the step with all of its members, null if empty.
 func (s PlanStep) MarshalJSON() ([]byte, error) {
 	type plain PlanStep
 	if s.Parameters == nil {
@@ -90,8 +90,7 @@ func (p *Plan) Clone() *Plan {
 	return &c
 }
 
-// Step returns the step with this id, in the plan or a plan of one of its steps; nil if there
-// is none.
+// Step returns the step with the given ID, in the plan or in a plan of one of its steps, or nil.
 func (p *Plan) Step(id string) *PlanStep {
 	for s := range p.all() {
 		if s.ID == id {
@@ -101,7 +100,7 @@ func (p *Plan) Step(id string) *PlanStep {
 	return nil
 }
 
-// byID returns the steps of the plan and of the plans of its steps.
+// byID returns the steps of the plan and of its steps' plans, by ID.
 func (p *Plan) byID() map[string]*PlanStep {
 	m := map[string]*PlanStep{}
 	for s := range p.all() {
@@ -110,7 +109,7 @@ func (p *Plan) byID() map[string]*PlanStep {
 	return m
 }
 
-// all yields the steps, each before those of its own plan.
+// all yields all steps; each comes before the steps of its own plan.
 func (p *Plan) all() func(yield func(*PlanStep) bool) {
 	return func(yield func(*PlanStep) bool) { p.walk(yield) }
 }
@@ -127,7 +126,7 @@ func (p *Plan) walk(yield func(*PlanStep) bool) bool {
 	return true
 }
 
-// tokens returns what the plan is estimated to use: its total, else the sum of its steps.
+// tokens returns the estimated usage of the plan: its total if given, or else the sum of its steps.
 func (p *Plan) tokens() (n int64) {
 	if p.EstimatedTotalTokens != nil {
 		return *p.EstimatedTotalTokens
@@ -148,8 +147,8 @@ func (s *PlanStep) tokens() int64 {
 	return 0
 }
 
-// WithStep returns a copy of the plan in which this step stands for that with its id; the error
-// says that there is none.
+// WithStep returns a copy of the plan in which step replaces the step with the same ID. It returns
+// an error if there is none.
 func (p *Plan) WithStep(step PlanStep) (*Plan, error) {
 	c := p.Clone()
 	s := c.Step(step.ID)
@@ -160,7 +159,8 @@ func (p *Plan) WithStep(step PlanStep) (*Plan, error) {
 	return c, nil
 }
 
-// WithDependencies returns a copy of the plan in which the step with this id waits for these.
+// WithDependencies returns a copy of the plan in which the step with the given ID has these
+// dependencies.
 func (p *Plan) WithDependencies(id string, dependencies ...string) (*Plan, error) {
 	s := p.Step(id)
 	if s == nil {
@@ -171,7 +171,7 @@ func (p *Plan) WithDependencies(id string, dependencies ...string) (*Plan, error
 	return p.WithStep(changed)
 }
 
-// WithOrder returns a copy of the plan with its steps in this order, in which each is named
+// WithOrder returns a copy of the plan with its steps in the given order. ids must name each step
 // once.
 func (p *Plan) WithOrder(ids ...string) (*Plan, error) {
 	left := map[string]PlanStep{}

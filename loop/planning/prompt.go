@@ -37,7 +37,7 @@ const (
 	judgeSchema  = `{"type":"object","properties":{"met":{"type":"boolean"},"reason":{"type":"string"}},"required":["met","reason"],"additionalProperties":false}`
 )
 
-// The bytes of texts that the planner is shown.
+// Limits, in bytes, of the texts that the planner gets.
 const (
 	maxShownInput   = 16 << 10
 	maxShownResult  = 2 << 10
@@ -45,7 +45,7 @@ const (
 	maxFindings     = 20
 )
 
-// clip returns a text, or its beginning and how long it is.
+// clip returns a text or, if it is longer than limit, its beginning and its length.
 func clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -57,7 +57,7 @@ func clip(s string, limit int) string {
 	return fmt.Sprintf("%s… (%d bytes)", s[:n], len(s))
 }
 
-// system returns what the planner is told to do.
+// system returns the system prompt of the planner.
 func (x *execution) system() string {
 	if x.opts.Hierarchical {
 		return x.opts.PlanningPrompt + hierarchicalPrompt
@@ -65,7 +65,8 @@ func (x *execution) system() string {
 	return x.opts.PlanningPrompt
 }
 
-// brief returns what there is to know for any plan: the goal, what else is given, and the tools.
+// brief returns what every plan must take into account: the goal, other given values, and the
+// tools.
 func (x *execution) brief(goal string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Goal\n%s\n", goal)
@@ -92,7 +93,7 @@ func (x *execution) brief(goal string) string {
 	return b.String()
 }
 
-// progress returns what came of the steps so far.
+// progress describes the results of the steps so far.
 func (x *execution) progress(p *Plan, results map[string]*StepResult) string {
 	var b strings.Builder
 	b.WriteString("## Steps\n")
@@ -155,7 +156,7 @@ func (x *execution) planSchema() json.RawMessage {
 	})
 }
 
-// faults returns findings in the form that the planner reads.
+// faults formats findings for the planner.
 func faults(l diag.List) string {
 	var b strings.Builder
 	n := 0
@@ -183,10 +184,10 @@ func faults(l diag.List) string {
 	return b.String()
 }
 
-// aPath is a path of the whiteboard in a message, but for one in quotes.
+// aPath matches a path of the whiteboard in a message, unless it is in quotes.
 var aPath = regexp.MustCompile(`(^|[^"†])(†(?:state|input)(?:\.\w+|\["(?:[^"\\]|\\.)*"\]|\[\d+\])+)`)
 
-// inTokens returns a message with its paths as {{id.member}}, as the planner refers to them.
+// inTokens rewrites the paths in a message as {{id.member}}, the form that the planner uses.
 func inTokens(message string) string {
 	return aPath.ReplaceAllStringFunc(message, func(said string) string {
 		m := aPath.FindStringSubmatch(said)

@@ -13,7 +13,7 @@ import (
 	"github.com/plc-lang/plc/loop"
 )
 
-// snapshot returns a copy of the state, with its statuses and results as they are now. It costs
+// snapshot returns a copy of the state with current statuses and results. It takes time linear in
 // the size of the plan. The caller holds p.mu.
 func (x *execution) snapshot() *ExecutionState {
 	st := x.state
@@ -25,7 +25,8 @@ func (x *execution) snapshot() *ExecutionState {
 	return st.clone()
 }
 
-// rollUp notes the statuses and results of the steps of a plan, and returns them.
+// rollUp computes the statuses and results of a plan's steps, including steps with plans of their
+// own.
 func (x *execution) rollUp(p *Plan) (statuses []StepStatus, outputs map[string]json.RawMessage) {
 	outputs = map[string]json.RawMessage{}
 	for i := range p.Steps {
@@ -64,7 +65,7 @@ func (x *execution) spared(s *PlanStep) bool {
 	return !slices.ContainsFunc(s.SubPlan.Steps, func(s PlanStep) bool { return !x.spared(&s) })
 }
 
-// statusOf returns the status of a step that calls something.
+// statusOf returns the status of a step without a plan of its own.
 func (x *execution) statusOf(id string) StepStatus {
 	r := x.results[id]
 	if r != nil && r.Status != Pending {
@@ -81,8 +82,8 @@ func (x *execution) satisfied(id string) bool {
 	return r != nil && (r.Status == Completed || r.Status == Skipped && r.Reason == SkippedByStrategy) || r.spared()
 }
 
-// together returns the status of a step with a plan whose steps have these: a plan that failed
-// is a step that failed.
+// together returns the status of a step whose plan has steps with these statuses. If its plan
+// failed, the step failed.
 func together(list []StepStatus, live bool) StepStatus {
 	for _, s := range []StepStatus{Failed, Running, Skipped} {
 		if slices.Contains(list, s) {
@@ -101,7 +102,7 @@ func together(list []StepStatus, live bool) StepStatus {
 	return Pending
 }
 
-// conclude judges an execution in which all steps are completed, and makes its output.
+// conclude judges an execution whose steps are all completed, and makes its output.
 func (x *execution) conclude(ctx context.Context) error {
 	x.p.mu.Lock()
 	plan, results := x.state.Plan.Clone(), maps.Clone(x.results)
@@ -119,8 +120,9 @@ func (x *execution) conclude(ctx context.Context) error {
 	return err
 }
 
-// sink returns what the one step gave that no other needs, not counting those with conditions that
-// do not hold; nil when there are several, it is not completed, or the task wants another output.
+// sink returns the output of the only step that no other step needs, ignoring steps whose
+// conditions don't hold. It returns nil if there are several such steps, if that step isn't
+// completed, or if the task wants a different output.
 func (x *execution) sink() json.RawMessage {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
@@ -166,7 +168,7 @@ func (x *execution) conclusion(l *loop.Result, took time.Duration) {
 	}
 	x.result = r
 	l.Turns, l.Output, l.State, l.Revisions = len(l.Runs), r.Output, r.State, revisionsOf(r)
-	l.Detail, _ = jsonscan.Marshal(r) // what a plan of Go code has as parameters may be no JSON
+	l.Detail, _ = jsonscan.Marshal(r) // the parameters of a plan made by Go code may be invalid JSON
 	if x.dry != nil {
 		l.Output = jsonscan.Encode(x.dry)
 	}
@@ -190,7 +192,7 @@ func (x *execution) outcome(r *ExecutionResult) {
 	}
 }
 
-// resultsOf adds the results of steps with plans: what their steps gave, and came to.
+// resultsOf adds the results of steps with plans, combined from their steps' results.
 func (x *execution) resultsOf(p *Plan, results map[string]*StepResult) {
 	for i := range p.Steps {
 		s := &p.Steps[i]
@@ -204,7 +206,7 @@ func (x *execution) resultsOf(p *Plan, results map[string]*StepResult) {
 	}
 }
 
-// whole returns the result of a step with a plan; nil when nothing of it was done.
+// whole returns the result of a step with a plan, or nil if none of its steps ran.
 func (x *execution) whole(s *PlanStep, results map[string]*StepResult) *StepResult {
 	var r *StepResult
 	for i := range s.SubPlan.Steps {
@@ -233,11 +235,11 @@ func (x *execution) whole(s *PlanStep, results map[string]*StepResult) *StepResu
 	return r
 }
 
-// Solve runs the whole of the pattern for a task: it makes a plan for the goal, has it approved
-// where that is wanted, executes it, and revises it as it has to be. The output is that of the
-// step on which no other depends, or what the planner makes of the results where the task has a
-// schema for it or the options want it. The error is as that of loop.Solve. A nil Options is
-// the default.
+// Solve runs the whole pattern for a task: it makes a plan for the goal, has it approved if that is
+// required, executes it, and revises it if necessary. The output is that of the step on which no
+// other depends. If the task has a schema for the output or the options ask for it, the planner
+// makes the output from the results. Solve returns errors like loop.Solve. Nil options select the
+// defaults.
 func Solve(ctx context.Context, task *loop.Task, opts *Options) (*loop.Result, error) {
 	p, err := New(opts)
 	if err != nil {
@@ -250,7 +252,7 @@ func Solve(ctx context.Context, task *loop.Task, opts *Options) (*loop.Result, e
 	return x.solve(ctx, task.Goal)
 }
 
-// revisionsOf returns the revisions of an execution as a loop tells them.
+// revisionsOf returns the revisions of an execution in the form in which a loop reports them.
 func revisionsOf(r *ExecutionResult) []loop.Revision {
 	list := []loop.Revision{}
 	if r.ExecutionState == nil {

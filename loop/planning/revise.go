@@ -18,17 +18,17 @@ import (
 // mayRevise reports whether the plan may be revised once more. The caller holds p.mu.
 func (x *execution) mayRevise() bool { return *x.opts.AllowRevision && !x.exhausted() }
 
-// exhausted reports whether the plan was revised as often as it may be. The caller holds p.mu.
+// exhausted reports whether the limit on revisions is reached. The caller holds p.mu.
 func (x *execution) exhausted() bool { return x.state.RevisionCount >= *x.opts.MaxRevisions }
 
-// revisions returns those that were made.
+// revisions returns the number of revisions made.
 func (x *execution) revisions() int {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
 	return x.state.RevisionCount
 }
 
-// requested takes the revisions that were asked for.
+// requested returns and removes the pending requests for a revision.
 func (x *execution) requested() []request {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
@@ -37,8 +37,7 @@ func (x *execution) requested() []request {
 	return r
 }
 
-// triggered says why the plan is to be revised after the end of a step; "" is not. The caller
-// holds p.mu.
+// triggered returns why the plan must be revised after a step ended, or "". The caller holds p.mu.
 func (x *execution) triggered(id string, f *exec.Failure) string {
 	if !x.mayRevise() {
 		return ""
@@ -57,7 +56,8 @@ func (x *execution) triggered(id string, f *exec.Failure) string {
 	return x.why
 }
 
-// because notes a trigger; the first one is that of the revision. The caller holds p.mu.
+// because records a trigger. The first trigger counts as that of the revision. The caller holds
+// p.mu.
 func (x *execution) because(t Trigger, why string) {
 	if x.trigger == "" {
 		x.trigger = t
@@ -68,7 +68,8 @@ func (x *execution) because(t Trigger, why string) {
 	x.why = strings.TrimPrefix(x.why+"; "+why, "; ")
 }
 
-// failureTrigger returns the trigger that the failure of a step is. The caller holds p.mu.
+// failureTrigger returns the trigger for the failure of a step, and the reason. The caller holds
+// p.mu.
 func (x *execution) failureTrigger(id string, f *exec.Failure) (Trigger, string) {
 	switch {
 	case f == nil:
@@ -81,8 +82,8 @@ func (x *execution) failureTrigger(id string, f *exec.Failure) (Trigger, string)
 	return StepFailure, fmt.Sprintf("step %q failed: %s: %s", id, f.Code, f.Message)
 }
 
-// overBudget says that what is left of the token budget will not do for the steps that are
-// left. The caller holds p.mu.
+// overBudget returns a message if the rest of the token budget is too small for the remaining
+// steps, and "" otherwise. The caller holds p.mu.
 func (x *execution) overBudget() string {
 	if x.opts.TokenBudget <= 0 {
 		return ""
@@ -103,14 +104,15 @@ func (x *execution) overBudget() string {
 	return fmt.Sprintf("the steps have used %d of %d tokens, and those that are left are estimated to use %d", x.used, x.opts.TokenBudget, left)
 }
 
-// spent returns what the steps have used of the token budget.
+// spent returns the tokens that the steps used.
 func (x *execution) spent() int64 {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
 	return x.used
 }
 
-// revise does what is decided about a trigger. The error is a *loop.End when that is the end.
+// revise decides how to respond to a trigger, and does it. The error is a *loop.End if the
+// execution ends.
 func (x *execution) revise(ctx context.Context) error {
 	d, reason, err := x.decide(ctx)
 	if err != nil {
@@ -135,7 +137,7 @@ func (x *execution) revise(ctx context.Context) error {
 	return nil
 }
 
-// decide asks what is to be done about the trigger.
+// decide determines how to respond to the trigger.
 func (x *execution) decide(ctx context.Context) (d RevisionDecision, reason string, err error) {
 	reason = x.why
 	x.p.mu.Lock()
@@ -172,8 +174,8 @@ func (x *execution) decide(ctx context.Context) (d RevisionDecision, reason stri
 	return g.Decision, reason, nil
 }
 
-// skip counts the steps that failed as skipped: those that depend on them run. Without any
-// nothing changes, which is false.
+// skip marks the failed steps as skipped, so that their dependents run. It returns false if there
+// are none.
 func (x *execution) skip(reason string) bool {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
@@ -189,7 +191,7 @@ func (x *execution) skip(reason string) bool {
 	return true
 }
 
-// skipFailed leaves the plan as it is: what needs a step that failed is skipped.
+// skipFailed keeps the plan, and skips what needs a failed step.
 func (x *execution) skipFailed() {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
@@ -209,8 +211,7 @@ func (x *execution) skipFailed() {
 	}
 }
 
-// failed returns the steps that failed and call something, in the order of the plan. The caller
-// holds p.mu.
+// failed returns the failed steps without plans of their own, in plan order. The caller holds p.mu.
 func (x *execution) failed() (ids []string) {
 	for s := range x.state.Plan.all() {
 		if r := x.results[s.ID]; s.SubPlan == nil && r != nil && r.Status == Failed {
@@ -220,7 +221,7 @@ func (x *execution) failed() (ids []string) {
 	return ids
 }
 
-// replace has the planner make another plan, has it approved where that is wanted, and goes on
+// replace asks the planner for another plan, has it approved if that is required, and continues
 // with it.
 func (x *execution) replace(ctx context.Context, s Strategy, reason string) error {
 	plan, err := x.newPlan(ctx, s, reason)
@@ -231,7 +232,7 @@ func (x *execution) replace(ctx context.Context, s Strategy, reason string) erro
 	again := func(ctx context.Context, guidance string) (*Plan, error) {
 		return x.newPlan(ctx, s, reason+"; the user says: "+guidance)
 	}
-	if plan, err = x.permitted(ctx, plan, x.revisions()+1, check, again); err != nil {
+	if plan, err = x.approveAndShow(ctx, plan, x.revisions()+1, check, again); err != nil {
 		return err
 	}
 	defer x.k.Emit(loop.Event{Type: loop.Revised, Text: reason})
@@ -244,7 +245,7 @@ func (x *execution) replace(ctx context.Context, s Strategy, reason string) erro
 	return nil
 }
 
-// checkRevised checks the plan of a person in place of one that was revised.
+// checkRevised checks a plan that a person proposes instead of a revised one.
 func (x *execution) checkRevised(p *Plan) error {
 	x.p.mu.Lock()
 	settled, old := x.settled(), x.state.Plan
@@ -262,8 +263,7 @@ func (x *execution) checkRevised(p *Plan) error {
 	return nil
 }
 
-// keptAsWas returns what a plan says otherwise of steps that are settled, or leaves out of
-// them.
+// keptAsWas returns a finding for each settled step that a plan changes or omits.
 func keptAsWas(old, p *Plan, settled map[string]json.RawMessage) (findings diag.List) {
 	steps := p.byID()
 	for s := range old.all() {
@@ -280,13 +280,13 @@ func keptAsWas(old, p *Plan, settled map[string]json.RawMessage) (findings diag.
 	return findings
 }
 
-// sameCall reports whether two steps call the same.
+// sameCall reports whether two steps make the same call.
 func sameCall(a, b *PlanStep) bool {
 	return a.Action == b.Action && a.SubPlan == nil == (b.SubPlan == nil) && bytes.Equal(jsonscan.Encode(a.Parameters), jsonscan.Encode(b.Parameters))
 }
 
-// note notes that a plan was revised. What is not in the new one any more is revised, and what
-// is to be done again has no result. The caller holds p.mu.
+// note records a revision. Steps that the new plan dropped become revised, and steps that must run
+// again lose their results. The caller holds p.mu.
 func (x *execution) note(s Strategy, reason string, old, plan *Plan) {
 	settled := x.settled()
 	r := PlanRevision{N: x.state.RevisionCount + 1, Trigger: x.trigger, Reason: reason, Strategy: s, At: x.now(), Added: []string{}, Removed: []string{}, Kept: []string{}}
@@ -312,20 +312,20 @@ func (x *execution) note(s Strategy, reason string, old, plan *Plan) {
 	for step := range plan.all() {
 		if !kept[step.ID] {
 			r.Added = append(r.Added, step.ID)
-			delete(x.results, step.ID) // of a step that had the id before
+			delete(x.results, step.ID) // left by an earlier step with this ID
 		}
 	}
 	x.state.RevisionCount++
 	x.state.RevisionHistory = append(x.state.RevisionHistory, r)
 	x.attempts, x.failures, x.warned = 0, 0, false
-	for id, res := range x.results { // what has ended of the plan counts for the rate
+	for id, res := range x.results { // finished steps that are still planned count for the failure rate
 		if steps[id] != nil && res.Status == Completed {
 			x.attempts++
 		}
 	}
 }
 
-// forget notes that a step was replaced. The caller holds p.mu.
+// forget records that a step was replaced. The caller holds p.mu.
 func (x *execution) forget(id string) {
 	x.replaced = append(x.replaced, id)
 	if r := x.results[id]; r != nil {
@@ -333,7 +333,7 @@ func (x *execution) forget(id string) {
 	}
 }
 
-// newPlan has the planner revise the plan.
+// newPlan asks the planner to revise the plan.
 func (x *execution) newPlan(ctx context.Context, s Strategy, reason string) (*Plan, error) {
 	x.p.mu.Lock()
 	old, settled := x.state.Plan.Clone(), x.settled()
@@ -370,8 +370,7 @@ func insertion(old *Plan, failed []string) string {
 	return text + "\n"
 }
 
-// remaining returns the steps of a plan that are settled, and behind them those of another
-// plan.
+// remaining returns a plan of the settled steps of the old plan followed by the steps of another.
 func remaining(old, p *Plan, settled map[string]json.RawMessage, empty bool) (*Plan, diag.List) {
 	kept, _ := prune(old.Clone(), func(s *PlanStep) bool { _, ok := settled[s.ID]; return ok })
 	p = p.Clone()
@@ -394,14 +393,14 @@ func remaining(old, p *Plan, settled map[string]json.RawMessage, empty bool) (*P
 		whole.SuccessCriteria = p.SuccessCriteria
 	}
 	there := whole.byID()
-	for id := range done { // what it waited for may be gone
+	for id := range done { // its dependencies may be gone
 		s := there[id]
 		s.Dependencies = slices.DeleteFunc(s.Dependencies, func(id string) bool { return there[id] == nil })
 	}
 	return &whole, findings
 }
 
-// within reports whether all steps of a plan are among these.
+// within reports whether all steps of a plan are in steps.
 func within(p *Plan, steps map[string]*PlanStep) bool {
 	for s := range p.all() {
 		if steps[s.ID] == nil {
@@ -411,8 +410,9 @@ func within(p *Plan, steps map[string]*PlanStep) bool {
 	return true
 }
 
-// inserted returns a plan with the steps of another one before the first of those that failed,
-// each of which depends on them; without a failure before the first that is not settled.
+// inserted returns the old plan with the steps of another inserted before the first failed step,
+// which then depends on them, as do the other failed steps. If no step failed, they come before the
+// first step that isn't settled.
 func inserted(old, p *Plan, failed []string, settled map[string]json.RawMessage) (*Plan, diag.List) {
 	whole := old.Clone()
 	whole.EstimatedTotalTokens = nil
@@ -445,7 +445,7 @@ func inserted(old, p *Plan, failed []string, settled map[string]json.RawMessage)
 	return whole, findings
 }
 
-// insertBefore puts steps before that with an id, into the plan that it is in.
+// insertBefore inserts steps before the step with the given ID, in the plan that contains it.
 func insertBefore(p *Plan, id string, steps []PlanStep) bool {
 	if i := slices.IndexFunc(p.Steps, func(s PlanStep) bool { return s.ID == id }); i >= 0 {
 		p.Steps = slices.Insert(p.Steps, i, steps...)

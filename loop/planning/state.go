@@ -13,48 +13,47 @@ import (
 	"github.com/plc-lang/plc/loop"
 )
 
-// StepStatus is the state of a step.
+// StepStatus is the status of a step.
 type StepStatus string
 
-// The statuses. Only Pending, Completed, Failed, Skipped and Revised are found when nothing
-// runs.
+// The statuses. Between executions only Pending, Completed, Failed, Skipped and Revised occur.
 const (
-	Pending   StepStatus = "pending"   // not yet started
+	Pending   StepStatus = "pending"   // not started yet
 	Running   StepStatus = "running"   // being executed
 	Completed StepStatus = "completed" // done
-	Failed    StepStatus = "failed"    // failed, and so has its fallback
-	Skipped   StepStatus = "skipped"   // not done, since what it depends on was not, its condition does not hold, or that was decided
-	Blocked   StepStatus = "blocked"   // waits for steps that it depends on
-	Revised   StepStatus = "revised"   // a revision has replaced it
+	Failed    StepStatus = "failed"    // the step and its fallback failed
+	Skipped   StepStatus = "skipped"   // skipped: a dependency wasn't done, its condition doesn't hold, or the strategy skipped it
+	Blocked   StepStatus = "blocked"   // waits for its dependencies
+	Revised   StepStatus = "revised"   // replaced by a revision
 )
 
-// StepResult is the result of a step. Times are nil for a step that was never begun.
+// StepResult is the result of a step. Its times are nil if the step never started.
 type StepResult struct {
 	Status       StepStatus      `json:"status"`
-	Output       json.RawMessage `json:"output"`   // nil, null: there is none
+	Output       json.RawMessage `json:"output"`   // nil or null if there is none
 	Error        *string         `json:"error"`    // "code: message"
-	Attempts     int             `json:"attempts"` // of its action
+	Attempts     int             `json:"attempts"` // attempts of its action
 	UsedFallback bool            `json:"used_fallback"`
 	StartedAt    *time.Time      `json:"started_at"`
 	FinishedAt   *time.Time      `json:"finished_at"`
 	Tokens       int64           `json:"tokens"`
-	Reason       string          `json:"reason,omitempty"` // why it was skipped: DependencyFailure, SkippedByStrategy or ConditionNotMet
+	Reason       string          `json:"reason,omitempty"` // why the step was skipped: DependencyFailure, SkippedByStrategy or ConditionNotMet
 }
 
-// The reasons of steps that were skipped.
+// The reasons why steps are skipped.
 const (
 	DependencyFailure = "dependency failure"
 	SkippedByStrategy = "skip_and_continue"
-	ConditionNotMet   = "condition not met" // its own, or that of a step whose result it reads
+	ConditionNotMet   = "condition not met" // its own condition, or that of a step whose result it reads
 )
 
-// spared reports whether a step was skipped because of a condition: the plan is carried out without
-// it. Nil is no result.
+// spared reports whether a step was skipped because of a condition, which doesn't prevent success.
+// A nil result isn't spared.
 func (r *StepResult) spared() bool {
 	return r != nil && r.Status == Skipped && r.Reason == ConditionNotMet
 }
 
-// PlanRevision is a change of the plan while it was executed.
+// PlanRevision describes a revision of the plan during its execution.
 type PlanRevision struct {
 	N        int       `json:"n"` // from 1
 	Trigger  Trigger   `json:"-"`
@@ -70,16 +69,16 @@ type PlanRevision struct {
 type ExecutionState struct {
 	Plan            *Plan                      `json:"plan"`
 	StepStatuses    map[string]StepStatus      `json:"step_statuses"`
-	StepResults     map[string]json.RawMessage `json:"step_results"` // what completed steps gave; that of a step with a plan is what its steps gave, by their ids
-	CurrentStep     string                     `json:"current_step"` // "", null is none; with several, the one that was begun last
+	StepResults     map[string]json.RawMessage `json:"step_results"` // results of completed steps; for a step with a plan, its steps' results by ID
+	CurrentStep     string                     `json:"current_step"` // the step started last among those running; "" or null if none is
 	RevisionCount   int                        `json:"revision_count"`
 	RevisionHistory []PlanRevision             `json:"revision_history"`
 	StartedAt       time.Time                  `json:"started_at"`
-	CompletedAt     *time.Time                 `json:"completed_at"` // nil while it goes on
+	CompletedAt     *time.Time                 `json:"completed_at"` // nil until the end
 }
 
-// MarshalJSON returns the state in the pattern's shape. Statuses and results are in the order
-// of the plan; those of steps that it has no more come behind.
+// MarshalJSON returns the state in the pattern's JSON form. Statuses and results are in plan order,
+// followed by those of steps that are no longer in the plan.
 func (s *ExecutionState) MarshalJSON() ([]byte, error) {
 	results, err := ordered(s.Plan, s.StepResults)
 	if err != nil {
@@ -100,7 +99,7 @@ func (s *ExecutionState) MarshalJSON() ([]byte, error) {
 	return jsonscan.Marshal(w)
 }
 
-// clone returns a copy that shares nothing that changes.
+// clone returns a copy that shares no mutable data.
 func (s *ExecutionState) clone() *ExecutionState {
 	c := *s
 	c.Plan = s.Plan.Clone()
@@ -109,11 +108,11 @@ func (s *ExecutionState) clone() *ExecutionState {
 	return &c
 }
 
-// inOrder returns a map by the ids of steps as an object in the order of the plan.
+// inOrder returns a map by step ID as a JSON object in plan order.
 func inOrder[V any](p *Plan, m map[string]V) json.RawMessage {
 	raw, err := ordered(p, m)
 	if err != nil {
-		panic(err) // what steps gave, which is JSON
+		panic(err) // results of steps are valid JSON
 	}
 	return raw
 }
@@ -139,48 +138,48 @@ func ordered[V any](p *Plan, m map[string]V) (json.RawMessage, error) {
 	return o.JSON(), nil
 }
 
-// TokenUsage counts the tokens of models: the planner, and those that steps call.
+// TokenUsage counts the tokens used by the planner and by the steps.
 type TokenUsage struct {
 	Prompt     int64 `json:"prompt_tokens"`
 	Completion int64 `json:"completion_tokens"`
 	Total      int64 `json:"total_tokens"`
-	Cached     int64 `json:"cached_tokens"` // of Prompt
+	Cached     int64 `json:"cached_tokens"` // included in Prompt
 }
 
 // ExecutionResult is the result of a plan's execution.
 type ExecutionResult struct {
 	Success        bool                   `json:"success"`
-	Plan           *Plan                  `json:"plan"`       // the first one that was approved; else the one that was not
-	FinalPlan      *Plan                  `json:"final_plan"` // after revisions
+	Plan           *Plan                  `json:"plan"`       // the first approved plan, or else the plan that wasn't approved
+	FinalPlan      *Plan                  `json:"final_plan"` // the plan after all revisions
 	StepResults    map[string]*StepResult `json:"step_results"`
-	FinalOutput    *string                `json:"final_output"` // nil is none
+	FinalOutput    *string                `json:"final_output"` // nil if there is none
 	RevisionCount  int                    `json:"revision_count"`
 	ExecutionState *ExecutionState        `json:"execution_state"`
 	TokenUsage     TokenUsage             `json:"token_usage"`
-	ExecutionTime  time.Duration          `json:"execution_time"`  // in JSON in seconds
-	Error          string                 `json:"error,omitempty"` // why it is no success; "" for one that is
+	ExecutionTime  time.Duration          `json:"execution_time"`  // seconds in JSON
+	Error          string                 `json:"error,omitempty"` // why the execution failed; "" on success
 
-	// Status is Completed for a success; else Failed, Paused for what waits for a person,
-	// Rejected or Cancelled.
+	// Status is Completed on success, Paused if a person must act, and otherwise Failed, Rejected
+	// or Cancelled.
 	Status exec.Status `json:"-"`
-	// Output is FinalOutput as the JSON value that it is; nil is none.
+	// Output is FinalOutput as a JSON value, or nil.
 	Output json.RawMessage `json:"-"`
-	// State is the whiteboard at the end; nil when nothing ran.
+	// State is the whiteboard at the end, or nil if nothing ran.
 	State json.RawMessage `json:"-"`
-	// Findings are those of a plan that is not valid.
+	// Findings are the faults of an invalid plan.
 	Findings diag.List `json:"-"`
-	// ID is that of the execution, and Runs are the ids of its runs, which begin with it: one, and
-	// one more after each revision.
+	// ID identifies the execution. Runs are the IDs of its runs, which begin with ID: one, and one
+	// more after each revision.
 	ID   string   `json:"-"`
 	Runs []string `json:"-"`
-	// Usage is all that was used up, by the planner and the steps.
+	// Usage is the total usage of the planner and the steps.
 	Usage loop.Usage `json:"-"`
 	// DryRun shows how the plan would be executed; it is nil unless Options.DryRun is set.
 	DryRun *DryRun `json:"-"`
 }
 
-// MarshalJSON returns the result in the pattern's shape, with the error behind when there is
-// one.
+// MarshalJSON returns the result in the pattern's JSON form, with the error added at the end if
+// there is one.
 func (r *ExecutionResult) MarshalJSON() ([]byte, error) {
 	results, err := ordered(r.FinalPlan, r.StepResults)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// generate has the planner write a plan, until there is a valid one.
+// generate asks the planner for a plan until it writes a valid one.
 func (x *execution) generate(ctx context.Context, query, guidance string) (*Plan, error) {
 	if query == "" {
 		query = x.k.Task.Goal
@@ -54,8 +54,9 @@ func (x *execution) generate(ctx context.Context, query, guidance string) (*Plan
 	return changed.Clone(), nil
 }
 
-// write asks the planner for a plan until it is valid, feasible, and has none but whole steps.
-// Around is made of the plan that it gives: the plan that is checked; nil is the plan itself.
+// write asks the planner for a plan until it is valid and feasible, and all plans within it are
+// complete. around returns the plan to check, which includes the planner's; if it is nil, the
+// planner's plan itself is checked.
 func (x *execution) write(ctx context.Context, t *model.Turn, goal string, settled map[string]json.RawMessage, around func(*Plan) (*Plan, diag.List)) (*Plan, error) {
 	var last *Plan
 	err := x.repaired(ctx, true, t, func(r *model.Reply) (diag.List, error) {
@@ -83,13 +84,12 @@ func (x *execution) write(ctx context.Context, t *model.Turn, goal string, settl
 	return last, err
 }
 
-// complete has the planner write the plans of steps that are to have their own, and checks the
-// whole.
+// complete asks the planner for the plans of steps that need their own, and checks the whole plan.
 func (x *execution) complete(ctx context.Context, p *Plan, settled map[string]json.RawMessage) (diag.List, error) {
 	if findings := x.shape(p, x.doneOf(p, settled), true); findings.HasErrors() {
 		return findings, nil
 	}
-	if x.opts.Hierarchical { // its own faults first, before any plan of its steps is asked for
+	if x.opts.Hierarchical { // check the plan itself before asking for plans of its steps
 		if findings := x.soFar(p, settled); findings.HasErrors() {
 			return findings, nil
 		}
@@ -105,8 +105,8 @@ func (x *execution) complete(ctx context.Context, p *Plan, settled map[string]js
 	return append(findings, problems...), err
 }
 
-// decompose has the planner write the plan of each step of p that has no action, at depth of
-// the whole plan.
+// decompose asks the planner for a plan for each step of p without an action. depth is the depth of
+// p in the whole plan.
 func (x *execution) decompose(ctx context.Context, whole, p *Plan, depth int, settled map[string]json.RawMessage) error {
 	for i := range p.Steps {
 		s := &p.Steps[i]
@@ -125,7 +125,7 @@ func (x *execution) decompose(ctx context.Context, whole, p *Plan, depth int, se
 	return nil
 }
 
-// subPlan has the planner write the plan of a step of the whole plan.
+// subPlan asks the planner for the plan of a step.
 func (x *execution) subPlan(ctx context.Context, whole *Plan, s *PlanStep, depth int, settled map[string]json.RawMessage) error {
 	text := fmt.Sprintf("%s\n## Plan\n%s\n\nWrite the plan of the step %q of it: %s\nIts steps have the ids %q, %q and so on.\n",
 		x.brief(whole.Goal), whole.timeless(), s.ID, s.Description, s.ID+".1", s.ID+".2")
@@ -154,8 +154,7 @@ func (x *execution) subPlan(ctx context.Context, whole *Plan, s *PlanStep, depth
 	})
 }
 
-// soFar returns what is wrong with a plan as far as it can be told while steps are still to get
-// plans.
+// soFar returns the faults that can be found in a plan while plans of some steps are still missing.
 func (x *execution) soFar(p *Plan, settled map[string]json.RawMessage) diag.List {
 	open := map[string]bool{}
 	for s := range p.all() {
@@ -169,8 +168,8 @@ func (x *execution) soFar(p *Plan, settled map[string]json.RawMessage) diag.List
 	})
 }
 
-// shape returns what is wrong with a plan by itself. Done are steps that have their results:
-// they are not counted. With open, steps may still get plans of their own.
+// shape returns the faults of a plan that don't concern the tools. Steps in done have their results
+// and aren't counted. If open is true, steps may still get plans of their own.
 func (x *execution) shape(p *Plan, done map[string]bool, open bool) diag.List {
 	findings := x.planShape(p, "", 1, done, open)
 	seen := map[string]bool{}
@@ -186,7 +185,7 @@ func (x *execution) shape(p *Plan, done map[string]bool, open bool) diag.List {
 	return findings
 }
 
-// estimate returns what a plan will have used in the end, as far as it is known what.
+// estimate returns how many tokens a plan will have used at its end, as far as that is known.
 func (x *execution) estimate(p *Plan, done map[string]bool) int64 {
 	if done == nil {
 		return p.tokens()
@@ -200,7 +199,7 @@ func (x *execution) estimate(p *Plan, done map[string]bool) int64 {
 	return n
 }
 
-// planShape checks the shape of the plan of a step at a depth; the step "" is none.
+// planShape checks the form of a plan at the given depth. of is the step that has the plan, or "".
 func (x *execution) planShape(p *Plan, of string, depth int, done map[string]bool, open bool) (findings diag.List) {
 	fresh := 0
 	for i := range p.Steps {
@@ -230,10 +229,10 @@ func (x *execution) planShape(p *Plan, of string, depth int, done map[string]boo
 	return findings
 }
 
-// maxEstimate is the most tokens that anything is estimated to use, so that sums stay numbers.
+// maxEstimate is the largest estimate of tokens; it keeps sums exact.
 const maxEstimate = 1e12
 
-// stepShape returns what is wrong with a step by itself.
+// stepShape returns the faults in the form of a step.
 func (x *execution) stepShape(s *PlanStep, depth int, open bool) (findings diag.List) {
 	say := func(format string, args ...any) {
 		findings = append(findings, fault(diag.BadNotation, s.ID, format, args...))
@@ -261,8 +260,8 @@ func (x *execution) stepShape(s *PlanStep, depth int, open bool) (findings diag.
 	return findings
 }
 
-// check checks a plan as it is executed: by itself, and as the program that it compiles to.
-// Settled are the steps that have their results.
+// check checks a plan as it will be executed: its form, and the program that it compiles to.
+// settled holds the results of finished steps.
 func (x *execution) check(p *Plan, settled map[string]json.RawMessage) (*compile.Program, diag.List) {
 	if findings := wellFormed(p); findings.HasErrors() {
 		return nil, findings
@@ -273,11 +272,11 @@ func (x *execution) check(p *Plan, settled map[string]json.RawMessage) (*compile
 	return x.compile(p, settled)
 }
 
-// maxWhole is the most steps that a plan has with all plans in it: one that holds itself has
-// no end.
+// maxWhole is the maximum number of steps in a plan and all plans within it. It also stops at a
+// plan that contains itself.
 const maxWhole = 100_000
 
-// wellFormed returns what makes a plan that did not come as JSON none that can be written so.
+// wellFormed returns the faults that keep a plan made by Go code from being written as JSON.
 func wellFormed(p *Plan) (findings diag.List) {
 	if p == nil {
 		return diag.List{fault(diag.NotAPlan, "", "there is no plan")}
@@ -332,13 +331,13 @@ func (x *execution) compile(p *Plan, settled map[string]json.RawMessage) (*compi
 		}
 	}
 	text := jsonscan.Encode(map[string]any{"plan": p.timeless(), "step_statuses": statuses, "step_results": results})
-	const most = 1 << 20 // how many there may be was checked
+	const most = 1 << 20 // the number was checked before
 	calls, findings := planstep.Notation().Parse(diag.NewFile("plan.json", text), &dialect.Options{MaxCalls: most})
 	if findings.HasErrors() {
 		return nil, findings
 	}
-	// With all that is given, so that the document is all that its record needs. Its places are
-	// those of the plan, so that findings speak of {{a.text}} as the planner does.
+	// Include everything given, so that the document is all that its record needs. Places in it are
+	// those of the plan, so that findings mention {{a.text}} as the planner does.
 	whole := x.given.Document(calls.File.Text)
 	start, size := int32(bytes.LastIndex(whole, calls.File.Text)), int32(len(calls.File.Text))
 	file := diag.NewDerived(whole, calls.File, []diag.Piece{{At: diag.Span{Start: start, End: start + size}, From: diag.Span{End: size}, Kind: diag.Verbatim}})
@@ -348,8 +347,8 @@ func (x *execution) compile(p *Plan, settled map[string]json.RawMessage) (*compi
 	return prog, append(findings, more...)
 }
 
-// compilation returns how the plans of a task are checked: references are as lenient as the
-// notation has them.
+// compilation returns how the plans of a task are checked, with references as lenient as in the
+// notation.
 func compilation(task *loop.Task, o *loop.Options) (compile.Options, *loop.Given, error) {
 	opts := o.Compile
 	opts.Run, opts.Refs = true, compile.LenientRefs

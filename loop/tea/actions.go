@@ -23,78 +23,81 @@ const (
 	DefaultMaxConcurrent   = 3
 	DefaultMaxRetries      = 2
 	DefaultRetryDelay      = time.Second
-	DefaultMaxReplans      = 2 // of an execution
-	DefaultMetadataReplans = 3 // of a plan, in its metadata
+	DefaultMaxReplans      = 2 // per execution
+	DefaultMetadataReplans = 3 // per plan, kept in its metadata
 )
 
-// Options say how the actions work. The zero value is the default.
+// Options configure the actions. The zero value selects the defaults.
 type Options struct {
-	// Decompose and Execute are what Solve gives to the two actions. Their goal and plan are
-	// Solve's.
+	// Decompose and Execute are the parameters that Solve passes to the two actions. Solve sets the
+	// goal and the plan itself.
 	Decompose DecomposeParams
 	Execute   ExecuteParams
-	// Models are planners by the names of models. Any other name is the task's planner.
+	// Models maps the names of models to planners. Any other name selects the task's planner.
 	Models map[string]loop.Planner
-	// PlannerModel is the model that the task's planner asks, for the trace; "" is gpt-4.
+	// PlannerModel is the name of the model behind the task's planner, for the trace; "" means
+	// gpt-4.
 	PlannerModel string
-	// Agents are those that the executor agent.dispatch gives subtasks to, by their names.
+	// Agents are the agents, by name, to which the executor agent.dispatch gives subtasks.
 	Agents map[string]*Agent
-	// State is the state to begin with, as it was kept before; nil is that of Loop.Compile.Values.
-	// Solve goes on with its plan.
+	// State is a saved state to begin with; nil means the state in Loop.Compile.Values. Solve
+	// continues its plan.
 	State *State
-	// Action is the one action that Solve does, plan.decompose, plan.execute, plan.replan or
-	// plan.status, whose answer is then the output; "" is all that the goal needs.
+	// Action is the only action that Solve performs: plan.decompose, plan.execute, plan.replan or
+	// plan.status, whose answer is then the output. If it is "", Solve performs all actions that
+	// the goal needs.
 	Action string
-	// Save keeps the state whenever a subtask or the plan has changed; nil keeps nothing. An error
-	// ends the action. It must not change the state or keep the pointer.
+	// Save is called to save the state whenever a subtask or the plan has changed; it may be nil.
+	// If it returns an error, the action ends. Save must not change the state or retain the
+	// pointer.
 	Save func(ctx context.Context, s *State) error
-	// Loop says how calls are checked, run and recorded, the bounds, and what is told; nil is the
-	// default. Its OnPlan is shown each plan before it is executed, as a program of steps in words;
-	// an error ends the execution.
+	// Loop configures how calls are checked, run and recorded, the limits, and the events; nil
+	// selects the defaults. Its OnPlan is called with each plan before it is executed, as a program
+	// of steps in words; if it returns an error, the execution ends.
 	Loop *loop.Options
 }
 
-// State is the state that the actions share: state.plan and the other variables.
+// State is the state that the actions share: state.plan and further variables.
 type State struct {
 	Plan           *Plan   `json:"plan,omitempty"`
 	PlanStatus     *Counts `json:"plan_status,omitempty"`
-	SubtaskResults Object  `json:"subtask_results"` // by the ids of subtasks, in the order in which they came
+	SubtaskResults Object  `json:"subtask_results"` // by subtask ID, in order of completion
 	ReplanCount    int     `json:"replan_count"`
-	// FailedSubtask and FailureReason are what plan.replan tells the planner; an execution that
-	// ends with a failure sets them.
+	// FailedSubtask and FailureReason describe the failure that plan.replan reports to the planner.
+	// An execution that ends with a failure sets them.
 	FailedSubtask string `json:"failed_subtask,omitempty"`
 	FailureReason string `json:"failure_reason,omitempty"`
 	// PlannerConfig is passed from plan.execute to plan.replan.
 	PlannerConfig *ReplanParams `json:"planner_config,omitempty"`
-	// Uncertain are the subtasks that failed and may have done their work: they are not done again.
+	// Uncertain lists the failed subtasks that may have had an effect, and so aren't repeated.
 	Uncertain []string `json:"uncertain,omitempty"`
-	// Runs is the number of runs of tools that have ended, by which the record of an interrupted
-	// one is found again.
+	// Runs is the number of finished runs of tools. It determines the ID of the next run, with
+	// which an interrupted run finds its record.
 	Runs int `json:"runs,omitempty"`
 }
 
 // Trace lists the steps of an action: objects with step, timestamp and further members.
 type Trace []Object
 
-// Error is the answer of an action that did not succeed; its JSON is that of the system.
+// Error is the answer of a failed action; its JSON form is the one The Edge Agent uses.
 type Error struct {
 	Message        string `json:"error"`
 	Success        bool   `json:"success"` // false
 	Plan           *Plan  `json:"plan,omitempty"`
 	SubtaskResults Object `json:"subtask_results,omitzero"`
-	PlanningTrace  Trace  `json:"planning_trace,omitzero"` // nil of those that come early
+	PlanningTrace  Trace  `json:"planning_trace,omitzero"` // nil for failures before the trace begins
 
-	complete bool // there are no subtasks since planning is complete
+	complete bool // no subtasks, because planning is complete
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// EndedError is that a subtask waits for a person, that its run was ended, or that somebody refused
-// the plan: it goes on when it is executed again.
+// EndedError says that a subtask waits for a person, that its run was ended, or that somebody
+// rejected the plan. Executing the plan again continues it.
 type EndedError = loop.End
 
-// Actions are plan.decompose, plan.execute, plan.replan and plan.status on one state. One of them
-// runs at a time.
+// Actions implements plan.decompose, plan.execute, plan.replan and plan.status on one state. Only
+// one of them may run at a time.
 type Actions struct {
 	// State is the state that the actions share. It may be changed between actions.
 	State State
@@ -102,14 +105,14 @@ type Actions struct {
 	k       *loop.Kernel
 	o       Options
 	caller  loop.Caller
-	plans   int // made so far
-	attempt int // of the subtask that is retried; 0 is none
+	plans   int // plans made so far
+	attempt int // number of the current retry, or 0
 
-	dispatched map[string]int // how often each subtask was given to an agent
+	dispatched map[string]int // how often each subtask was dispatched to an agent
 }
 
-// New makes the actions of a task: its planner, and its tools as executors. A nil Options is the
-// default.
+// New returns the actions of a task, with its planner and with its tools as executors. Nil options
+// select the defaults.
 func New(task *loop.Task, o *Options) (*Actions, error) {
 	if o == nil {
 		o = &Options{}
@@ -126,16 +129,15 @@ func New(task *loop.Task, o *Options) (*Actions, error) {
 		}
 	}
 	compiling := a.k.Loop.Compile
-	compiling.Catalogue, compiling.Values, compiling.Schemas = task.Catalogue, nil, nil // what calls are given is data, and no whiteboard
+	compiling.Catalogue, compiling.Values, compiling.Schemas = task.Catalogue, nil, nil // params of calls are data, and there is no whiteboard
 	a.caller = a.k.Caller(compiling)
 	a.caller.Named = true
 	return a, nil
 }
 
-// Call calls an action by its name, plan.decompose or actions.plan_decompose and so on, with its
-// parameters as JSON. The answer is that of the system, also of an action that did not succeed. ok
-// is false when name is none of them; the error is that of a context that is done, of a record, or
-// an *EndedError.
+// Call calls an action by its name, such as plan.decompose or actions.plan_decompose, with
+// parameters as JSON. The answer has the form The Edge Agent uses, even if the action failed. ok is
+// false if name isn't an action. The error is an *EndedError, or comes from ctx or from a record.
 func (a *Actions) Call(ctx context.Context, name string, params json.RawMessage) (answer json.RawMessage, ok bool, err error) {
 	action := map[string]func(context.Context, json.RawMessage) (any, error){
 		"plan_decompose": a.decomposeJSON, "plan_execute": a.executeJSON, "plan_replan": a.replanJSON, "plan_status": a.statusJSON,
@@ -186,7 +188,7 @@ func Functions() []model.Function {
 	}
 }
 
-// planID returns the id of the next plan: the same when a loop with the same id is done again.
+// planID returns the ID of the next plan. A repeated loop with the same ID gets the same plan IDs.
 func (a *Actions) planID(prefix string) string {
 	a.plans++
 	a.k.SetTurn(a.plans)
@@ -194,7 +196,7 @@ func (a *Actions) planID(prefix string) string {
 	return prefix + hex.EncodeToString(sum[:4])
 }
 
-// saved hands the state to who keeps it.
+// saved calls Options.Save with the state.
 func (a *Actions) saved(ctx context.Context) error {
 	if a.o.Save == nil {
 		return nil

@@ -19,8 +19,8 @@ import (
 )
 
 // AgentDispatch is the executor that gives subtasks to an agent: {"action": "agent.dispatch",
-// "with": {"agent": …, "task": …}}. Without a task the agent is told the subtask and what its
-// dependencies gave. A tool of this name in the catalogue is called instead.
+// "with": {"agent": …, "task": …}}. Without a task, the agent gets the subtask and the results of
+// its dependencies. If the catalogue has a tool of this name, that tool is called instead.
 const AgentDispatch = "agent.dispatch"
 
 // DefaultMaxToolCalls is the default limit on the tool calls of an agent for one subtask.
@@ -28,20 +28,20 @@ const DefaultMaxToolCalls = 10
 
 // Agent is a model that calls tools until it answers.
 type Agent struct {
-	Model        string   // one of Options.Models; any other name is the task's planner
-	SystemPrompt string   // "" tells it to do a subtask
-	Temperature  *float64 // nil is that of the model
-	Tools        []string // of the catalogue; nil is none
-	MaxToolCalls int      // for a subtask; 0 is 10. A round of calls may go over
+	Model        string   // one of Options.Models; any other name selects the task's planner
+	SystemPrompt string   // "" selects a prompt to carry out a subtask
+	Temperature  *float64 // nil leaves it to the model
+	Tools        []string // names in the catalogue; nil means none
+	MaxToolCalls int      // per subtask; 0 means 10. The last round may exceed it
 }
 
-// agentRun is an agent that does a subtask.
+// agentRun is an agent that works on a subtask.
 type agentRun struct {
 	*Actions
 	*Agent
 	name     string
 	subtask  string
-	id       string // its runs begin with it
+	id       string // prefix of its runs' IDs
 	messages []model.Message
 	usage    struct {
 		Prompt     int64 `json:"prompt_tokens"`
@@ -49,8 +49,8 @@ type agentRun struct {
 	}
 }
 
-// agentRun returns the run of the agent that params name, which were checked. Each time that a
-// subtask is done has runs of its own.
+// agentRun returns the run of the agent named in params, which were checked. Each attempt at a
+// subtask has runs of its own.
 func (a *Actions) agentRun(s *Subtask, params json.RawMessage) *agentRun {
 	f, _ := fieldsOf(params)
 	name, task := jsonscan.Text(f["agent"]), jsonscan.Text(f["task"])
@@ -63,7 +63,7 @@ func (a *Actions) agentRun(s *Subtask, params json.RawMessage) *agentRun {
 		messages: model.FromUser(task)}
 }
 
-// do asks the model and makes its calls until it answers.
+// do asks the model and runs its calls until it answers.
 func (r *agentRun) do(ctx context.Context) (answer, error) {
 	if r.Agent == nil {
 		if len(r.o.Agents) == 0 {
@@ -104,7 +104,7 @@ func (r *agentRun) say(role model.Role, text string) {
 	r.messages = append(r.messages, model.Message{Role: role, Text: text})
 }
 
-// call makes the calls of a reply. ended is that one waits, or that the run was ended.
+// call runs the calls of a reply. ended is set if a call waits or the run was ended.
 func (r *agentRun) call(ctx context.Context, round int, reply *model.Reply) (ended, err error) {
 	c := r.caller
 	c.Named = false
@@ -123,7 +123,7 @@ func (r *agentRun) call(ctx context.Context, round int, reply *model.Reply) (end
 	return nil, nil
 }
 
-// tools returns those of the catalogue that an agent has.
+// tools returns the catalogue's tools with the given names.
 func (a *Actions) tools(names []string) *tool.Catalogue {
 	var list []*tool.Tool
 	for _, name := range names {
@@ -138,11 +138,11 @@ func (a *Actions) functions(names []string) []model.Function {
 	return slices.DeleteFunc(loop.Functions(a.k.Task.Catalogue), func(f model.Function) bool { return !slices.Contains(names, f.Name) })
 }
 
-// noAgents is why agent.dispatch has nobody to give subtasks to.
+// noAgents is the message for agent.dispatch if no agents are declared.
 const noAgents = `agent.dispatch has no agents to give subtasks to; declare them in the options: ` +
 	`"agents": {"worker": {"tools": [names]}}, and name one: "with": {"agent": "worker"}`
 
-// checkDispatch says what is wrong with the params of agent.dispatch, or with the agent.
+// checkDispatch checks the params of agent.dispatch, and the agent.
 func (a *Actions) checkDispatch(with map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(with)) {
 		if name != "agent" && name != "task" {
@@ -157,7 +157,7 @@ func (a *Actions) checkDispatch(with map[string]any) error {
 		return message(noAgents)
 	}
 	if strings.Contains(name, "{{") {
-		return nil // it is known for each subtask
+		return nil // a token: checked again for each subtask
 	}
 	agent := a.o.Agents[name]
 	if agent == nil {
@@ -171,7 +171,7 @@ func (a *Actions) checkDispatch(with map[string]any) error {
 	return nil
 }
 
-// agents reads agents by their names.
+// agents reads agents by name.
 func (r *reading) agents() map[string]*Agent {
 	if !r.has("agents") {
 		return nil
@@ -197,5 +197,5 @@ func (r *reading) agents() map[string]*Agent {
 	return agents
 }
 
-// defaultTask returns what an agent is asked to do where the executor does not say.
+// defaultTask returns the task of an agent if the executor gives none.
 func (x *execution) defaultTask(s *Subtask) string { return "Subtask: " + s.Description + x.needed(s) }

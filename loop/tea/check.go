@@ -15,8 +15,8 @@ import (
 // llmParams returns the params of llm.call.
 func llmParams() []string { return []string{"messages", "model", "temperature"} }
 
-// checkExecutor says what is wrong with an executor whatever the subtask is: its action, the names
-// of its params, and the names that its tokens begin with.
+// checkExecutor checks what doesn't depend on the subtask: the executor's action, the names of its
+// params, and the names that its tokens begin with.
 func (a *Actions) checkExecutor(e *Executor) error {
 	if e == nil {
 		return nil
@@ -80,7 +80,7 @@ func checkLLM(with map[string]any) error {
 	return nil
 }
 
-// checkTokens says which token of a value begins with an unknown name.
+// checkTokens returns an error for a token that begins with an unknown name.
 func (a *Actions) checkTokens(v any) (err error) {
 	switch v := v.(type) {
 	case string:

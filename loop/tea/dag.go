@@ -7,8 +7,8 @@ import (
 	"github.com/plc-lang/plc/dag"
 )
 
-// Validate checks that ids are there once, that all dependencies are there, and that they form no
-// cycle. An empty plan is valid. The error is in the words of the system.
+// Validate checks that IDs are unique, that all dependencies exist, and that they form no cycle. An
+// empty plan is valid. The errors are worded as in The Edge Agent.
 func (p *Plan) Validate() error {
 	at := make(map[string]int32, len(p.Subtasks))
 	for i, s := range p.Subtasks {
@@ -37,8 +37,8 @@ func (p *Plan) Validate() error {
 	return nil
 }
 
-// Order returns the ids of the subtasks in the order of a sequential execution: each after its
-// dependencies, and otherwise by the alphabet.
+// Order returns the IDs of the subtasks in the order of a sequential execution: each after its
+// dependencies, and otherwise alphabetically.
 func (p *Plan) Order() ([]string, error) {
 	if err := p.Validate(); err != nil {
 		return nil, messagef("Cannot compute topological order: %s", err)

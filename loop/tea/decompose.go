@@ -22,13 +22,13 @@ type Decomposed struct {
 	PlanID        string `json:"plan_id"`
 	SubtaskCount  int    `json:"subtask_count"`
 
-	// Unfinished reports that the planner said planning_complete: false: there is more to plan when
-	// this is done.
+	// Unfinished reports that the planner set planning_complete to false: there is more to plan
+	// when these subtasks are done.
 	Unfinished bool `json:"-"`
 }
 
-// Decompose has a goal decomposed into subtasks; the plan becomes state.plan. Errors are *Errors,
-// but that of a context that is done, and of Options.Save.
+// Decompose asks the planner to decompose a goal into subtasks; the plan becomes state.plan. Errors
+// are *Errors, except for those from ctx and from Options.Save.
 func (a *Actions) Decompose(ctx context.Context, p *DecomposeParams) (*Decomposed, error) {
 	q := *p
 	q.Strategy = cmp.Or(q.Strategy, Flat)
@@ -91,8 +91,8 @@ func (a *Actions) decomposeJSON(ctx context.Context, params json.RawMessage) (an
 	return a.Decompose(ctx, p)
 }
 
-// decomposePrompt returns the system prompt: the template with its tokens filled in, or that of
-// the strategy.
+// decomposePrompt returns the system prompt: the template with its tokens filled in, or the prompt
+// of the strategy.
 func (a *Actions) decomposePrompt(p *DecomposeParams) (string, error) {
 	if p.PromptTemplate != "" {
 		r := a.given(p.Goal)
@@ -111,7 +111,7 @@ func (a *Actions) strategyPrompt(p *DecomposeParams) string {
 	return flatPrompt
 }
 
-// completedList returns the results so far, as the iterative prompt lists them.
+// completedList returns the results so far, as listed in the iterative prompt.
 func (a *Actions) completedList() string {
 	var lines []string
 	for _, m := range a.State.SubtaskResults {
@@ -120,8 +120,8 @@ func (a *Actions) completedList() string {
 	return cmp.Or(strings.Join(lines, "\n"), "None")
 }
 
-// listed returns the subtasks that a planner lists when it is asked, and the members of its
-// answer. what is what it gives, and failed what it is called when it can't be used.
+// listed asks a planner for subtasks, and returns them with the members of its answer. Messages
+// call the subtasks what, and an unusable answer failed.
 func (a *Actions) listed(ctx context.Context, t *tracing, planner string, turn *model.Turn, what, failed string) ([]json.RawMessage, fields, error) {
 	reply, err := a.reply(ctx, planner, turn)
 	if err != nil {
@@ -151,8 +151,8 @@ func subtasksIn(answer json.RawMessage) ([]json.RawMessage, fields, error) {
 	return list, f, nil
 }
 
-// newSubtasks returns the subtasks that a planner lists. One without an id is called after its
-// place.
+// newSubtasks returns the subtasks that a planner listed. A subtask without an ID is named after
+// its position.
 func newSubtasks(list []json.RawMessage, prefix string) ([]*Subtask, error) {
 	subtasks := make([]*Subtask, 0, len(list))
 	for i, raw := range list {
@@ -169,7 +169,7 @@ func newSubtasks(list []json.RawMessage, prefix string) ([]*Subtask, error) {
 	return subtasks, nil
 }
 
-// tracing is the trace of an action that goes on.
+// tracing is the trace of the current action.
 type tracing struct {
 	trace Trace
 	begun time.Time
@@ -177,7 +177,7 @@ type tracing struct {
 
 func newTracing() *tracing { return &tracing{trace: Trace{}, begun: time.Now()} }
 
-// add adds a step, with more members: name, value, …
+// add adds a step with further members given as pairs of name and value.
 func (t *tracing) add(step string, pairs ...any) {
 	t.trace = append(t.trace, loop.ObjectOf(append([]any{"step", step, "timestamp", epoch(time.Now())}, pairs...)...))
 }
@@ -189,13 +189,13 @@ func (t *tracing) error(format string, args ...any) *Error {
 	return &Error{Message: fmt.Sprintf(format, args...), PlanningTrace: t.trace}
 }
 
-// raised returns a failure of the action that the trace tells, too.
+// raised returns a failure of the action, and adds it to the trace.
 func (t *tracing) raised(format string, err error) *Error {
 	t.add("error", "error", err.Error())
 	return t.error(format, err)
 }
 
-// failed returns the error of a model that failed, unless the context is done.
+// failed returns the error of a failed model, or that of ctx if ctx is done.
 func (t *tracing) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("tea: %w", ctx.Err())

@@ -20,13 +20,12 @@ type Executed struct {
 	PlanStatus     Counts `json:"plan_status"`
 	ReplanCount    int    `json:"replan_count"`
 	PlanningTrace  Trace  `json:"planning_trace"`
-	Success        bool   `json:"success"` // nothing has failed and nothing is left
+	Success        bool   `json:"success"` // no subtask failed, and none is left
 }
 
-// Execute executes what is not done of a plan, each subtask after its dependencies. The plan
-// becomes state.plan, as far as it came, also when there is an error: an *Error, an *EndedError, or
-// that of a context that is done, of a record, or of Options.Save. Executing the plan again goes on
-// with it.
+// Execute executes the unfinished subtasks of a plan, each after its dependencies. The plan becomes
+// state.plan with the progress made, even if there is an error. Executing the plan again continues
+// it. The error is an *Error, an *EndedError, or comes from ctx, a record, or Options.Save.
 func (a *Actions) Execute(ctx context.Context, p *ExecuteParams) (*Executed, error) {
 	x, err := a.newExecution(p)
 	if err != nil {
@@ -75,12 +74,12 @@ func (a *Actions) executeJSON(ctx context.Context, params json.RawMessage) (any,
 	return a.Execute(ctx, p)
 }
 
-// execution is a plan that is executed.
+// execution is the execution of a plan.
 type execution struct {
 	*tracing
 	a       *Actions
-	p       ExecuteParams // with its defaults
-	with    any           // of the executor
+	p       ExecuteParams // with defaults filled in
+	with    any           // params of the executor
 	plan    *Plan
 	results Object
 	replans int
@@ -91,7 +90,7 @@ type abortError struct{ message, subtask, why string }
 
 func (e abortError) Error() string { return e.message }
 
-// newExecution begins to execute a plan that can be.
+// newExecution prepares the execution of a plan, and checks that it can be executed.
 func (a *Actions) newExecution(p *ExecuteParams) (*execution, error) {
 	x := &execution{tracing: newTracing(), a: a, p: p.withDefaults(), plan: a.plan(p.Plan), replans: a.State.ReplanCount}
 	if x.plan == nil {
@@ -137,8 +136,8 @@ func (p *ExecuteParams) withDefaults() ExecuteParams {
 	return q
 }
 
-// begin takes the results that there are, and has what was under way or has failed done again,
-// unless it may have done its work.
+// begin takes over existing results, and resets subtasks that were in progress or failed so that
+// they run again, except those that may have had an effect.
 func (x *execution) begin() {
 	x.results = append(Object{}, x.a.State.SubtaskResults...)
 	for _, s := range x.plan.Subtasks {
@@ -155,29 +154,29 @@ func (x *execution) begin() {
 	}
 }
 
-// doubt notes that a subtask failed and may have done its work.
+// doubt records that a subtask failed and may have had an effect.
 func (x *execution) doubt(s *Subtask) { x.a.State.Uncertain = append(x.a.State.Uncertain, s.ID) }
 
-// uncertain reports whether a subtask failed and may have done its work.
+// uncertain reports whether a subtask failed and may have had an effect.
 func (x *execution) uncertain(s *Subtask) bool {
 	return slices.Contains(x.a.State.Uncertain, s.ID)
 }
 
-// sync puts what there is into the state.
+// sync copies the execution's progress into the state.
 func (x *execution) sync() {
 	counts := x.plan.Counts()
 	s := &x.a.State
 	s.Plan, s.SubtaskResults, s.ReplanCount, s.PlanStatus = x.plan, x.results, x.replans, &counts
 }
 
-// saved keeps how the execution stands.
+// saved saves the progress of the execution.
 func (x *execution) saved(ctx context.Context) error {
 	x.sync()
 	return x.a.saved(ctx)
 }
 
-// sequence does one subtask after the other, from the beginning again after each new plan. One that
-// failed before is done again.
+// sequence runs one subtask after the other, and starts over after each new plan. It repeats
+// subtasks that failed before.
 func (x *execution) sequence(ctx context.Context) error {
 	for {
 		plan := x.plan
@@ -187,12 +186,12 @@ func (x *execution) sequence(ctx context.Context) error {
 	}
 }
 
-// inOrder does the subtasks of the plan in order, until there is another plan.
+// inOrder runs the subtasks of the plan in order, until there is another plan.
 func (x *execution) inOrder(ctx context.Context) error {
 	plan := x.plan
 	order, err := plan.Order()
 	if err != nil {
-		return err // it was checked
+		return err // can't fail: the plan was checked
 	}
 	subtasks := make(map[string]*Subtask, len(order))
 	for _, s := range plan.Subtasks {
@@ -211,8 +210,8 @@ func (x *execution) inOrder(ctx context.Context) error {
 	return nil
 }
 
-// waves does what is ready, so many at once, until nothing is: it is done, or has failed subtasks
-// before it.
+// waves runs waves of ready subtasks, with the allowed number at once, until none is ready: all are
+// done, or those left depend on failed ones.
 func (x *execution) waves(ctx context.Context) error {
 	for {
 		ready := x.plan.Ready()
@@ -225,8 +224,8 @@ func (x *execution) waves(ctx context.Context) error {
 	}
 }
 
-// wave does subtasks at once. What they gave is taken before anything is done about those that
-// failed, in their order: after an abort or another plan, nothing more is.
+// wave runs subtasks at the same time. It stores all results before it handles failures, in order.
+// After an abort or a new plan, it handles no further failures.
 func (x *execution) wave(ctx context.Context, batch []*Subtask) error {
 	now := epoch(time.Now())
 	for _, s := range batch {
@@ -251,10 +250,10 @@ func (x *execution) wave(ctx context.Context, batch []*Subtask) error {
 	return errors.Join(err, x.saved(ctx))
 }
 
-// handleAll does about the subtasks of a wave that failed what the strategy says.
+// handleAll applies the failure strategy to the failed subtasks of a wave.
 func (x *execution) handleAll(ctx context.Context, batch []*Subtask, answers []answer) (err error) {
 	for i, s := range batch {
-		if answers[i].uncertain { // the state says so, before it is kept while others are retried
+		if answers[i].uncertain { // record this before the state is saved while others are retried
 			s.end(Failed, answers[i].why)
 			x.doubt(s)
 		}
@@ -272,7 +271,7 @@ func (x *execution) handleAll(ctx context.Context, batch []*Subtask, answers []a
 	return err
 }
 
-// ended returns the error of a subtask of a wave that did not end.
+// ended returns the error of a subtask in a wave that didn't end.
 func (x *execution) ended(answers []answer) error {
 	for i := range answers {
 		if answers[i].ended != nil {
@@ -282,14 +281,14 @@ func (x *execution) ended(answers []answer) error {
 	return nil
 }
 
-// complete takes what a subtask gave.
+// complete stores the result of a subtask.
 func (x *execution) complete(s *Subtask, result json.RawMessage) {
 	s.end(Completed, "")
 	s.Result = result
 	x.results.Set(s.ID, result)
 }
 
-// handle does about a subtask that failed what the strategy says.
+// handle applies the failure strategy to a failed subtask.
 func (x *execution) handle(ctx context.Context, s *Subtask, failed *answer) error {
 	switch x.p.OnSubtaskFailure {
 	case Skip:
@@ -311,8 +310,8 @@ func (x *execution) abort(s *Subtask, step, text, why string) error {
 	return abortError{text, s.ID, why}
 }
 
-// retry does a subtask again, until it succeeds or the retries are used up. One that may have done
-// its work is not done again.
+// retry repeats a subtask until it succeeds or the retries are used up. It doesn't repeat one that
+// may have had an effect.
 func (x *execution) retry(ctx context.Context, s *Subtask, failed *answer) error {
 	for n := 1; failed.failed; n++ {
 		if failed.uncertain {
@@ -346,7 +345,7 @@ func (x *execution) retry(ctx context.Context, s *Subtask, failed *answer) error
 	return nil
 }
 
-// backoff returns the delay before retry n, from 1: it doubles each time.
+// backoff returns the delay before retry n, counted from 1. The delay doubles each time.
 func backoff(delay time.Duration, n int) time.Duration {
 	for ; n > 1 && delay < 1<<61; n-- {
 		delay *= 2
@@ -354,7 +353,7 @@ func backoff(delay time.Duration, n int) time.Duration {
 	return delay
 }
 
-// sleep waits, unless ctx is done.
+// sleep waits for d, or until ctx is done.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -366,7 +365,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// replan puts another plan in the place of the one of which a subtask failed.
+// replan replaces the plan after a subtask failed.
 func (x *execution) replan(ctx context.Context, s *Subtask, why string) error {
 	if x.replans >= x.p.MaxReplans {
 		return x.abort(s, "_max_replans", fmt.Sprintf("Max replans (%d) exceeded: %s", x.p.MaxReplans, why), why)

@@ -24,18 +24,18 @@ type answer struct {
 	result    json.RawMessage
 	failed    bool
 	why       string
-	uncertain bool  // it failed, and may have done its work
-	ended     error // it did not come to its end
+	uncertain bool  // it failed, but may have had an effect
+	ended     error // why it didn't end
 }
 
-// do has the executor do subtasks: a tool, as the calls of one run, or a model.
+// do runs subtasks with the executor: a tool, as the calls of one run, or a model.
 func (x *execution) do(ctx context.Context, batch []*Subtask) ([]answer, error) {
 	name := cmp.Or(x.p.SubtaskExecutor.Action, LLMCall)
 	answers := make([]answer, len(batch))
 	params := make([]json.RawMessage, len(batch))
 	for i, s := range batch {
 		var err error
-		if params[i], err = x.params(name, s); err != nil { // nothing of the wave is done
+		if params[i], err = x.params(name, s); err != nil { // nothing of the wave has run yet
 			for i := range answers {
 				answers[i] = answer{failed: true, why: err.Error()}
 			}
@@ -66,9 +66,8 @@ func (x *execution) do(ctx context.Context, batch []*Subtask) ([]answer, error) 
 	return answers, err
 }
 
-// call calls a tool for subtasks, in a run of its own, within what is left of the bounds. The calls
-// have the ids of the subtasks, by which a run that goes on knows them, whatever else is in the
-// wave by then.
+// call calls a tool for subtasks, in a run of its own, within what is left of the limits. The calls
+// have the IDs of the subtasks, so that a resumed run recognizes them even if the wave has changed.
 func (a *Actions) call(ctx context.Context, name string, batch []*Subtask, params []json.RawMessage) ([]answer, error) {
 	calls := make([]model.FunctionCall, len(params))
 	for i, p := range params {
@@ -89,20 +88,19 @@ func (a *Actions) call(ctx context.Context, name string, batch []*Subtask, param
 	return answers, nil
 }
 
-// early reports whether a run ended before its time, and may go on.
+// early reports whether a run stopped early and may be resumed.
 func early(r *exec.Result) bool {
 	return r.Status == exec.Paused || r.Status == exec.Cancelled || r.Status == exec.Rejected
 }
 
-// answerOf returns what a call comes to. The run is nil when there was none, since no call
-// could be made.
+// answerOf returns the answer that a call gives. run is nil if no call could be made.
 func answerOf(c *loop.Called, run *exec.Result) answer {
 	switch {
 	case c.Failure != nil:
 		return answer{failed: true, why: c.Failure.Message, uncertain: c.Failure.Code == "uncertain"}
 	case c.Status != exec.Completed && early(run):
 		return answer{ended: loop.Ended(run.Status, "%s", c.Reason)}
-	case c.Status != exec.Completed: // a bound ended the run
+	case c.Status != exec.Completed: // a limit ended the run
 		return answer{failed: true, why: cmp.Or(run.Reason, c.Reason)}
 	}
 	f, _ := fieldsOf(c.Value)
@@ -115,7 +113,7 @@ func answerOf(c *loop.Called, run *exec.Result) answer {
 	return answer{result: jsonscan.OrNull(c.Value)}
 }
 
-// paramsOf reads the params of an executor; nil is none.
+// paramsOf parses the params of an executor; nil means none.
 func paramsOf(with json.RawMessage) (any, error) {
 	if len(with) == 0 || string(with) == "null" {
 		return map[string]any{}, nil
@@ -124,7 +122,7 @@ func paramsOf(with json.RawMessage) (any, error) {
 		return nil, messagef("'with' of the subtask_executor is not JSON: %s", err)
 	}
 	d := json.NewDecoder(bytes.NewReader(with))
-	d.UseNumber() // numbers keep their digits
+	d.UseNumber() // keep the digits of numbers
 	var v any
 	if err := d.Decode(&v); err != nil {
 		return nil, messagef("'with' of the subtask_executor is not JSON: %s", err)
@@ -135,8 +133,8 @@ func paramsOf(with json.RawMessage) (any, error) {
 	return v, nil
 }
 
-// params returns the params of the executor for a subtask. llm.call without messages of its own
-// is asked to do it.
+// params returns the params of the executor for a subtask. If llm.call has no messages, the model
+// is asked to carry out the subtask.
 func (x *execution) params(name string, s *Subtask) (json.RawMessage, error) {
 	r := x.around(s)
 	p := r.fill(x.with).(map[string]any)
@@ -152,7 +150,7 @@ func (x *execution) params(name string, s *Subtask) (json.RawMessage, error) {
 	return jsonscan.Encode(p), r.fault
 }
 
-// needed returns the results of the dependencies, as llm.call is told them.
+// needed returns the results of the dependencies, as written in prompts.
 func (x *execution) needed(s *Subtask) string {
 	var b strings.Builder
 	for _, d := range s.Dependencies {
@@ -163,14 +161,14 @@ func (x *execution) needed(s *Subtask) string {
 	return b.String()
 }
 
-// filling puts values in the place of tokens, and notes the first token that stands for nothing.
+// filling replaces tokens with values, and remembers the first token without a value.
 type filling struct {
-	values map[string]func() json.RawMessage // made when a token is met
-	absent func(name, path string) bool      // nothing is there, and that is no fault; nil is that it always is one
+	values map[string]func() json.RawMessage // computed on use
+	absent func(name, path string) bool      // reports whether a missing value is fine; nil means it never is
 	fault  error
 }
 
-// around returns the values for a subtask.
+// around returns the values available to a subtask.
 func (x *execution) around(s *Subtask) *filling {
 	r := x.a.given(x.plan.Goal)
 	r.values["subtask"] = func() json.RawMessage { return jsonscan.Encode(s) }
@@ -184,7 +182,7 @@ func (x *execution) around(s *Subtask) *filling {
 		}
 		return jsonscan.Encode(all)
 	}
-	r.absent = func(name, path string) bool { // a subtask that is not done has no result
+	r.absent = func(name, path string) bool { // an unfinished subtask has no result
 		m := part.FindStringSubmatch(path)
 		if name != "subtask_results" || m == nil {
 			return false
@@ -195,8 +193,7 @@ func (x *execution) around(s *Subtask) *filling {
 	return r
 }
 
-// given returns the values that there are without a subtask: the goal, and the input and the
-// state that the task has.
+// given returns the values available without a subtask: the goal, and the task's input and state.
 func (a *Actions) given(goal string) *filling {
 	kind := func(name string) func() json.RawMessage {
 		return func() json.RawMessage {
@@ -237,8 +234,8 @@ var (
 	part  = regexp.MustCompile(`\.([^.\[\]]+)|\[(?:'([^']*)'|"([^"]*)"|([0-9]+))\]`)
 )
 
-// text returns a string with its tokens replaced, once; what they bring is data, and not read
-// again. A string that is one token becomes its value.
+// text returns a string with its tokens replaced. Inserted values are data, so tokens in them are
+// not replaced. A string that consists of one token becomes its value.
 func (r *filling) text(s string) any {
 	if m := token.FindStringSubmatch(s); m != nil && m[0] == s && m[3] == "" {
 		if v, ok := r.value(m[1], m[2]); ok && v != nil {
@@ -260,8 +257,8 @@ func (r *filling) text(s string) any {
 	})
 }
 
-// value returns what a token stands for, nil when there is nothing; false, and a fault, when
-// nothing has its name.
+// value returns the value of a token, or nil if it is empty. It returns false and records a fault
+// if the name is unknown.
 func (r *filling) value(name, path string) (json.RawMessage, bool) {
 	of := r.values[name]
 	if of == nil {
@@ -284,7 +281,7 @@ func (r *filling) wrong(format string, args ...any) {
 	}
 }
 
-// below returns a member or an element of a value; nil when there is none.
+// below returns a member or an element of a value, or nil.
 func below(v json.RawMessage, name string) json.RawMessage {
 	if f, ok := fieldsOf(v); ok {
 		return f[name]

@@ -16,10 +16,10 @@ import (
 	"github.com/plc-lang/plc/loop"
 )
 
-// Object is a JSON object whose members keep their order, and their values their spelling.
+// Object is a JSON object that preserves the order of its members and the spelling of their values.
 type Object = loop.Object
 
-// Float is a number that is written as Python writes a float: 1.0, not 1.
+// Float is a number formatted like a Python float: 1.0, not 1.
 type Float float64
 
 // MarshalJSON returns the number, always with a fraction or an exponent.
@@ -40,7 +40,7 @@ func epoch(t time.Time) Float { return Float(float64(t.UnixMicro()) / 1e6) }
 // fields are the members of an object by their exact names.
 type fields map[string]json.RawMessage
 
-// fieldsOf returns the members of a text that is a JSON object; false when it is none.
+// fieldsOf returns the members of a JSON object; it returns false if text isn't one.
 func fieldsOf(text json.RawMessage) (fields, bool) {
 	var f fields
 	if !isKind(text, '{') || json.Unmarshal(text, &f) != nil {
@@ -52,13 +52,13 @@ func fieldsOf(text json.RawMessage) (fields, bool) {
 // has reports whether there is a member of this name that is not null.
 func (f fields) has(name string) bool { return len(f[name]) > 0 && string(f[name]) != "null" }
 
-// isKind reports whether a JSON text begins with this byte: what kind of value it is.
+// isKind reports whether a JSON text begins with the given byte, which tells the kind of value.
 func isKind(text json.RawMessage, first byte) bool {
 	text = bytes.TrimLeft(text, " \t\r\n")
 	return len(text) > 0 && text[0] == first
 }
 
-// wordOf returns a string, or a number as it is written; false for all else.
+// wordOf returns a string, or a number as written; it returns false for other values.
 func wordOf(v json.RawMessage) (string, bool) {
 	var s string
 	if json.Unmarshal(v, &s) == nil && isKind(v, '"') {
@@ -73,8 +73,8 @@ func wordOf(v json.RawMessage) (string, bool) {
 
 var fence = regexp.MustCompile("(?s)```(?:json)?\\s*(.*?)```")
 
-// answerIn returns the JSON in the answer of a model: the whole of it, else its first fenced
-// block, else what stands from the first { to the last }.
+// answerIn returns the JSON in a model's answer: the whole text, or else its first fenced block, or
+// else the part from the first { to the last }.
 func answerIn(text string) (json.RawMessage, error) {
 	if text == "" {
 		return nil, message("Empty response from LLM")
@@ -94,7 +94,7 @@ func answerIn(text string) (json.RawMessage, error) {
 	return nil, message("Could not parse JSON from response: " + python.First(text, 200) + "...")
 }
 
-// message is an error in the words of the system.
+// message is an error worded as in The Edge Agent.
 type message string
 
 func (m message) Error() string { return string(m) }

@@ -16,12 +16,11 @@ import (
 )
 
 // LLMCall is the executor that asks a model: {"action": "llm.call", "with": {"model": …,
-// "messages": […]}}. Without messages of its own it is told the subtask and what its dependencies
-// gave. A tool of this name in the catalogue is called in its place.
+// "messages": […]}}. Without messages, the model gets the subtask and the results of its
+// dependencies. If the catalogue has a tool of this name, that tool is called instead.
 const LLMCall = "llm.call"
 
-// together runs n subtasks at the same time. It returns the error of the first one, by number, that
-// failed.
+// together runs n subtasks at the same time. It returns the error with the lowest index.
 func together(n int, do func(i int) (answer, error)) ([]answer, error) {
 	answers, errs := make([]answer, n), make([]error, n)
 	var all sync.WaitGroup
@@ -35,7 +34,7 @@ func together(n int, do func(i int) (answer, error)) ([]answer, error) {
 	return answers, nil
 }
 
-// callModel does llm.call with params.
+// callModel carries out llm.call.
 func (a *Actions) callModel(ctx context.Context, subtask string, params json.RawMessage) answer {
 	f, _ := fieldsOf(params)
 	r := &reading{fields: f}
@@ -55,7 +54,7 @@ func (a *Actions) callModel(ctx context.Context, subtask string, params json.Raw
 	return answer{result: jsonscan.Encode(reply.Text)}
 }
 
-// turn returns what the param messages asks.
+// turn returns the request in the param messages.
 func (r *reading) turn() *model.Turn {
 	var list []json.RawMessage
 	if json.Unmarshal(r.fields["messages"], &list) != nil {
@@ -84,7 +83,7 @@ func (r *reading) turn() *model.Turn {
 	return t
 }
 
-// reply returns what the model of a name answers.
+// reply sends a turn to the named model and returns its reply.
 func (a *Actions) reply(ctx context.Context, name string, t *model.Turn) (*model.Reply, error) {
 	planner := a.k.Task.Planner
 	if p := a.o.Models[name]; p != nil {
@@ -95,7 +94,7 @@ func (a *Actions) reply(ctx context.Context, name string, t *model.Turn) (*model
 	return a.k.AskModel(ctx, name, planner, t)
 }
 
-// errorText returns what an error says, without the code that a tool's has.
+// errorText returns the message of an error, without the code that tool errors have.
 func errorText(err error) string {
 	var te *tool.Error
 	if errors.As(err, &te) {

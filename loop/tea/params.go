@@ -15,15 +15,15 @@ import (
 	"github.com/plc-lang/plc/loop"
 )
 
-// DecomposeParams are the parameters of plan.decompose. Where a number is 0 it is the default, and
-// below 0 it is none; in JSON it is what it says.
+// DecomposeParams are the parameters of plan.decompose. A number of 0 selects the default, and a
+// negative number means 0; in JSON, numbers are taken literally.
 type DecomposeParams struct {
 	Goal           string
-	Model          string   // "" is that of the task's planner; see Options.Models
-	Strategy       Strategy // "" is flat
-	MaxDepth       int      // 0 is 3; only the hierarchical prompt says it
-	MaxSubtasks    int      // 0 is 15; what is over is cut off
-	PromptTemplate string   // in the place of the system prompt, with {{ goal }}, {{ input.x }} and {{ state.x }} filled in; "" is none
+	Model          string   // "" selects the task's planner; see Options.Models
+	Strategy       Strategy // "" means flat
+	MaxDepth       int      // 0 means 3; used only in the hierarchical prompt
+	MaxSubtasks    int      // 0 means 15; further subtasks are dropped
+	PromptTemplate string   // replaces the system prompt, with {{ goal }}, {{ input.x }} and {{ state.x }} filled in, unless it is ""
 	Temperature    *float64 // nil is that of the model
 }
 
@@ -31,23 +31,24 @@ type DecomposeParams struct {
 type ExecuteParams struct {
 	Plan             *Plan // nil is state.plan. It is not changed
 	Parallel         bool
-	MaxConcurrent    int             // subtasks of a wave, when parallel; 0 is 3
-	SubtaskExecutor  *Executor       // nil is llm.call
-	OnSubtaskFailure FailureStrategy // "" is abort
-	MaxRetries       int             // of a subtask, when it is retried; 0 is 2
-	RetryDelay       time.Duration   // before the first retry, and twice as long before each after it; 0 is 1 s
+	MaxConcurrent    int             // subtasks per wave if Parallel is set; 0 means 3
+	SubtaskExecutor  *Executor       // nil means llm.call
+	OnSubtaskFailure FailureStrategy // "" means abort
+	MaxRetries       int             // retries of a subtask; 0 means 2
+	RetryDelay       time.Duration   // before the first retry; it doubles with each retry; 0 means 1 s
 	MaxReplans       int             // 0 is 2
-	Model            string          // of the executor llm.call when SubtaskExecutor is nil; "" is gpt-4
+	Model            string          // model of llm.call if SubtaskExecutor is nil; "" means gpt-4
 }
 
 // Executor names what carries out subtasks: a tool of the catalogue, llm.call or agent.dispatch.
 type Executor struct {
-	Action string `json:"action"` // "" is llm.call
-	// With are its params, an object. In its strings {{ goal }}, {{ subtask }}, {{ subtask_results
-	// }}, {{ input }}, {{ state }} and what is below them ({{ subtask.description }}, {{
-	// subtask_results['a'].url | tojson }}) are replaced for each subtask; a string that is nothing
-	// else becomes the value itself. A token that leads to nothing fails the subtask, but the
-	// result of a subtask that is not done is "". Nil is none.
+	Action string `json:"action"` // "" means llm.call
+	// With is an object of params. In its strings the tokens {{ goal }}, {{ subtask }}, {{
+	// subtask_results }}, {{ input }}, {{ state }} and paths below them, such as {{
+	// subtask.description }} or {{ subtask_results['a'].url | tojson }}, are replaced for each
+	// subtask. A string that consists of one token becomes the value itself. If a token's value is
+	// missing, the subtask fails, except that the result of an unfinished subtask is "". With may
+	// be nil.
 	With json.RawMessage `json:"with"`
 }
 
@@ -57,9 +58,9 @@ type FailureStrategy string
 // The failure strategies.
 const (
 	Abort  FailureStrategy = "abort"  // end at once
-	Skip   FailureStrategy = "skip"   // mark it as skipped, and go on, also with what depends on it
-	Retry  FailureStrategy = "retry"  // do it again, after a delay that doubles; in the end, abort
-	Replan FailureStrategy = "replan" // have what is left planned again
+	Skip   FailureStrategy = "skip"   // mark it as skipped, and continue, also with its dependents
+	Retry  FailureStrategy = "retry"  // repeat it, with a delay that doubles; then abort
+	Replan FailureStrategy = "replan" // plan the rest again
 )
 
 func unknownFailure(s FailureStrategy) *Error {
@@ -78,11 +79,11 @@ type ReplanParams struct {
 // StatusParams are the parameters of plan.status.
 type StatusParams struct {
 	Plan           *Plan // nil is state.plan
-	IncludeDetails bool  // the subtasks
-	OmitCompleted  bool  // include_completed is false: not the completed ones among them
+	IncludeDetails bool  // include the subtasks
+	OmitCompleted  bool  // leave out completed subtasks (include_completed is false)
 }
 
-// orDefault returns a number of parameters: 0 is the default, and less is 0.
+// orDefault returns standard if n is 0, and 0 if n is negative.
 func orDefault[N int | time.Duration](n, standard N) N {
 	if n == 0 {
 		return standard
@@ -90,7 +91,7 @@ func orDefault[N int | time.Duration](n, standard N) N {
 	return max(0, n)
 }
 
-// reading are parameters that are read from JSON; the first fault stays.
+// reading reads parameters from JSON; it keeps the first fault.
 type reading struct {
 	fields
 	fault error
@@ -108,8 +109,8 @@ func readParams(text json.RawMessage) *reading {
 	return &reading{fields: f}
 }
 
-// planned has a nested planner: {model, strategy, …} stand for those parameters that are not there
-// themselves.
+// planned uses the members of a nested planner, {model, strategy, …}, for parameters that aren't
+// given directly.
 func (r *reading) planned() *reading {
 	planner, ok := fieldsOf(r.fields["planner"])
 	if !ok {
@@ -123,8 +124,7 @@ func (r *reading) planned() *reading {
 	return r
 }
 
-// only wants the member of this name to be an object with no other members than these, and returns
-// it.
+// only checks that a member is an object without unknown members, and returns it.
 func (r *reading) only(name string, known ...string) fields {
 	f, ok := fieldsOf(r.fields[name])
 	if !ok && r.has(name) {
@@ -138,7 +138,8 @@ func (r *reading) only(name string, known ...string) fields {
 	return f
 }
 
-// onlyOnce does what only does, and wants none of the members of the object beside it.
+// onlyOnce does the checks of only, and also that no member of the object is given directly as
+// well.
 func (r *reading) onlyOnce(name string, known ...string) {
 	for _, member := range slices.Sorted(maps.Keys(r.only(name, known...))) {
 		if _, beside := r.fields[member]; beside && r.fault == nil {
@@ -153,7 +154,7 @@ func (r *reading) bad(name, want string) {
 	}
 }
 
-// read returns a member of the parameters; the zero value when it is not there, or null.
+// read returns a member of the parameters, or the zero value if it is missing or null.
 func read[T any](r *reading, name, want string) (v T) {
 	if r.has(name) && json.Unmarshal(r.fields[name], &v) != nil {
 		r.bad(name, want)
@@ -167,10 +168,10 @@ func (r *reading) flag(name string, standard bool) bool {
 	return *cmp.Or(read[*bool](r, name, "true or false"), &standard)
 }
 
-// number returns a number; nil when nothing is said.
+// number returns a number, or nil if it is missing.
 func (r *reading) number(name string) *float64 { return read[*float64](r, name, "a number") }
 
-// count returns a whole number: -1 when none is meant, 0 when nothing is said.
+// count returns a whole number: 0 if it is missing, and -1 if it is given as 0 or less.
 func (r *reading) count(name string) int {
 	switch n := r.number(name); {
 	case n == nil:
@@ -185,7 +186,7 @@ func (r *reading) count(name string) int {
 	}
 }
 
-// seconds returns a time, as count is a number.
+// seconds returns a duration, with the same meaning of 0 and -1 as count.
 func (r *reading) seconds(name string) time.Duration {
 	switch n := r.number(name); {
 	case n == nil:
@@ -197,13 +198,13 @@ func (r *reading) seconds(name string) time.Duration {
 	}
 }
 
-// secondsOf returns a duration of so many seconds, at most 292 years.
+// secondsOf returns a duration of n seconds, at most 292 years.
 func secondsOf(n float64) time.Duration {
 	return time.Duration(min(n*float64(time.Second), math.MaxInt64/2))
 }
 
-// plan returns the plan that is given; nil when there is none, as of {} and other things that
-// are nothing to Python.
+// plan returns the given plan, or nil if it is missing, {}, or another value that Python treats as
+// false.
 func (r *reading) plan() *Plan {
 	raw := r.fields["plan"]
 	if !python.Truthy(raw) || r.fault != nil {
@@ -220,7 +221,7 @@ func (r *reading) plan() *Plan {
 	return p
 }
 
-// invalidTypeError is that a plan is no object.
+// invalidTypeError says that a plan isn't an object.
 type invalidTypeError struct{ message }
 
 func invalidType(raw json.RawMessage) error {
@@ -268,7 +269,7 @@ func (r *reading) executor() *Executor {
 	return e
 }
 
-// ModelNames returns the names of models in the parameters, which Options.Models may have.
+// ModelNames returns the names of the models in the parameters. Options.Models provides them.
 func (o *Options) ModelNames() []string {
 	names := []string{o.Decompose.Model, o.Execute.Model}
 	if e := o.Execute.SubtaskExecutor; e != nil {
@@ -283,8 +284,8 @@ func (o *Options) ModelNames() []string {
 	return slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == "" || strings.Contains(n, "{{") })
 }
 
-// ParseOptions reads the parameters of plan.decompose and plan.execute, by their names, from a JSON
-// object, for Solve. The goal is the task's. An unknown name is an error.
+// ParseOptions parses the parameters of plan.decompose and plan.execute from a JSON object, for
+// Solve, which takes the goal from the task. Unknown names are errors.
 func ParseOptions(raw []byte) (*Options, error) {
 	r := readParams(raw)
 	known := []string{

@@ -32,23 +32,23 @@ const (
 	InProgress SubtaskStatus = "in_progress"
 	Completed  SubtaskStatus = "completed"
 	Failed     SubtaskStatus = "failed"
-	Skipped    SubtaskStatus = "skipped" // it failed, and what depends on it goes on without it
+	Skipped    SubtaskStatus = "skipped" // it failed, and its dependents run without it
 )
 
 func (s SubtaskStatus) known() bool {
 	return slices.Contains([]SubtaskStatus{Pending, InProgress, Completed, Failed, Skipped}, s)
 }
 
-// done reports whether a subtask of this status holds nothing up and is not done again.
+// done reports whether a subtask with this status is finished and blocks no other.
 func (s SubtaskStatus) done() bool { return s == Completed || s == Skipped }
 
-// Subtask is a part of a plan. In its JSON all members are always there.
+// Subtask is a part of a plan. Its JSON form always has all members.
 type Subtask struct {
 	ID           string          `json:"id"`
 	Description  string          `json:"description"`
 	Dependencies []string        `json:"dependencies"`
 	Status       SubtaskStatus   `json:"status"`
-	Result       json.RawMessage `json:"result"` // nil is null
+	Result       json.RawMessage `json:"result"` // nil means null
 	Error        *string         `json:"error"`
 	RetryCount   int             `json:"retry_count"`
 	StartedAt    *Float          `json:"started_at"` // seconds since 1970
@@ -64,7 +64,7 @@ func (s Subtask) MarshalJSON() ([]byte, error) {
 	return jsonscan.Marshal(plain(s))
 }
 
-// UnmarshalJSON reads a subtask, which needs an id and a description.
+// UnmarshalJSON parses a subtask, which must have an id and a description.
 func (s *Subtask) UnmarshalJSON(text []byte) error {
 	f, ok := fieldsOf(text)
 	if !ok {
@@ -79,7 +79,7 @@ func (s *Subtask) UnmarshalJSON(text []byte) error {
 	return s.read(f)
 }
 
-// read takes what is there of a subtask.
+// read sets the members that are given.
 func (s *Subtask) read(f fields) (err error) {
 	if err := s.describe(f); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (s *Subtask) read(f fields) (err error) {
 	return nil
 }
 
-// describe takes id, description and dependencies. Ids that are numbers are names like others.
+// describe sets ID, description and dependencies. It accepts numbers as IDs.
 func (s *Subtask) describe(f fields) error {
 	if f.has("id") {
 		id, ok := wordOf(f["id"])
@@ -130,7 +130,7 @@ func (s *Subtask) describe(f fields) error {
 	return nil
 }
 
-// end gives a subtask its last status.
+// end sets the final status of a subtask.
 func (s *Subtask) end(status SubtaskStatus, why string) {
 	now := epoch(time.Now())
 	s.Status, s.CompletedAt, s.Error = status, &now, nil
@@ -139,20 +139,19 @@ func (s *Subtask) end(status SubtaskStatus, why string) {
 	}
 }
 
-// Plan is a goal and the subtasks that it was decomposed into. Its JSON is the plan dict that is
-// kept and resumed.
+// Plan is a goal and the subtasks that it was decomposed into. Its JSON form is the plan dict that
+// is saved and resumed.
 type Plan struct {
 	ID       string     `json:"id"` // plan_ or replan_, and eight digits
 	Goal     string     `json:"goal"`
 	Strategy Strategy   `json:"strategy"`
 	Subtasks []*Subtask `json:"subtasks"`
-	// Metadata holds created_at, replan_count and max_replans, and whatever else somebody put
-	// there.
+	// Metadata holds created_at, replan_count and max_replans, and any further members.
 	Metadata Object `json:"metadata"`
 }
 
-// ParsePlan reads a plan dict. It needs id and goal; what is missing of its metadata is added. The
-// subtasks are not checked as a graph: see Validate.
+// ParsePlan parses a plan dict. It must have id and goal; missing metadata is added. ParsePlan
+// doesn't check the graph of subtasks: see Validate.
 func ParsePlan(text []byte) (*Plan, error) {
 	p := &Plan{}
 	if err := p.UnmarshalJSON(text); err != nil {
@@ -210,7 +209,7 @@ func (p *Plan) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// complete adds what is missing of the metadata.
+// complete adds missing metadata.
 func (p *Plan) complete() {
 	for _, m := range loop.ObjectOf("created_at", epoch(time.Now()), "replan_count", 0, "max_replans", DefaultMetadataReplans) {
 		if p.Metadata.Get(m.Name) == nil {
@@ -219,14 +218,14 @@ func (p *Plan) complete() {
 	}
 }
 
-// count returns a number of the metadata; 0 when it is none.
+// count returns a number in the metadata, or 0.
 func (p *Plan) count(name string) int {
 	var n float64
 	_ = json.Unmarshal(p.Metadata.Get(name), &n)
 	return int(max(0, min(n, math.MaxInt32)))
 }
 
-// Clone returns a copy that shares nothing that changes.
+// Clone returns a copy that shares no mutable data.
 func (p *Plan) Clone() *Plan {
 	q := *p
 	q.Metadata = slices.Clone(p.Metadata)
@@ -238,7 +237,7 @@ func (p *Plan) Clone() *Plan {
 	return &q
 }
 
-// Subtask returns the subtask of this id; nil when there is none.
+// Subtask returns the subtask with the given ID, or nil.
 func (p *Plan) Subtask(id string) *Subtask {
 	for _, s := range p.Subtasks {
 		if s.ID == id {
@@ -296,7 +295,7 @@ func (p *Plan) Counts() Counts {
 	return c
 }
 
-// Progress returns the share of subtasks that are completed or skipped; 1 of an empty plan.
+// Progress returns the share of subtasks that are completed or skipped. It is 1 for an empty plan.
 func (c Counts) Progress() Float {
 	if c.Total == 0 {
 		return 1

@@ -1,9 +1,9 @@
 package tea
 
-// The characters that prompts show of a result.
+// How many characters of a result prompts show.
 const (
-	maxListed    = 100 // in lists of what is completed
-	maxDependent = 500 // to a subtask that depends on it
+	maxListed    = 100 // in lists of completed subtasks
+	maxDependent = 500 // for a subtask that depends on it
 )
 
 const flatPrompt = `You plan. Take the goal apart into a flat list of subtasks that are done one after the other.
@@ -22,7 +22,7 @@ Answer with JSON alone, of exactly this form:
 4. No subtask depends on itself, not even by way of others.
 5. Most goals take 3 to 10 subtasks.`
 
-// hierarchicalPrompt takes max_depth and max_subtasks.
+// hierarchicalPrompt is a format for max_depth and max_subtasks.
 const hierarchicalPrompt = `You plan. Take the goal apart into a tree of subtasks: phases, and the steps within them.
 
 Answer with JSON alone, of exactly this form:
@@ -41,7 +41,7 @@ Answer with JSON alone, of exactly this form:
 4. The tree is at most %d deep.
 5. There are at most %d subtasks.`
 
-// iterativePrompt takes the list of what is completed.
+// iterativePrompt is a format for the list of completed subtasks.
 const iterativePrompt = `You plan step by step. From the goal and what has been done, say which 1 to 3 subtasks come next.
 
 Completed subtasks and their results:
@@ -63,8 +63,8 @@ Answer with JSON alone, of exactly this form:
 
 const replanSystem = `You plan, and help along a plan of which a subtask has failed.`
 
-// replanPrompt takes the goal, the completed and the remaining subtasks, the failed one, why it
-// failed, and the ids of the completed ones.
+// replanPrompt is a format for the goal, the completed and the remaining subtasks, the failed
+// subtask, the reason of its failure, and the IDs of the completed subtasks.
 const replanPrompt = `A subtask has failed, and what is left of the plan is planned again.
 
 Original goal: %s

@@ -23,8 +23,8 @@ type Replanned struct {
 	Success           bool  `json:"success"` // true
 }
 
-// Replan has what is left of a plan planned again: completed subtasks are kept, all others are
-// replaced. The new plan becomes state.plan. Errors are as of Decompose.
+// Replan plans the rest of a plan again: it keeps completed subtasks and replaces all others. The
+// new plan becomes state.plan. Errors are as for Decompose.
 func (a *Actions) Replan(ctx context.Context, p *ReplanParams) (*Replanned, error) {
 	plan := a.plan(p.Plan)
 	if plan == nil {
@@ -53,8 +53,8 @@ func (a *Actions) replanJSON(ctx context.Context, params json.RawMessage) (any, 
 	return a.Replan(ctx, p)
 }
 
-// replan does what Replan does, without its limit on the number of plans. A failed of "" is written
-// as None.
+// replan does the work of Replan, without its limit on the number of plans. A failed of "" is
+// written as None.
 func (a *Actions) replan(ctx context.Context, plan *Plan, p *ReplanParams, failed, reason string) (*Replanned, error) {
 	t := newTracing()
 	var id any
@@ -84,7 +84,7 @@ func (a *Actions) replan(ctx context.Context, plan *Plan, p *ReplanParams, faile
 	return &Replanned{Plan: next, PreservedSubtasks: len(kept), NewSubtasks: len(fresh), PlanningTrace: t.trace, Success: true}, nil
 }
 
-// replanRequest returns what the planner is asked, and copies of the subtasks that are kept.
+// replanRequest returns the prompt for the planner, and copies of the kept subtasks.
 func replanRequest(plan *Plan, failed, reason string) (kept []*Subtask, prompt string) {
 	var completed, remaining []string
 	ids := []string{}
@@ -101,7 +101,7 @@ func replanRequest(plan *Plan, failed, reason string) (kept []*Subtask, prompt s
 	return kept, prompt
 }
 
-// plan returns a copy of a plan that is given, or of that of the state; nil when there is none.
+// plan returns a copy of the given plan or of the state's plan, or nil if there is neither.
 func (a *Actions) plan(given *Plan) *Plan {
 	p := cmp.Or(given, a.State.Plan)
 	if p == nil {
@@ -112,8 +112,8 @@ func (a *Actions) plan(given *Plan) *Plan {
 	return p
 }
 
-// sound reports a plan made in Go whose words are none of the system's, or whose values are no
-// JSON.
+// sound returns an error if a plan made by Go code has unknown statuses or strategies, or values
+// that are invalid JSON.
 func (p *Plan) sound() error {
 	for _, m := range p.Metadata {
 		if err := jsonscan.Check(m.Value, jsonscan.Limits{}); err != nil {
@@ -134,7 +134,7 @@ func (p *Plan) sound() error {
 	return nil
 }
 
-// revised notes that a plan replaced another.
+// revised reports that a plan replaced another.
 func (a *Actions) revised(old, next *Plan, reason string) {
 	r := loop.Revision{Turn: a.plans, At: time.Now(), Reason: reason, Added: []string{}, Removed: []string{}, Kept: []string{}}
 	for _, s := range next.Subtasks {

@@ -14,14 +14,13 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Solve decomposes the goal of a task and executes the plan; with the iterative strategy, again
-// until the planner says that planning is complete, perhaps without subtasks. A plan of
-// Options.State that is not done is executed in the place of the first; one of the same goal that
-// is done is not made again.
+// Solve decomposes the goal of a task and executes the plan. With the iterative strategy it repeats
+// this until the planner says that planning is complete. An unfinished plan in Options.State is
+// executed instead of a first new plan; a finished plan of the same goal isn't made again.
 //
-// The output is {"subtask_results": …, "plan_status": …}; when the task has a schema, what the
-// planner makes of the results, which meets it. The state of the result is that of the actions. See
-// loop.Solve for errors. A nil Options is the default.
+// The output is {"subtask_results": …, "plan_status": …}. If the task has a schema, the planner
+// makes an output from the results that meets it. The state of the result is that of the actions.
+// See loop.Solve for errors. Nil options select the defaults.
 func Solve(ctx context.Context, task *loop.Task, o *Options) (*loop.Result, error) {
 	a, err := New(task, o)
 	if err != nil {
@@ -41,7 +40,7 @@ func Solve(ctx context.Context, task *loop.Task, o *Options) (*loop.Result, erro
 	})
 }
 
-// solveOrAct solves, or does the one action that is wanted.
+// solveOrAct solves the task, or performs only Options.Action if it is set.
 func (a *Actions) solveOrAct(ctx context.Context) (err error) {
 	var said any
 	switch actionName(a.o.Action) {
@@ -67,7 +66,7 @@ func (a *Actions) solveOrAct(ctx context.Context) (err error) {
 	return err
 }
 
-// answered makes what an action said the detail of the result, also when it did not succeed.
+// answered sets the detail of the result to the answer of an action, even if it failed.
 func (a *Actions) answered(said any, err error) {
 	var failed *Error
 	switch {
@@ -79,8 +78,8 @@ func (a *Actions) answered(said any, err error) {
 	a.k.Update(func(r *loop.Result) { r.Detail = jsonscan.Encode(said) })
 }
 
-// goal returns that of the task, with what is given beside it but the state, which tokens lead
-// to.
+// goal returns the goal of the task together with its given values, except for the state, which is
+// available through tokens.
 func (a *Actions) goal() string {
 	values := maps.Clone(a.k.Loop.Compile.Values)
 	delete(values, "state")
@@ -95,7 +94,7 @@ func (a *Actions) solve(ctx context.Context) error {
 	if p.Goal == "" && kept != nil {
 		p.Goal = kept.Goal
 	}
-	if kept != nil && kept.Goal != p.Goal { // of another task
+	if kept != nil && kept.Goal != p.Goal { // the plan of another task
 		kept, a.State = nil, State{PlannerConfig: a.State.PlannerConfig, Runs: a.State.Runs}
 	}
 	planned := kept != nil && (kept.Counts().Progress() < 1 || kept.Strategy != Iterative)
@@ -104,7 +103,7 @@ func (a *Actions) solve(ctx context.Context) error {
 		more := p.Strategy == Iterative
 		if !planned {
 			d, err := a.Decompose(ctx, &p)
-			over := more && isComplete(err) && a.State.Plan != nil // what was planned before is all there is
+			over := more && isComplete(err) && a.State.Plan != nil // there is nothing more to plan
 			if !over {
 				a.answered(d, err)
 			}
@@ -130,14 +129,13 @@ func (a *Actions) solve(ctx context.Context) error {
 	}
 }
 
-// isComplete reports whether an error is that a planner gave no subtasks because planning is
-// complete.
+// isComplete reports whether err says that a planner gave no subtasks because planning is complete.
 func isComplete(err error) bool {
 	var none *Error
 	return errors.As(err, &none) && none.complete
 }
 
-// executed executes the plan. What has failed in it, or is left, is an error.
+// executed executes the plan. It returns an error if a subtask failed or is left.
 func (a *Actions) executed(ctx context.Context) (*Executed, error) {
 	p := a.o.Execute
 	p.Plan = nil
@@ -149,8 +147,8 @@ func (a *Actions) executed(ctx context.Context) (*Executed, error) {
 	return x, err
 }
 
-// show reports a plan that is to be executed, as a program of steps in words, to the listener for
-// plans, if there is one.
+// show reports a plan before its execution, as a program of steps in words, and passes it to OnPlan
+// if that is set.
 func (a *Actions) show(plan *Plan) error {
 	if a.k.Loop.OnPlan == nil && a.k.Loop.OnEvent == nil {
 		return nil
@@ -159,7 +157,7 @@ func (a *Actions) show(plan *Plan) error {
 	if err == nil {
 		err = a.k.Show(prog)
 	} else if a.k.Loop.OnPlan == nil {
-		return nil // what has no faults here may still be no program
+		return nil // a valid plan may still be an invalid program
 	}
 	if err == nil || errors.Is(err, exec.ErrNobody) {
 		return err
@@ -167,7 +165,7 @@ func (a *Actions) show(plan *Plan) error {
 	return loop.Ended(exec.Rejected, "plan rejected: %s", strings.TrimPrefix(err.Error(), "loop: "))
 }
 
-// timeless returns the plan without times: a loop that goes on shows the same.
+// timeless returns the plan without times, so that a repeated loop shows the same plan.
 func (p *Plan) timeless() *Plan {
 	q := p.Clone()
 	q.Metadata = nil
@@ -177,7 +175,7 @@ func (p *Plan) timeless() *Plan {
 	return q
 }
 
-// output makes the output of the results.
+// output makes the output from the results.
 func (a *Actions) output(ctx context.Context, goal string, x *Executed) error {
 	if a.k.Task.Schema == nil {
 		out := jsonscan.Encode(struct {

@@ -12,10 +12,10 @@ type StatusReport struct {
 	PlanID   string     `json:"plan_id"`
 	Goal     string     `json:"goal"`
 	Success  bool       `json:"success"`           // true
-	Subtasks []*Subtask `json:"subtasks,omitzero"` // with include_details
+	Subtasks []*Subtask `json:"subtasks,omitzero"` // if include_details is set
 }
 
-// Status says how a plan stands. It is not checked as a graph. Errors are *Errors.
+// Status returns the status of a plan. It doesn't check the graph of subtasks. Errors are *Errors.
 func (a *Actions) Status(p *StatusParams) (*StatusReport, error) {
 	plan := a.plan(p.Plan)
 	if plan == nil {
