@@ -16,9 +16,9 @@ import (
 // answer holds the result of an attempt, as the activity returns it to the workflow.
 type answer struct {
 	Made exec.Made `json:"made"`
-	// Interrupted reports that the attempt failed when its context was done before its time was
-	// over. Unless the workflow wanted that, the answer is lost: the worker ended, or the server did
-	// not know the activity any more.
+	// Interrupted reports that the attempt failed because its context was done before its time was
+	// over. Unless the workflow cancelled it, the answer is lost: the worker ended, or the server
+	// no longer knew the activity.
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Took is how long the call took.
 	Took time.Duration `json:"took,omitempty"`
@@ -27,15 +27,15 @@ type answer struct {
 // activities makes the attempts of a worker.
 type activities struct {
 	programs   *programs
-	bundle     func(context.Context) (string, error) // of the run of an activity
+	bundle     func(context.Context) (string, error) // returns the bundle of an activity's run
 	middleware []tool.Middleware
-	ended      func(ctx context.Context, id, execution string) (*groupOutcome, error) // the result of the workflow of a group
-	slots      *slots                                                                 // in which calls are made; nil if the worker has its own
-	rated      bool                                                                   // the queue has a rate
+	ended      func(ctx context.Context, id, execution string) (*groupOutcome, error) // returns the result of a group's workflow
+	slots      *slots                                                                 // slots shared with other workers; nil if there are none
+	rated      bool                                                                   // the queue has a rate limit
 }
 
-// attempt is the activity: it makes one attempt of a call of the run with this bundle. An error
-// means that the answer is lost; what fails before the tool is called is a failure of the call.
+// attempt makes one attempt of a call of the run with this bundle. It is an activity. If it returns
+// an error, the answer is lost; a failure before the tool is called is a failure of the call.
 func (w *activities) attempt(ctx context.Context, bundle string, text json.RawMessage, most int) (json.RawMessage, error) {
 	ctx, stop := w.slots.bound(ctx)
 	defer stop()
@@ -55,7 +55,7 @@ func (w *activities) answer(ctx context.Context, bundle string, text json.RawMes
 	return out, err
 }
 
-// make makes an attempt, and says how long its call took.
+// make makes an attempt, and returns how long the call took.
 func (w *activities) make(ctx context.Context, bundle string, text []byte) (res tool.Result, took time.Duration, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -97,7 +97,7 @@ func (w *activities) make(ctx context.Context, bundle string, text []byte) (res 
 	}
 }
 
-// beat tells the server that the worker lives, until ctx is done.
+// beat sends heartbeats to the server until ctx is done.
 func beat(ctx context.Context) {
 	every := time.NewTicker(min(heartbeat, activity.GetInfo(ctx).HeartbeatTimeout/3))
 	defer every.Stop()
@@ -111,7 +111,7 @@ func beat(ctx context.Context) {
 	}
 }
 
-// bundle asks the workflow of an activity for its bundle, until it answers.
+// bundle queries the workflow of an activity for its bundle until it gets an answer.
 func (c *Client) bundle(ctx context.Context) (string, error) {
 	id := activity.GetInfo(ctx).WorkflowExecution
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
@@ -127,7 +127,7 @@ func (c *Client) bundle(ctx context.Context) (string, error) {
 	}
 }
 
-// unmade is the failure of an attempt whose tool was not called, since the worker can't.
+// unmade returns the failure of an attempt whose tool the worker could not call.
 func unmade(err error) error {
 	return &tool.Error{Code: "worker", Message: "the worker can't make the call: " + err.Error(), Err: err}
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-// Search attributes by which runs are found on the pages of Temporal and by its command. A namespace
-// has to know them: see Client.SetUp. Their values are not encrypted.
+// The search attributes with which Temporal's pages and command find runs. The namespace must
+// define them: see Client.SetUp. Their values are not encrypted.
 var (
-	runAttribute       = temporal.NewSearchAttributeKeyKeyword("PlcRun") // of a run and its parts
+	runAttribute       = temporal.NewSearchAttributeKeyKeyword("PlcRun") // the ID of a run, also on its parts
 	planAttribute      = temporal.NewSearchAttributeKeyKeyword("PlcPlan")
 	statusAttribute    = temporal.NewSearchAttributeKeyKeyword("PlcStatus")
-	questionsAttribute = temporal.NewSearchAttributeKeyInt64("PlcQuestions") // that are open
+	questionsAttribute = temporal.NewSearchAttributeKeyInt64("PlcQuestions") // number of open questions
 )
 
 var attributeTypes = map[string]enumspb.IndexedValueType{
@@ -28,11 +28,10 @@ var attributeTypes = map[string]enumspb.IndexedValueType{
 	statusAttribute.GetName(): statusAttribute.GetValueType(), questionsAttribute.GetName(): questionsAttribute.GetValueType(),
 }
 
-// mostAttribute is the most bytes of a value of a search attribute: servers take 255 of some kinds.
+// mostAttribute is the most bytes of a search attribute's value; servers limit some kinds to 255.
 const mostAttribute = 200
 
-// SetUp makes the search attributes of runs known to the namespace. Runs that were begun before have
-// none.
+// SetUp defines the search attributes of runs in the namespace. Runs started before have none.
 func (c *Client) SetUp(ctx context.Context) error {
 	unknown, err := c.unknownAttributes(ctx)
 	if err != nil || len(unknown) == 0 {
@@ -42,7 +41,7 @@ func (c *Client) SetUp(ctx context.Context) error {
 	return missing("", err)
 }
 
-// unknownAttributes returns the search attributes that the namespace does not know.
+// unknownAttributes returns the search attributes that the namespace doesn't define.
 func (c *Client) unknownAttributes(ctx context.Context) (map[string]enumspb.IndexedValueType, error) {
 	known, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: c.namespace})
 	if err != nil {
@@ -60,13 +59,14 @@ func (c *Client) unknownAttributes(ctx context.Context) (map[string]enumspb.Inde
 	return unknown, nil
 }
 
-// attributed reports whether runs have search attributes. One who may not ask that has none.
+// attributed reports whether runs have search attributes. It returns false if the client may not
+// ask the server.
 func (c *Client) attributed(ctx context.Context) bool {
 	unknown, err := c.unknownAttributes(ctx)
 	return err == nil && len(unknown) == 0
 }
 
-// attributesOf returns the search attributes of a workflow that begins.
+// attributesOf returns the search attributes of a new workflow.
 func attributesOf(run, plan string) temporal.SearchAttributes {
 	return temporal.NewSearchAttributes(
 		runAttribute.ValueSet(shortened(run, mostAttribute)), planAttribute.ValueSet(shortened(plan, mostAttribute)),
@@ -87,7 +87,7 @@ func (r *run) attribute(status exec.Status) error {
 	return workflow.UpsertTypedSearchAttributes(r.ctx, statusAttribute.ValueSet(string(status)), questionsAttribute.ValueSet(int64(r.asked)))
 }
 
-// AttributeNames returns the names of the search attributes, with commas between.
+// AttributeNames returns the names of the search attributes, separated by commas.
 func AttributeNames() string {
 	var all []string
 	for name := range attributeTypes {

@@ -15,8 +15,9 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Calls that take less time than Temporal needs for an activity are made several in one activity, one
-// after the other. All of the following must hold, so that this changes nothing but the time:
+// Calls that take less time than Temporal needs for an activity are batched: one activity makes
+// several, one after the other. A batch must change nothing but the time, so all of the following
+// must hold:
 //
 //   - the attempts may be repeated, since a batch is lost as a whole
 //   - they are ready at the same time, so that none waits for a batch to be filled
@@ -29,22 +30,22 @@ import (
 
 const (
 	batchType = "plc.batch"
-	// quick is how long the last call of a tool may have taken for the next ones to be in a batch.
+	// quick is the longest duration of a tool's last call with which its next calls are batched.
 	quick = 10 * time.Millisecond
-	// mostBatch and batchBytes are the most attempts of a batch, and bytes of them.
+	// mostBatch is the most attempts of a batch, and batchBytes the most bytes of them.
 	mostBatch  = 16
 	batchBytes = mostInline
-	// batchTime is the time after which a worker makes no more calls of a batch.
+	// batchTime is the time after which a worker starts no more calls of a batch.
 	batchTime = 500 * time.Millisecond
 )
 
 // batched is the result of the activity of a batch.
 type batched struct {
-	Answers []json.RawMessage `json:"answers"`         // of the first attempts, of one at least
-	Alone   bool              `json:"alone,omitempty"` // the queue takes no batches
+	Answers []json.RawMessage `json:"answers"`         // answers of the first attempts; at least one
+	Alone   bool              `json:"alone,omitempty"` // the queue doesn't allow batches
 }
 
-// ready is an attempt that is to be scheduled.
+// ready is an attempt to be scheduled.
 type ready struct {
 	*exec.Attempt
 	text  []byte
@@ -59,8 +60,8 @@ type batch struct {
 	bytes int
 }
 
-// ready returns an attempt with what is needed to schedule it. It is false if the attempt can't be
-// made: then it is answered.
+// ready returns an attempt with what is needed to schedule it. If the attempt can't be made, ready
+// answers it and returns false.
 func (r *run) ready(a *exec.Attempt) (ready, bool, error) {
 	text, err := json.Marshal(a)
 	if err != nil {
@@ -76,9 +77,9 @@ func (r *run) ready(a *exec.Attempt) (ready, bool, error) {
 	return ready{a, text, a.Request.Tool, cmp.Or(t.Queue, workflow.GetInfo(r.ctx).TaskQueueName)}, true, nil
 }
 
-// batches divides attempts among activities, in their order.
+// batches groups attempts into batches, preserving their order.
 func (r *run) batches(all []ready) (out []*batch) {
-	open := map[string]*batch{} // by queue
+	open := map[string]*batch{} // by queue, still accepting attempts
 	for _, a := range all {
 		if !r.batchable(a) {
 			out = append(out, &batch{a.queue, []ready{a}, len(a.text)})
@@ -117,7 +118,7 @@ func (r *run) scheduleBatch(b *batch) error {
 	opts.Summary = fmt.Sprintf("%d calls from %s on", len(b.all), shortened(first.Path, mostSummary))
 	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(r.ctx, opts))
 	for _, a := range b.all {
-		r.cancels[a.ID] = func() { // the others go on, and it with them
+		r.cancels[a.ID] = func() { // the activity continues with the other attempts
 			if wanted--; wanted == 0 {
 				cancel()
 			}
@@ -133,7 +134,7 @@ func (r *run) scheduleBatch(b *batch) error {
 	return nil
 }
 
-// madeBatch tells the stepper what came of a batch.
+// madeBatch passes the answers of a batch to the stepper.
 func (r *run) madeBatch(b *batch, f workflow.Future) {
 	r.Advance(workflow.Now(r.ctx))
 	var text json.RawMessage
@@ -159,7 +160,7 @@ func (r *run) madeBatch(b *batch, f workflow.Future) {
 	}
 }
 
-// batch is the activity that makes several attempts.
+// batch makes several attempts. It is an activity.
 func (w *activities) batch(ctx context.Context, bundle string, text json.RawMessage, most int) (json.RawMessage, error) {
 	ctx, stop := w.slots.bound(ctx)
 	defer stop()
@@ -180,7 +181,7 @@ func (w *activities) batch(ctx context.Context, bundle string, text json.RawMess
 			return nil, err
 		}
 		if size += len(a); i > 0 && most > 0 && size > most {
-			break // it may be made again
+			break // the attempt may be repeated
 		}
 		got.Answers = append(got.Answers, a)
 	}

@@ -17,15 +17,15 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// bucket is a bucket of S3, or of what speaks its protocol, with an object for each text.
+// bucket is a bucket of S3, or of a service with the same protocol, with an object for each text.
 type bucket struct {
 	*minio.Client
 	name, prefix string
 }
 
-// bucketAt returns the bucket of a URL: s3://BUCKET/PREFIX?endpoint=HOST:PORT&region=REGION&tls=false,
-// in which all but the bucket may be left out. The credentials are those of the environment
-// variables, files and machines of AWS.
+// bucketAt returns the bucket for a URL:
+// s3://BUCKET/PREFIX?endpoint=HOST:PORT&region=REGION&tls=false. Everything but the bucket is
+// optional. Credentials come from the AWS environment variables, files and machine roles.
 func bucketAt(text string) (*bucket, error) {
 	u, err := url.Parse(text)
 	if err != nil {

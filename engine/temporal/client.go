@@ -29,21 +29,22 @@ import (
 type Outcome struct {
 	Status exec.Status
 	Reason string
-	// Result is the document that plc run --format json prints; nil if the run was ended from
+	// Result is the document that plc run --format json prints; it is nil if the run was ended from
 	// outside.
 	Result json.RawMessage
-	Digest string // of the whiteboard at the end
+	Digest string // digest of the final whiteboard
 	Output bool   // the plan has an output
-	// NotCompleted are the first instances of a template that did not complete.
+	// NotCompleted lists the first instances of a template that didn't complete.
 	NotCompleted []InstanceEnd
-	// Template reports that the plan is one: what its instances gave is not in Result.
+	// Template reports that the plan is a template. Result doesn't include the results of its
+	// instances.
 	Template bool
 	past     *exec.History
 	lines    []string
 	groups   []*groupEnd
 }
 
-// Start begins the run of a bundle. It goes on when there are workers.
+// Start starts the run of a bundle. It proceeds once there are workers.
 func (c *Client) Start(ctx context.Context, b *plc.Bundle) error {
 	in, err := inputFor(b)
 	if err != nil {
@@ -52,8 +53,8 @@ func (c *Client) Start(ctx context.Context, b *plc.Bundle) error {
 	return c.begin(ctx, b.Run, b.Given.Plan.Name, in, enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE)
 }
 
-// inputFor returns the input for the run of a bundle. The instances are apart from what the workers
-// compile.
+// inputFor returns the workflow input for a bundle. Instances are separate from the part that
+// workers compile.
 func inputFor(b *plc.Bundle) (*input, error) {
 	alone := *b
 	alone.Instances = nil
@@ -77,7 +78,7 @@ func (c *Client) begin(ctx context.Context, run, plan string, in *input, reuse e
 	return c.execute(ctx, run, plan, text, reuse, attributes)
 }
 
-// execute begins the workflow of a run.
+// execute starts the workflow of a run.
 func (c *Client) execute(ctx context.Context, run, plan string, text []byte, reuse enumspb.WorkflowIdReusePolicy, attributes temporal.SearchAttributes) error {
 	_, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID: run, TaskQueue: c.queue, WorkflowIDReusePolicy: reuse, WorkflowExecutionErrorWhenAlreadyStarted: true,
@@ -89,13 +90,13 @@ func (c *Client) execute(ctx context.Context, run, plan string, text []byte, reu
 	return missing(run, err)
 }
 
-// Wait returns the outcome of a run, when it has ended or paused.
+// Wait waits until a run has ended or paused, and returns its outcome.
 func (c *Client) Wait(ctx context.Context, run string) (*Outcome, error) {
 	for {
 		var text json.RawMessage
 		err := c.GetWorkflow(ctx, run, "").Get(ctx, &text)
 		if _, away := errors.AsType[*serviceerror.Unavailable](err); away && ctx.Err() == nil {
-			time.Sleep(time.Second) // the server comes back
+			time.Sleep(time.Second) // wait for the server to come back
 			continue
 		}
 		o, err := outcomeOf(text, err)
@@ -103,7 +104,7 @@ func (c *Client) Wait(ctx context.Context, run string) (*Outcome, error) {
 	}
 }
 
-// Ended returns the outcome of a run, which must not be running.
+// Ended returns the outcome of a run that isn't running.
 func (c *Client) Ended(ctx context.Context, run string) (*Outcome, error) {
 	d, err := c.DescribeWorkflowExecution(ctx, run, "")
 	if err != nil {
@@ -115,8 +116,8 @@ func (c *Client) Ended(ctx context.Context, run string) (*Outcome, error) {
 	return c.Wait(ctx, run)
 }
 
-// Find returns the id of the run that a person means: its id, the beginning of it, or last for the
-// newest one.
+// Find returns the ID of the run that name stands for: an ID, the beginning of an ID, or "last" for
+// the newest run.
 func (c *Client) Find(ctx context.Context, name string) (string, error) {
 	if _, err := c.DescribeWorkflowExecution(ctx, name, ""); err == nil {
 		return name, nil
@@ -141,7 +142,7 @@ func (c *Client) Find(ctx context.Context, name string) (string, error) {
 	return found, nil
 }
 
-// outcomeOf returns the outcome of a run whose workflow returned this text or this error.
+// outcomeOf returns the outcome of a run whose workflow returned text or err.
 func outcomeOf(text json.RawMessage, err error) (*Outcome, error) {
 	failed, isFailed := errors.AsType[*temporal.ApplicationError](err)
 	canceled, isCanceled := errors.AsType[*temporal.CanceledError](err)
@@ -171,8 +172,7 @@ func outcomeOf(text json.RawMessage, err error) (*Outcome, error) {
 	return out, out.template()
 }
 
-// missing says of an error what it means: there is no such run, or no such namespace, or nobody
-// answers.
+// missing explains an error: there is no such run, no such namespace, or no answer from the server.
 func missing(run string, err error) error {
 	if _, ok := errors.AsType[*serviceerror.NotFound](err); ok {
 		return fmt.Errorf("the server has no run %q", run)
@@ -187,7 +187,8 @@ func missing(run string, err error) error {
 	return err
 }
 
-// Show returns how far a run is, and what it asks. It takes a worker, unless the run has ended.
+// Show returns the progress of a run and its open questions. Unless the run has ended, a worker
+// must be running.
 func (c *Client) Show(ctx context.Context, run string) (*View, error) {
 	d, err := c.DescribeWorkflowExecution(ctx, run, "")
 	if err != nil {
@@ -221,8 +222,8 @@ func (c *Client) Show(ctx context.Context, run string) (*View, error) {
 	return v, err
 }
 
-// explained returns an error of a query, with what the workers that tried to step the run say. A
-// worker that is too old, or has other keys, can't answer.
+// explained adds to the error of a query what the workers that tried to step the run report. A
+// worker that is too old or has other keys can't answer.
 func (c *Client) explained(ctx context.Context, id string, err error) error {
 	r, e := c.WorkflowService().GetWorkflowExecutionHistoryReverse(ctx, &workflowservice.GetWorkflowExecutionHistoryReverseRequest{
 		Namespace: c.namespace, Execution: &commonpb.WorkflowExecution{WorkflowId: id}, MaximumPageSize: 5,
@@ -238,7 +239,7 @@ func (c *Client) explained(ctx context.Context, id string, err error) error {
 	return err
 }
 
-// shown returns what a workflow and its parts show.
+// shown returns the view of a workflow and its parts.
 func (c *Client) shown(ctx context.Context, id string) (*View, error) {
 	var v view
 	text, err := c.query(ctx, id, "", showQuery)
@@ -254,7 +255,7 @@ func (c *Client) shown(ctx context.Context, id string) (*View, error) {
 	for _, id := range v.Parts {
 		part, err := c.shown(ctx, id)
 		if _, gone := errors.AsType[*serviceerror.NotFound](err); gone {
-			continue // it has not begun yet
+			continue // it hasn't started yet
 		}
 		if err != nil {
 			return nil, err
@@ -278,8 +279,8 @@ func (c *Client) query(ctx context.Context, run, execution, name string, args ..
 	return text, err
 }
 
-// Events yields the events of a run that have happened, as JSON: those of each of its workflows in
-// their order. With follow it goes on until the run has ended or ctx is done. It takes a worker.
+// Events yields the past events of a run as JSON, grouped by workflow and in order. With follow, it
+// continues until the run has ended or ctx is done. A worker must be running.
 func (c *Client) Events(ctx context.Context, run string, follow bool) iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
 		t := &telling{c: c, yield: yield, told: map[string]int{}, ended: map[string]bool{}}
@@ -315,15 +316,15 @@ func (c *Client) Events(ctx context.Context, run string, follow bool) iter.Seq2[
 	}
 }
 
-// telling yields the events of the workflows of a run.
+// telling yields the events of a run's workflows.
 type telling struct {
 	c     *Client
 	yield func(json.RawMessage, error) bool
-	told  map[string]int  // how many events of a workflow were yielded
-	ended map[string]bool // workflows of which there are no more
+	told  map[string]int  // number of events yielded, by workflow
+	ended map[string]bool // workflows without further events
 }
 
-// tell yields the events of one workflow that were not yielded yet. It reports whether to go on.
+// tell yields the new events of one workflow. It returns false if the consumer stops.
 func (t *telling) tell(ctx context.Context, w *workflowpb.WorkflowExecutionInfo) bool {
 	id := w.Execution.RunId
 	for !t.ended[id] {
@@ -346,11 +347,11 @@ func (t *telling) tell(ctx context.Context, w *workflowpb.WorkflowExecutionInfo)
 	return true
 }
 
-// quoted returns a text as one of the server's queries.
+// quoted quotes a text for a query of the server.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// byStart sorts workflows, the oldest first. Of those that began at the same time, the server lists
-// the newest first.
+// byStart sorts workflows by start time, oldest first. The server lists workflows with equal start
+// times newest first.
 func byStart(all []*workflowpb.WorkflowExecutionInfo) {
 	slices.Reverse(all)
 	slices.SortStableFunc(all, func(a, b *workflowpb.WorkflowExecutionInfo) int {
@@ -358,8 +359,8 @@ func byStart(all []*workflowpb.WorkflowExecutionInfo) {
 	})
 }
 
-// executions returns the workflows of a run, the oldest first: it goes on in another one when the
-// history of one is long, and when it is resumed.
+// executions returns the workflows of a run, oldest first. A run continues in a new workflow if its
+// history gets long and if it is resumed.
 func (c *Client) executions(ctx context.Context, run string) ([]*workflowpb.WorkflowExecutionInfo, error) {
 	last, err := c.DescribeWorkflowExecution(ctx, run, "")
 	if err != nil {
@@ -399,16 +400,16 @@ func (c *Client) list(ctx context.Context, query string) iter.Seq2[*workflowpb.W
 	}
 }
 
-// Listed is a run in a list.
+// Listed describes a run in a list.
 type Listed struct {
 	Run     string      `json:"run"`
 	Status  exec.Status `json:"status"`
 	Plan    string      `json:"plan"`
-	Asked   int         `json:"questions"` // that are open
+	Asked   int         `json:"questions"` // number of open questions
 	Started time.Time   `json:"started"`
 }
 
-// Runs yields the runs that the server lists, the newest first. A run that has just begun may be
+// Runs yields the runs that the server lists, newest first. A run that has just started may be
 // missing for a moment.
 func (c *Client) Runs(ctx context.Context) iter.Seq2[Listed, error] {
 	return func(yield func(Listed, error) bool) {
@@ -419,7 +420,7 @@ func (c *Client) Runs(ctx context.Context) iter.Seq2[Listed, error] {
 				return
 			}
 			if run, _, is := strings.Cut(w.Execution.WorkflowId, "/"); is && w.Type.Name == partType {
-				asked[run] += c.memoOf(w).Asked // they began after their run, and are listed before it
+				asked[run] += c.memoOf(w).Asked // parts start after their run, so they are listed before it
 				continue
 			}
 			if seen[w.Execution.WorkflowId] {
@@ -437,13 +438,13 @@ func (c *Client) Runs(ctx context.Context) iter.Seq2[Listed, error] {
 // memoOf returns the memo of a workflow.
 func (c *Client) memoOf(w *workflowpb.WorkflowExecutionInfo) (m memo) {
 	if p := w.Memo.GetFields()[memoKey]; p != nil {
-		_ = c.converter.FromPayload(p, &m) // else nothing is known
+		_ = c.converter.FromPayload(p, &m) // the zero memo says that nothing is known
 	}
 	return m
 }
 
-// statusOf returns the status of a run whose workflow has a status; said is what the workflow said
-// at its end.
+// statusOf returns the status of a run from the status of its workflow; said is the status that the
+// workflow itself reported at its end.
 func statusOf(s enumspb.WorkflowExecutionStatus, said exec.Status) exec.Status {
 	switch s {
 	case enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW:
@@ -459,12 +460,12 @@ func statusOf(s enumspb.WorkflowExecutionStatus, said exec.Status) exec.Status {
 	return exec.Failed
 }
 
-// Answer answers a question of a run. The answer must have the digest of what was shown. When
+// Answer answers a question of a run. The answer must contain the digest of what was shown. When
 // Answer returns nil, the answer is in the history of the run.
 func (c *Client) Answer(ctx context.Context, run string, a Answer) error {
 	if a.Workflow == "" {
 		a.Workflow = run
-		if strings.Contains(a.Path, "[") || a.Instance != "" { // there may be parts of the loop, or groups of instances
+		if strings.Contains(a.Path, "[") || a.Instance != "" { // the question may come from a part or a group
 			v, err := c.Show(ctx, run)
 			if err != nil {
 				return err
@@ -491,7 +492,7 @@ func (c *Client) Answer(ctx context.Context, run string, a Answer) error {
 		if !gone || tries == 5 {
 			return missing(run, err)
 		}
-		select { // it may be going on in another workflow
+		select { // the run may be continuing in another workflow
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(200 * time.Millisecond):
@@ -499,14 +500,13 @@ func (c *Client) Answer(ctx context.Context, run string, a Answer) error {
 	}
 }
 
-// Cancel asks a run to end: nothing new starts, and calls that go on are cancelled.
+// Cancel cancels a run: no calls start any more, and running calls are cancelled.
 func (c *Client) Cancel(ctx context.Context, run string) error {
 	return missing(run, c.CancelWorkflow(ctx, run, ""))
 }
 
-// Resume goes on with a run that has failed, was cancelled or has paused. Calls that completed are
-// not made again; those that failed are. A run that has used up a budget needs a larger one. It takes
-// a worker.
+// Resume continues a run that failed, was cancelled, or paused. Completed calls aren't repeated;
+// failed calls are. A run that used up a budget needs a larger one. A worker must be running.
 func (c *Client) Resume(ctx context.Context, run string, l Limits) error {
 	o, err := c.Ended(ctx, run)
 	switch {

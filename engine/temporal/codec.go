@@ -46,7 +46,7 @@ func (compression) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, er
 	return zlib.Decode(payloads)
 }
 
-// fits reports whether a value has at most so many bytes when it is compressed; 0 is no limit.
+// fits reports whether a value has at most most bytes after compression; 0 means no limit.
 func fits(text []byte, most int) bool {
 	if most == 0 || len(text) <= most {
 		return true
@@ -55,14 +55,14 @@ func fits(text []byte, most int) bool {
 	return err == nil && len(small[0].Data) <= most
 }
 
-// Codec encrypts all values before they go to the server or a storage, by AES-GCM with 256 bits.
-// Names are not encrypted: the ids of runs and calls, and queues.
+// Codec encrypts all values before they are sent to the server or a storage, with AES-GCM and
+// 256-bit keys. It doesn't encrypt names: the IDs of runs and calls, and queues.
 type Codec struct {
-	keys []key // the first encrypts
+	keys []key // the first one encrypts
 }
 
 type key struct {
-	id   string // the beginning of its digest
+	id   string // a prefix of the key's digest
 	aead cipher.AEAD
 }
 
@@ -71,8 +71,8 @@ const (
 	keyMetadata = "plc-key"
 )
 
-// ParseKeys reads one or more keys of 32 bytes in hexadecimal or base64, with commas between. The
-// first encrypts; the others decrypt what was encrypted before it.
+// ParseKeys parses one or more 32-byte keys in hexadecimal or base64, separated by commas. The
+// first key encrypts; the others only decrypt older values.
 func ParseKeys(text string) (*Codec, error) {
 	c := &Codec{}
 	for _, s := range strings.Split(text, ",") {
@@ -108,7 +108,7 @@ func (c *Codec) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error
 		}
 		k := c.keys[0]
 		nonce := make([]byte, k.aead.NonceSize())
-		rand.Read(nonce) // which never fails
+		rand.Read(nonce) // never fails
 		out[i] = &commonpb.Payload{
 			Metadata: map[string][]byte{converter.MetadataEncoding: []byte(encrypted), keyMetadata: []byte(k.id)},
 			Data:     k.aead.Seal(nonce, nonce, plain, nil),
@@ -117,7 +117,7 @@ func (c *Codec) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error
 	return out, nil
 }
 
-// Decode implements converter.PayloadCodec. What was not encrypted stays as it is.
+// Decode implements converter.PayloadCodec. Values that weren't encrypted stay unchanged.
 func (c *Codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	out := make([]*commonpb.Payload, len(payloads))
 	for i, p := range payloads {

@@ -13,47 +13,48 @@ import (
 	"go.temporal.io/sdk/log"
 )
 
-// DefaultQueue is the task queue of runs and of calls that name no other.
+// DefaultQueue is the task queue of runs and calls that name none.
 const DefaultQueue = "plc"
 
-// mostInline is the size, in bytes, above which a value goes to the storage; without a storage,
-// mostWithout is the largest that there may be. The server takes 2 MB, and 4 MB in one message.
+// mostInline is the size in bytes above which a value goes to the storage, and mostWithout the size
+// limit without a storage. The server accepts 2 MB per value, and 4 MB per message.
 const (
 	mostInline  = 64 << 10
 	mostWithout = 1 << 20
 )
 
-// Options say how values are kept on the server. All who take part in a run need the same.
+// Options configure how values are kept on the server. All clients and workers of a run need the
+// same options.
 type Options struct {
-	// Queue is the task queue of runs; "" is DefaultQueue.
+	// Queue is the task queue of runs; "" means DefaultQueue.
 	Queue string
-	// Storage keeps values that are too large for the server; all workers and clients share it. It
-	// is a folder or a bucket, s3://BUCKET/PREFIX?endpoint=HOST:PORT. "" is none: then large values
-	// are refused.
+	// Storage is where values are kept that are too large for the server: a folder, or a bucket
+	// s3://BUCKET/PREFIX?endpoint=HOST:PORT. All workers and clients share it. If it is "", large
+	// values are refused.
 	Storage string
-	// Keys encrypt and decrypt values, in the form of ParseKeys; "" leaves values as they are.
+	// Keys are the encryption keys, in the form that ParseKeys accepts; "" means no encryption.
 	Keys string
-	// Logger gets what the SDK reports; nil is nobody.
+	// Logger gets the log of the SDK; it may be nil.
 	Logger *slog.Logger
-	// Telemetry gets spans and metrics; nil is nobody.
+	// Telemetry receives spans and metrics; it may be nil.
 	Telemetry *Telemetry
-	// Wait has Dial try until the server answers, as a worker does.
+	// Wait makes Dial retry until the server answers, as workers do.
 	Wait bool
 }
 
-// A Client begins, shows and controls runs. Close closes its connection.
+// Client starts, shows and controls runs. Close closes its connection.
 type Client struct {
 	client.Client
 	queue     string
-	storage   *values // nil is none
+	storage   *values // nil if there is none
 	namespace string
-	most      int                     // bytes of a payload; 0 is no limit
-	converter converter.DataConverter // of memos
+	most      int                     // most bytes of a payload; 0 means no limit
+	converter converter.DataConverter // converts memos
 	logger    log.Logger
 }
 
-// Dial connects to the server that Temporal's environment variables and profiles name, by default
-// that on this machine: see TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and TEMPORAL_PROFILE.
+// Dial connects to the server named by Temporal's environment variables and profiles, by default
+// the one on this machine: see TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and TEMPORAL_PROFILE.
 func Dial(ctx context.Context, o Options) (*Client, error) {
 	opts, err := envconfig.LoadDefaultClientOptions()
 	if err != nil {
@@ -104,7 +105,7 @@ func (o *Options) apply(opts *client.Options) (storage *values, err error) {
 		if err != nil {
 			return nil, err
 		}
-		codecs = []converter.PayloadCodec{keys, compression{}} // the last encodes first
+		codecs = []converter.PayloadCodec{keys, compression{}} // the last codec encodes first
 	}
 	opts.DataConverter = converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), codecs...)
 	if o.Storage != "" {

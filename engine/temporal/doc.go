@@ -1,9 +1,9 @@
 // Package temporal executes runs of plc on Temporal: a run is a workflow, an attempt of a call is
 // an activity, and any number of workers on any number of machines make the attempts.
 //
-// A workflow drives an exec.Stepper, which decides all that a local run decides. So a run gives the
-// same here as in one process. What Temporal adds is that the run goes on when workers, or the
-// server, are killed.
+// A workflow drives an exec.Stepper, which makes all decisions of a local run, so a run has the
+// same result as in one process. In addition, the run continues if workers or the server are
+// killed.
 //
 //	workflow.go   a run: it steps the program, schedules activities and answers queries
 //	parts.go      a part of a long loop, which is a workflow of its own

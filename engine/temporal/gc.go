@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// before is how much before the start of a workflow a value of it may have been stored: a run that
-// goes on in another workflow stores the input of that one, and clocks differ.
+// before is how long before the start of a workflow its values may have been stored: a workflow
+// stores the input of the next one it continues in, and clocks differ.
 const before = time.Hour
 
-// Collect deletes the values of the storage that no run of the namespace needs which the server
-// still knows: those that were stored before all of these began, and at least so long ago. Nobody
-// else may use the storage. With dry nothing is deleted. It returns what was, or would be, deleted.
+// Collect deletes values from the storage that no run needs that the server still knows. These are
+// the values stored before all such runs started and at least age ago. The storage must not be used
+// for anything else. With dry, nothing is deleted. Collect returns the number and the size of the
+// values that were, or would be, deleted.
 func (c *Client) Collect(ctx context.Context, age time.Duration, dry bool) (count int, bytes int64, err error) {
 	if c.storage == nil {
 		return 0, 0, errors.New("there is no storage: --storage names one")

@@ -23,43 +23,43 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// The instances of a template are run in groups, each of which is a workflow of its own, as a part of
-// a loop is. The workflow of the run begins the groups, a bounded number at a time, and keeps of each
-// that has ended only how it ended: what its instances gave is in the result of its workflow. A group
-// that is run again, since an instance has failed or the run goes on in another workflow, goes on
-// from what its last workflow left behind, which an activity reads.
+// The instances of a template run in groups. Each group is a workflow of its own, like a part of a
+// loop. The workflow of the run starts a bounded number of groups at a time, and keeps only how
+// each has ended; the results of instances are in the results of the groups' workflows. A group
+// runs again if an instance failed or the run continues in another workflow. It then starts from
+// what its last workflow left behind, which an activity reads.
 
 const (
-	// groupInstances is how many instances are run by one workflow, groupBytes the size of their
-	// values after which it has enough of them, and mostGroups how many go on at once.
+	// groupInstances is the most instances in one group, groupBytes the size of their values at
+	// which a group is full, and mostGroups the most groups running at once.
 	groupInstances = 100
 	groupBytes     = 256 << 10
 	mostGroups     = 8
-	// mostTold is the maximum number of instances that did not complete in a groupEnd.
+	// mostTold is the maximum number of incomplete instances listed in a groupEnd.
 	mostTold = 20
 )
 
-// shares are the instances of a template, and how many each group has. The client decides that once,
-// since a group goes on from what it has left behind.
+// shares holds the instances of a template, and how many each group has. The client decides that
+// once, since a group continues from what it left behind.
 type shares struct {
 	Instances []plc.BundledInstance `json:"instances,omitempty"`
 	Sizes     []int                 `json:"sizes,omitempty"`
 }
 
-// group describes the group of instances that a workflow runs.
+// group describes the instances that a workflow runs.
 type group struct {
 	Name     string `json:"name"`
 	Number   int    `json:"number"`
-	Parallel int    `json:"parallel"`       // calls at once
-	From     string `json:"from,omitempty"` // the execution of this workflow from which it goes on
+	Parallel int    `json:"parallel"`       // most calls at once
+	From     string `json:"from,omitempty"` // the execution of this workflow that it continues
 }
 
-// groupEnd says how a group has ended, or was halted.
+// groupEnd describes how a group has ended or was halted.
 type groupEnd struct {
 	Number    int                 `json:"number"`
 	Workflow  string              `json:"workflow"`
 	Execution string              `json:"execution"`
-	Done      bool                `json:"done"` // the group is not run again when the run goes on in another workflow
+	Done      bool                `json:"done"` // the group isn't run again if the run continues in another workflow
 	Status    exec.Status         `json:"status"`
 	Reason    string              `json:"reason,omitempty"`
 	Instances map[exec.Status]int `json:"instances,omitempty"`
@@ -69,7 +69,7 @@ type groupEnd struct {
 	Told      []InstanceEnd       `json:"told,omitempty"`
 }
 
-// InstanceEnd describes an instance that did not complete.
+// InstanceEnd describes an instance that didn't complete.
 type InstanceEnd struct {
 	Instance string      `json:"instance"`
 	Status   exec.Status `json:"status"`
@@ -115,11 +115,11 @@ func countsOf(res *exec.Result) map[exec.Status]int {
 	return n
 }
 
-// stepInstances makes the stepper of the instances, unless they are shared out.
+// stepInstances creates the stepper of the instances, unless they are divided among groups.
 func (r *run) stepInstances(p *plc.Plan, opts *exec.Options, now time.Time) (err error) {
 	begun := r.Past == nil && len(r.Shares.Sizes) > 1 && exec.Divisible(p.Program, opts)
 	if r.Group == nil && (begun || len(r.Groups) > 0) {
-		return nil // drive finds no stepper
+		return nil // drive checks that there is no stepper
 	}
 	if g := r.Group; g != nil {
 		opts.MaxParallel = g.Parallel
@@ -145,7 +145,7 @@ func (r *run) pastOf(execution string) (*exec.History, error) {
 	return past, json.Unmarshal(text, past)
 }
 
-// past is an activity: it returns what an execution of the workflow of a group left behind.
+// past returns what an execution of a group's workflow left behind. It is an activity.
 func (w *activities) past(ctx context.Context, id, execution string) (json.RawMessage, error) {
 	o, err := w.ended(ctx, id, execution)
 	if _, gone := errors.AsType[*serviceerror.NotFound](err); gone || err == nil && o.Past == nil {
@@ -167,7 +167,7 @@ func (c *Client) groupOutcome(ctx context.Context, id, execution string) (*group
 	return o, json.Unmarshal(text, o)
 }
 
-// endGroup returns what the workflow of a group ends with; res is nil if it was halted.
+// endGroup returns the result of a group's workflow; res is nil if it was halted.
 func (r *run) endGroup(res *exec.Result) (json.RawMessage, error) {
 	o := groupOutcome{End: groupEnd{Number: r.Group.Number, Status: exec.Cancelled, Calls: maps.Clone(r.counts)}}
 	own := workflow.GetInfo(r.ctx).WorkflowExecution
@@ -225,18 +225,17 @@ func (s *shares) groups() [][]plc.BundledInstance {
 	return all
 }
 
-// feeder is a run that shares its instances out. Everything in it follows from the history of the
-// workflow.
+// feeder runs a template's groups. Everything in it follows from the history of the workflow.
 type feeder struct {
 	*run
 	all     [][]plc.BundledInstance
-	ended   []*groupEnd // by number; nil has not been run
+	ended   []*groupEnd // by number; nil if it hasn't run
 	next    int
-	going   map[int]string // the workflows of groups that go on
+	going   map[int]string // the workflows of running groups
 	cancel  map[int]workflow.CancelFunc
-	stopped exec.Status // the status with which the run ends; "" while groups are begun
+	stopped exec.Status // the status with which the run ends; "" while groups are started
 	reason  string
-	told    bool // those that go on were told to end
+	told    bool // running groups were told to end
 }
 
 // drive runs the groups.
@@ -253,7 +252,7 @@ func (f *feeder) drive() (json.RawMessage, error) {
 	at := min(mostGroups, len(f.all), f.parallel())
 	late := f.late()
 	for {
-		if f.stopped == "" && late() { // the groups that go on find that themselves
+		if f.stopped == "" && late() { // running groups notice that themselves
 			f.told = true
 			f.stop(exec.Failed, fmt.Sprintf("the run took longer than %s", f.mostTime))
 		}
@@ -292,8 +291,8 @@ func (f *feeder) drive() (json.RawMessage, error) {
 	}
 }
 
-// late returns a function that reports whether the time of the run is over. The selector is woken
-// when it is.
+// late returns a function that reports whether the run's time is over. The selector wakes up at
+// that time.
 func (f *feeder) late() func() bool {
 	if f.mostTime <= 0 || f.Version < batchVersion {
 		return func() bool { return false }
@@ -307,7 +306,7 @@ func (f *feeder) parallel() int {
 	return cmp.Or(f.options.MaxParallel, exec.DefaultMaxParallel)
 }
 
-// more finds the next group that is to be run.
+// more selects the next group to run.
 func (f *feeder) more() bool {
 	for ; f.next < len(f.all); f.next++ {
 		_, goes := f.going[f.next]
@@ -318,10 +317,10 @@ func (f *feeder) more() bool {
 	return false
 }
 
-// stop makes drive begin no more groups.
+// stop makes drive start no more groups.
 func (f *feeder) stop(s exec.Status, reason string) { f.stopped, f.reason = s, reason }
 
-// beginGroup begins the workflow of a group; at is how many go on at once.
+// beginGroup starts the workflow of a group; at is the number of running groups.
 func (f *feeder) beginGroup(n, at int) error {
 	first := 0
 	for _, g := range f.all[:n] {
@@ -363,7 +362,7 @@ func (f *feeder) beginGroup(n, at int) error {
 	return nil
 }
 
-// made notes how a group has ended.
+// made records how a group has ended.
 func (f *feeder) made(n int, child workflow.Future) {
 	var text json.RawMessage
 	var got groupOutcome
@@ -371,7 +370,7 @@ func (f *feeder) made(n int, child workflow.Future) {
 	if err == nil {
 		err = json.Unmarshal(text, &got)
 	}
-	if temporal.IsCanceledError(err) { // it was not begun
+	if temporal.IsCanceledError(err) { // it wasn't started
 		return
 	}
 	mustBe[*temporal.ChildWorkflowExecutionError](err)
@@ -391,7 +390,7 @@ func (f *feeder) made(n int, child workflow.Future) {
 	}
 }
 
-// kept returns the groups that have been run.
+// kept returns the groups that have run.
 func (f *feeder) kept() (all []*groupEnd) {
 	for _, e := range f.ended {
 		if e != nil {
@@ -437,7 +436,7 @@ func (f *feeder) end() (json.RawMessage, error) {
 	return f.finish(&o, doc.Status, doc.Reason)
 }
 
-// say keeps an event of the run.
+// say stores an event of the run.
 func (f *feeder) say(t exec.EventType, s exec.Status, reason, digest string) {
 	if t == exec.RunFinished && s == exec.Paused {
 		t = exec.RunPaused
@@ -445,7 +444,7 @@ func (f *feeder) say(t exec.EventType, s exec.Status, reason, digest string) {
 	f.note(&exec.Event{Type: t, Time: workflow.Now(f.ctx), Run: f.id(), Status: s, Reason: reason, Digest: digest})
 }
 
-// count counts what a group that is not run again has done, for the query for a View.
+// count adds the outcome of a finished group to the totals of the View.
 func (f *feeder) count(e *groupEnd) {
 	if !e.Done {
 		return
@@ -458,7 +457,7 @@ func (f *feeder) count(e *groupEnd) {
 	}
 }
 
-// template reads the fields of an Outcome that only the run of a template has.
+// template sets the fields of an Outcome that only templates have.
 func (o *Outcome) template() error {
 	o.Template = o.lines != nil || o.groups != nil
 	for _, line := range o.lines {
@@ -476,8 +475,8 @@ func (o *Outcome) template() error {
 	return nil
 }
 
-// again returns the groups of a run that goes on: those that did not complete are run again, if
-// anything is known of them.
+// again returns the groups for a resumed run. Groups that didn't complete run again if anything is
+// known of them.
 func (o *Outcome) again() []*groupEnd {
 	for _, g := range o.groups {
 		g.Done = g.Status == exec.Completed || g.Execution == ""
@@ -485,8 +484,8 @@ func (o *Outcome) again() []*groupEnd {
 	return o.groups
 }
 
-// Instances yields the results of the instances of a run of a template in their order, each as the
-// line of JSON that plc run --results writes. Those that were not begun are left out.
+// Instances yields the results of a template's instances in order, each as the JSON line that plc
+// run --results writes. It omits instances that weren't started.
 func (c *Client) Instances(ctx context.Context, o *Outcome) iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
 		for _, line := range o.lines {

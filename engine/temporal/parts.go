@@ -13,19 +13,19 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-// A loop over very many items is run by several workflows, the parts of the run: its history alone
-// would be too long. Each part is a child of the workflow that has the loop, and may have parts
-// itself. It takes answers and goes on in another workflow like a run. When the run that it belongs
-// to goes on in another workflow, or starts nothing any more, its parts are told to end soon; the
-// run keeps what is known of their calls.
+// A loop over very many items runs in several workflows, the parts of the run, because the history
+// of one workflow would be too long. Each part is a child of the workflow that has the loop, and
+// may have parts itself. Like a run, a part takes answers and continues in another workflow. If its
+// run continues in another workflow, or starts no more calls, its parts are told to end soon, and
+// the run keeps what is known of their calls.
 
-// partOutcome is what the workflow of a part ends with.
+// partOutcome is the result of a part's workflow.
 type partOutcome struct {
 	Made   *exec.PartMade      `json:"made"`
-	Counts map[exec.Status]int `json:"counts"` // of its calls
+	Counts map[exec.Status]int `json:"counts"` // its calls by status
 }
 
-// begunPart begins the workflow of a part.
+// begunPart starts the workflow of a part.
 func (r *run) begunPart(p *exec.Part) error {
 	text, err := json.Marshal(p)
 	if err != nil {
@@ -63,7 +63,7 @@ func (r *run) begunPart(p *exec.Part) error {
 	return nil
 }
 
-// madePart tells the stepper what came of a part.
+// madePart passes the outcome of a part to the stepper.
 func (r *run) madePart(p *exec.Part, f workflow.Future) {
 	r.Advance(workflow.Now(r.ctx))
 	var text json.RawMessage
@@ -77,7 +77,7 @@ func (r *run) madePart(p *exec.Part, f workflow.Future) {
 		for s, n := range got.Counts {
 			r.counts[s] += n
 		}
-	case temporal.IsCanceledError(err): // it was not begun
+	case temporal.IsCanceledError(err): // it wasn't started
 		got.Made = &exec.PartMade{Status: exec.Cancelled}
 	default:
 		mustBe[*temporal.ChildWorkflowExecutionError](err)
@@ -88,8 +88,9 @@ func (r *run) madePart(p *exec.Part, f workflow.Future) {
 	}
 }
 
-// mustBe has the workflow task fail, to be tried again, when an error is not of the type of those
-// that the server reports: then this worker can't read what came, perhaps for want of a key.
+// mustBe panics unless an error has a type that the server reports. Another type means that this
+// worker can't read the value, perhaps because it lacks a key; the panic fails the workflow task,
+// which is then retried.
 func mustBe[E error](err error) {
 	if _, ok := errors.AsType[E](err); err != nil && !ok {
 		panic(err)
@@ -99,10 +100,10 @@ func mustBe[E error](err error) {
 // halt tells a part to end soon.
 func (r *run) halt(part string) {
 	f := workflow.SignalExternalWorkflow(r.ctx, part, "", haltSignal, nil)
-	r.selector.AddFuture(f, func(workflow.Future) {}) // one that has ended needs no telling
+	r.selector.AddFuture(f, func(workflow.Future) {}) // ignore the error if the part has ended
 }
 
-// endPart returns what the workflow of a part ends with.
+// endPart returns the result of a part's workflow.
 func (r *run) endPart() (json.RawMessage, error) {
 	counts := maps.Clone(r.counts)
 	for _, s := range r.calls {

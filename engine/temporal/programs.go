@@ -13,15 +13,15 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-// A worker keeps at most mostPrograms programs. When it needs another one, it drops those that have
-// been unused for longer than idle, since they may have running servers.
+// Limits of the programs that a worker keeps. If it needs another one than its mostPrograms, it
+// drops those that have been unused for longer than idle, since they may have running servers.
 const (
 	mostPrograms = 64
 	idle         = time.Minute
 )
 
-// programs keeps the programs of the runs that a worker serves, by the digests of their bundles.
-// Each is compiled twice: sealed, to be stepped, and with secrets and servers, to make its calls.
+// programs holds the programs of the runs that a worker serves, by bundle digest. Each is compiled
+// twice: sealed, to step the run, and with secrets and servers, to make its calls.
 type programs struct {
 	config plc.Config
 
@@ -32,20 +32,20 @@ type programs struct {
 // program is a compiled program.
 type program struct {
 	digest string
-	turn   chan struct{} // holds one while somebody compiles it
+	turn   chan struct{} // holds a value while the program is being compiled
 	engine *plc.Engine
 	plan   *plc.Plan // nil until it is compiled
 	opts   *exec.Options
 
 	// mu of programs guards these.
-	used int       // by how many it is used
-	last time.Time // when it was used last
+	used int       // number of users
+	last time.Time // time of the last use
 }
 
-// shelf holds programs, the one that was used last at the end.
+// shelf holds programs, the most recently used one last.
 type shelf []*program
 
-// sealed returns a program to be stepped, and a copy of the options of its run.
+// sealed returns a program for stepping, and a copy of the options of its run.
 func (p *programs) sealed(digest, bundle string) (*plc.Plan, *exec.Options, error) {
 	x := p.take(&p.stepped, digest)
 	defer p.give(x)
@@ -56,8 +56,8 @@ func (p *programs) sealed(digest, bundle string) (*plc.Plan, *exec.Options, erro
 	return x.plan, &opts, nil
 }
 
-// open returns a program whose calls can be made until release is called. An error is a failure of
-// the call, unless ctx is done.
+// open returns a program whose calls can be made until release is called. It returns an error as a
+// failure of the call, unless ctx is done.
 func (p *programs) open(ctx context.Context, digest string, bundle func() (string, error)) (prog *compile.Program, release func(), err error) {
 	x := p.take(&p.made, digest)
 	if err := x.compile(ctx, p.config, false, bundle); err != nil {
@@ -67,8 +67,8 @@ func (p *programs) open(ctx context.Context, digest string, bundle func() (strin
 	return x.plan.Program, func() { p.give(x) }, nil
 }
 
-// compile compiles the program, unless that was done; an error is not kept. Servers that it starts
-// outlast whoever asked first.
+// compile compiles the program unless it is compiled already; it doesn't keep an error. Servers
+// that it starts outlive the call that needed them first.
 func (x *program) compile(ctx context.Context, config plc.Config, sealed bool, bundle func() (string, error)) error {
 	select {
 	case x.turn <- struct{}{}:
@@ -96,13 +96,13 @@ func (x *program) compile(ctx context.Context, config plc.Config, sealed bool, b
 	return nil
 }
 
-// take returns the program of a shelf with this digest, and puts one there if it has none.
+// take returns the program of a shelf with the given digest, and adds one if there is none.
 func (p *programs) take(s *shelf, digest string) *program {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := slices.IndexFunc(*s, func(x *program) bool { return x.digest == digest })
 	if i < 0 {
-		more := len(*s) - mostPrograms + 1 // than may be
+		more := len(*s) - mostPrograms + 1 // number of programs above the limit
 		*s = slices.DeleteFunc(*s, func(x *program) bool {
 			if x.used > 0 || more <= 0 && time.Since(x.last) < idle {
 				return false
@@ -127,14 +127,14 @@ func (p *programs) give(x *program) {
 	x.last = time.Now()
 }
 
-// close ends the servers of the program.
+// close stops the servers of the program.
 func (x *program) close() {
 	if x.engine != nil {
 		_ = x.engine.Close()
 	}
 }
 
-// close ends the servers of all programs.
+// close stops the servers of all programs.
 func (p *programs) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -14,19 +14,19 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// View is a run as it is shown.
+// View describes the progress of a run.
 type View struct {
 	Run       string              `json:"run"`
 	Status    exec.Status         `json:"status"`
-	Calls     map[exec.Status]int `json:"calls"`               // how many calls have a status; those that were not begun are not in it
-	Instances map[exec.Status]int `json:"instances,omitempty"` // of a template: how many have ended so
+	Calls     map[exec.Status]int `json:"calls"`               // number of calls in each status, without those not started
+	Instances map[exec.Status]int `json:"instances,omitempty"` // of a template: number of instances in each final status
 	Questions []Question          `json:"questions,omitempty"`
 }
 
-// view is what one of the workflows of a run shows.
+// view describes the progress of one workflow of a run.
 type view struct {
 	View
-	Parts []string `json:"parts,omitempty"` // the workflows of parts that go on
+	Parts []string `json:"parts,omitempty"` // the workflows of running parts
 }
 
 // Question is a question of a run that waits for a person.
@@ -38,25 +38,25 @@ type Question struct {
 	Reason   string            `json:"reason,omitempty"`
 	Terms    *exec.Terms       `json:"terms"`
 	Failure  *exec.Failure     `json:"failure,omitempty"`
-	// Digest is the SHA-256 of what was shown, in hexadecimal. An answer must have it.
+	// Digest is the SHA-256 of what was shown, in hexadecimal. An answer must contain it.
 	Digest string `json:"digest"`
-	// Workflow is the one that asks: that of the run, or of a part of it.
+	// Workflow is the workflow that asks: the run's or that of a part.
 	Workflow string `json:"workflow,omitempty"`
 }
 
 // Answer is an answer to a question.
 type Answer struct {
-	// Workflow is that of the question; "" looks for it.
+	// Workflow is the question's workflow; "" searches for it.
 	Workflow string      `json:"-"`
 	Path     string      `json:"path"`
 	Instance string      `json:"instance,omitempty"`
 	Answer   exec.Answer `json:"answer"`
 }
 
-// note keeps an event.
+// note stores an event.
 func (r *run) note(e *exec.Event) {
 	if r.Group != nil && e.Call == "" && e.Instance == "" {
-		return // it is about the run of all groups
+		return // the event concerns the run of all groups
 	}
 	if e.Type == exec.InstanceFinished {
 		r.finished[e.Instance] = e.Status
@@ -64,7 +64,7 @@ func (r *run) note(e *exec.Event) {
 	if !e.Replayed && e.Type != exec.CallReady {
 		text, err := jsonscan.Marshal(e)
 		if err != nil {
-			panic(err) // its values are JSON
+			panic(err) // events can always be encoded
 		}
 		r.events = append(r.events, text)
 	}
@@ -89,7 +89,7 @@ func (r *run) show() ([]byte, error) {
 	for _, s := range r.finished {
 		v.Instances[s]++
 	}
-	if r.Stepper == nil { // its instances are shared out
+	if r.Stepper == nil { // the instances are divided among groups
 		return json.Marshal(v)
 	}
 	if res := r.Result(); res != nil {
@@ -106,8 +106,8 @@ func (r *run) show() ([]byte, error) {
 	return json.Marshal(v)
 }
 
-// eventsFrom answers the query for the events from a number on, the first of which is 0: some of
-// them, a line for each.
+// eventsFrom answers the query for events. It returns some of the events from number from on,
+// counted from 0, one per line.
 func (r *run) eventsFrom(from int) ([]byte, error) {
 	var lines []byte
 	for from = max(from, 0); from < len(r.events) && (len(lines) == 0 || len(lines)+len(r.events[from]) < eventBytes); from++ {
@@ -116,8 +116,8 @@ func (r *run) eventsFrom(from int) ([]byte, error) {
 	return lines, nil
 }
 
-// mayAnswer validates an answer, before it is in the history: the question must be open, and the
-// answer must name the digest of what was shown.
+// mayAnswer validates an answer before it is added to the history: the question must be open, and
+// the answer must have the digest of what was shown.
 func (r *run) mayAnswer(_ workflow.Context, text []byte) error {
 	var a Answer
 	if err := json.Unmarshal(text, &a); err != nil {
@@ -138,8 +138,8 @@ func (r *run) mayAnswer(_ workflow.Context, text []byte) error {
 	return fmt.Errorf("no question of the call %q is open", a.Path)
 }
 
-// answer takes an answer. Its digest was compared by mayAnswer. It is not compared again, since a
-// replay, perhaps on a machine where a program lies elsewhere, must do the same.
+// answer processes an answer. It doesn't compare the digest, which mayAnswer did, because a replay
+// must do the same even on a machine where programs are installed elsewhere.
 func (r *run) answer(_ workflow.Context, text []byte) error {
 	var a Answer
 	if err := json.Unmarshal(text, &a); err != nil {
@@ -152,17 +152,17 @@ func (r *run) answer(_ workflow.Context, text []byte) error {
 	return err
 }
 
-// memo is what lists of runs show.
+// memo holds what lists of runs show.
 type memo struct {
 	Plan   string      `json:"plan"`
 	Asked  int         `json:"asked,omitempty"`
-	Status exec.Status `json:"status,omitempty"` // at the end
+	Status exec.Status `json:"status,omitempty"` // final status
 }
 
 // memoKey is the name of the memo.
 const memoKey = "plc"
 
-// tellAsked keeps the number of open questions in the memo.
+// tellAsked stores the number of open questions in the memo.
 func (r *run) tellAsked() {
 	n := len(r.Questions())
 	if n == r.asked {

@@ -18,13 +18,13 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A place keeps texts by their digests. A text is never changed, so putting it again does no harm.
+// place stores texts by digest. A text never changes, so storing it twice does no harm.
 type place interface {
-	// put keeps a text; of one that is there it notes that it is in use again.
+	// put stores a text. If it exists, put updates the time of its last use.
 	put(ctx context.Context, name string, text []byte) error
-	// get returns a text; the error is fs.ErrNotExist if it is not there.
+	// get returns a text; the error is fs.ErrNotExist if there is none.
 	get(ctx context.Context, name string) ([]byte, error)
-	// all yields the names of the texts, and when each was put last.
+	// all yields the names of the texts, and when each was last stored.
 	all(ctx context.Context) iter.Seq2[stored, error]
 	remove(ctx context.Context, name string) error
 	String() string
@@ -36,7 +36,7 @@ type stored struct {
 	size int64
 }
 
-// values keeps payloads in a place, each under its digest.
+// values stores payloads in a place, each under its digest.
 type values struct {
 	place
 	kind string
@@ -44,7 +44,7 @@ type values struct {
 
 const claimDigest = "sha256"
 
-// storageAt returns the storage of large values that Options.Storage names.
+// storageAt returns the storage for Options.Storage.
 func storageAt(name string) (*values, error) {
 	if !strings.HasPrefix(name, "s3:") {
 		return &values{files(name), "plc-files"}, nil
@@ -56,13 +56,13 @@ func storageAt(name string) (*values, error) {
 	return &values{b, "plc-s3"}, nil
 }
 
-// externalStorage returns the storage as the SDK has it.
+// externalStorage returns the storage in the form that the SDK needs.
 func (v *values) externalStorage() converter.ExternalStorage {
 	return converter.ExternalStorage{Drivers: []converter.StorageDriver{v}, PayloadSizeThreshold: mostInline}
 }
 
-// Name implements converter.StorageDriver. Where the place is does not belong to it, so that it may
-// move.
+// Name implements converter.StorageDriver. The name doesn't include the location, so that the
+// storage can be moved.
 func (v *values) Name() string { return v.kind }
 
 // Type implements converter.StorageDriver.
@@ -120,14 +120,14 @@ func (v *values) read(ctx context.Context, name string, into *commonpb.Payload) 
 	return proto.Unmarshal(text, into)
 }
 
-// files is a folder with a file for each text.
+// files is a folder with one file per text.
 type files string
 
 func (f files) String() string { return string(f) }
 
 func (f files) path(name string) string { return filepath.Join(string(f), name[:2], name) }
 
-// put puts a file into its place only when it is whole and on disk.
+// put renames a file into its place only after it was completely written to disk.
 func (f files) put(_ context.Context, name string, text []byte) error {
 	path := f.path(name)
 	if now := time.Now(); os.Chtimes(path, now, now) == nil {

@@ -24,17 +24,17 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Telemetry sends spans and metrics to where the OTEL_… variables of the environment say. The
-// spans of a run are one trace, across workers; the metrics are those of Temporal's SDK. The nil
+// Telemetry sends spans and metrics to the destinations given by the OTEL_… environment variables.
+// The spans of a run form one trace, across workers; the metrics are those of Temporal's SDK. A nil
 // Telemetry sends nothing.
 type Telemetry struct {
 	traces  *sdktrace.TracerProvider // nil is none
 	metrics *metric.MeterProvider    // nil is none
 }
 
-// NewTelemetry returns what the environment asks for, which is nil without its variables: an
-// endpoint, OTEL_EXPORTER_OTLP_ENDPOINT, or an exporter, OTEL_TRACES_EXPORTER and
-// OTEL_METRICS_EXPORTER. Close sends the rest.
+// NewTelemetry returns the telemetry that the environment asks for, or nil if it sets neither an
+// endpoint, OTEL_EXPORTER_OTLP_ENDPOINT, nor an exporter, OTEL_TRACES_EXPORTER or
+// OTEL_METRICS_EXPORTER. Close sends what remains.
 func NewTelemetry(ctx context.Context) (*Telemetry, error) {
 	if !wanted("TRACES") && !wanted("METRICS") {
 		return nil, nil
@@ -73,13 +73,13 @@ func wanted(signal string) bool {
 	return os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_"+signal+"_ENDPOINT") != ""
 }
 
-// ParentSpan returns a context in which runs begin below the span that the variables TRACEPARENT
-// and TRACESTATE name, if they are set.
+// ParentSpan returns a context in which runs start below the span given by TRACEPARENT and
+// TRACESTATE, if those are set.
 func ParentSpan(ctx context.Context) context.Context {
 	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": os.Getenv("TRACEPARENT"), "tracestate": os.Getenv("TRACESTATE")})
 }
 
-// Close sends what was not sent yet, for 10 seconds at most.
+// Close sends the remaining data, for at most 10 seconds.
 func (t *Telemetry) Close() error {
 	if t == nil {
 		return nil
@@ -117,8 +117,7 @@ func (t *Telemetry) apply(opts *client.Options) error {
 	return nil
 }
 
-// spanned begins a span of its own, for an attempt in a batch, below the span of ctx. It must be
-// ended.
+// spanned starts a span below that of ctx, for an attempt in a batch. The caller must call end.
 func spanned(ctx context.Context) (own context.Context, end func()) {
 	parent := trace.SpanFromContext(ctx)
 	if !parent.SpanContext().IsValid() {
@@ -128,8 +127,8 @@ func spanned(ctx context.Context) (own context.Context, end func()) {
 	return own, func() { span.End() }
 }
 
-// traced sets the name and the attributes of the span of an attempt, which ctx has, to those that
-// package trace gives to attempts. The context that it returns tells the tool of the span.
+// traced names the span in ctx, which belongs to an attempt, and sets its attributes as package
+// trace does. It returns a context that passes the span to the tool.
 func traced(ctx context.Context, a *exec.Attempt) context.Context {
 	span := trace.SpanFromContext(ctx)
 	if !span.SpanContext().IsValid() {
@@ -160,7 +159,7 @@ func traced(ctx context.Context, a *exec.Attempt) context.Context {
 	}})
 }
 
-// failed notes on the span of an attempt by which code it failed; nil is that it did not.
+// failed records the error code of an attempt on its span; err may be nil.
 func failed(ctx context.Context, err error) {
 	if err == nil {
 		return

@@ -16,46 +16,45 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// The workers of a queue can share a number of slots, each of which makes one call at a time: then
-// there are never more calls at once than slots, whatever runs they belong to. A workflow of the
-// queue keeps which worker has how many. A worker has its slots for a time only, and renews them. One
-// that can't do so until the time is over gives up the calls that it makes, since others get its
-// slots then.
+// The workers of a queue can share a number of slots. Each slot makes one call at a time, so there
+// are never more calls at once than slots, in all runs together. A workflow of the queue records
+// how many slots each worker has. A worker has its slots for a limited time, and renews them. If it
+// can't renew them in time, it gives up its running calls, since other workers then get the slots.
 
 const (
 	sharesType  = "plc.slots"
 	shareUpdate = "plc.share"
 	leaveSignal = "plc.leave"
-	// leaseTime is how long a worker has its slots; it renews them when a sixth of it is over.
+	// leaseTime is how long a worker has its slots. It renews them after a sixth of that time.
 	leaseTime = 30 * time.Second
 )
 
-// slotsID returns the id of the workflow that keeps the slots of a queue.
+// slotsID returns the ID of the workflow that manages the slots of a queue.
 func slotsID(queue string) string { return sharesType + "/" + queue }
 
 // claim is a worker's request for slots.
 type claim struct {
 	Worker string        `json:"worker"`
-	Total  int           `json:"total"` // slots, of all workers
-	Want   int           `json:"want"`  // slots that the worker can use
-	Held   int           `json:"held"`  // slots that it may be using
+	Total  int           `json:"total"` // slots of all workers together
+	Want   int           `json:"want"`  // slots that the worker could use
+	Held   int           `json:"held"`  // slots that it may be using now
 	For    time.Duration `json:"for"`
 }
 
-// slotHolder is a worker that has slots, or waits for some.
+// slotHolder is a worker that has slots or waits for some.
 type slotHolder struct {
 	claim
 	Until time.Time `json:"until"`
 }
 
-// slotShares are the slots of a queue as their workflow has them.
+// slotShares is the state of the workflow that manages slots.
 type slotShares struct {
-	Holders []slotHolder `json:"holders,omitempty"` // by the names of the workers
+	Holders []slotHolder `json:"holders,omitempty"` // sorted by worker name
 }
 
-// share takes a claim, and returns how many slots the worker has from now on. Workers get equal
-// shares. One that has more than its share gives slots back when it claims the next time, and no
-// slot is given to two workers. When workers say different totals, the smallest counts.
+// share processes a claim, and returns the number of slots that the worker has from now on. Workers
+// get equal shares. A worker with more than its share returns slots with its next claim; no slot is
+// assigned twice. If workers claim different totals, the smallest applies.
 func (s *slotShares) share(c claim, now time.Time) int {
 	s.leave(c.Worker)
 	s.Holders = slices.DeleteFunc(s.Holders, func(h slotHolder) bool { return !h.Until.After(now) })
@@ -78,7 +77,7 @@ func (s *slotShares) share(c claim, now time.Time) int {
 
 // sharesOf returns the share of each holder.
 func (s *slotShares) sharesOf(total int) []int {
-	order := make([]int, len(s.Holders)) // those who want least first: what they leave is for others
+	order := make([]int, len(s.Holders)) // those who want least first, as others get what they leave
 	for i := range order {
 		order[i] = i
 	}
@@ -95,7 +94,7 @@ func (s *slotShares) leave(worker string) {
 	s.Holders = slices.DeleteFunc(s.Holders, func(h slotHolder) bool { return h.Worker == worker })
 }
 
-// shareSlots is the workflow of the slots of a queue. It ends when no worker has any.
+// shareSlots manages the slots of a queue. It is a workflow, which ends when no worker has slots.
 func shareSlots(ctx workflow.Context, s slotShares) error {
 	err := workflow.SetUpdateHandler(ctx, shareUpdate, func(ctx workflow.Context, c claim) (int, error) {
 		return s.share(c, workflow.Now(ctx)), nil
@@ -121,10 +120,10 @@ func shareSlots(ctx workflow.Context, s slotShares) error {
 	return workflow.NewContinueAsNewError(ctx, shareSlots, s)
 }
 
-// slots are those that a worker has of the slots of a queue. They implement worker.SlotSupplier.
+// slots holds a worker's slots of a queue. It implements worker.SlotSupplier.
 type slots struct {
 	client *Client
-	id     string // of the workflow
+	id     string // ID of the workflow
 	queue  string
 	want   claim
 
@@ -132,13 +131,13 @@ type slots struct {
 	allowed int
 	used    int
 	changed chan struct{} // closed when allowed or used change
-	// lease is done when the slots are lost.
+	// lease is canceled when the slots are lost.
 	lease context.Context
 	lose  context.CancelCauseFunc
-	ends  *time.Timer // calls lose
+	ends  *time.Timer // fires when the lease ends
 }
 
-// newSlots returns the slots of a worker of a queue, which has none at first.
+// newSlots returns the slots of a worker, of which there are none at first.
 func newSlots(c *Client, queue string, o *WorkerOptions) *slots {
 	parallel := cmp.Or(o.Parallel, mostParallel)
 	s := &slots{client: c, id: slotsID(queue), queue: queue, changed: make(chan struct{})}
@@ -188,7 +187,7 @@ func (s *slots) claim(ctx context.Context) error {
 	return nil
 }
 
-// allow lets the worker use so many slots for a time.
+// allow sets how many slots the worker may use, and for how long.
 func (s *slots) allow(n int, lease time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,7 +201,7 @@ func (s *slots) allow(n int, lease time.Duration) {
 	s.ends = time.AfterFunc(lease, s.end)
 }
 
-// end takes all slots from the worker, and has it give up its calls.
+// end removes all slots, and makes the worker give up its calls.
 func (s *slots) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -210,22 +209,22 @@ func (s *slots) end() {
 	s.set(0)
 }
 
-// set changes how many slots there are. The caller holds mu.
+// set changes the number of slots. The caller holds mu.
 func (s *slots) set(allowed int) {
 	s.allowed = allowed
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// leave gives the slots of a worker back that makes no calls any more.
+// leave returns the slots of a worker that makes no more calls.
 func (s *slots) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), s.want.For/6)
 	defer cancel()
-	_ = s.client.SignalWorkflow(ctx, s.id, "", leaveSignal, s.want.Worker) // else their time ends
+	_ = s.client.SignalWorkflow(ctx, s.id, "", leaveSignal, s.want.Worker) // on error the slots expire
 	s.end()
 }
 
-// bound returns a context that is done when ctx is, or when the worker has lost its slots.
+// bound returns a context that is done if ctx is, or if the worker loses its slots.
 func (s *slots) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	if s == nil {
 		return ctx, func() {}
@@ -283,9 +282,9 @@ func (s *slots) ReleaseSlot(worker.SlotReleaseInfo) {
 // MaxSlots implements worker.SlotSupplier.
 func (s *slots) MaxSlots() int { return s.want.Want }
 
-// tuner returns a tuner by which a worker makes calls in these slots.
+// tuner returns a tuner that makes the worker use these slots for calls.
 func (s *slots) tuner() (worker.WorkerTuner, error) {
-	var others [4]worker.SlotSupplier // as many as the SDK has by default
+	var others [4]worker.SlotSupplier // with the default sizes of the SDK
 	for i := range others {
 		var err error
 		if others[i], err = worker.NewFixedSizeSlotSupplier(1000); err != nil {
@@ -297,12 +296,12 @@ func (s *slots) tuner() (worker.WorkerTuner, error) {
 	})
 }
 
-// unshared returns an error when the workers of a queue share slots, since one that doesn't would
-// make calls in addition.
+// unshared returns an error if the workers of a queue share slots, since a worker that doesn't
+// share them would exceed their number.
 func (c *Client) unshared(ctx context.Context, queue string) error {
 	d, err := c.DescribeWorkflowExecution(ctx, slotsID(queue), "")
 	if err != nil || d.WorkflowExecutionInfo.Status != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
-		return nil // or the server says so when the worker begins
+		return nil // the server will report the error when the worker starts
 	}
 	return fmt.Errorf("the workers of the queue %q share their calls at once: this one needs --total too; when all of them have ended, temporal workflow terminate -w %[2]q ends that", queue, slotsID(queue))
 }

@@ -17,39 +17,40 @@ import (
 
 // WorkerOptions configure a worker.
 type WorkerOptions struct {
-	// Queues are the task queues that the worker serves. If there are none, it serves the client's
-	// queue. The workers of a queue step its runs, and make the calls of the tools that name it.
+	// Queues are the task queues that the worker serves; if there are none, it serves the client's
+	// queue. The workers of a queue step its runs, and make the calls of tools that name the queue.
 	Queues []string
-	// Config has the Go functions of the worker, and what its tools may reach.
+	// Config holds the worker's Go functions, and what its tools may access.
 	Config plc.Config
-	// Middleware wraps every activity, the first outermost.
+	// Middleware wraps every activity; the first element is outermost.
 	Middleware []tool.Middleware
-	// Parallel is the most calls that the worker makes at once, of each queue; 0 is 100.
+	// Parallel is the most calls that the worker makes at once for each queue; 0 means 100.
 	Parallel int
-	// Total is the most calls at once of each queue, of all its workers and runs together; 0 is no
-	// limit. All workers of a queue need the same. A worker without it is refused when others have it.
+	// Total is the most calls at once for each queue, over all workers and runs; 0 means no limit.
+	// All workers of a queue need the same value. A worker without it is refused if others have it.
 	Total int
-	// PerSecond is the most calls a second that are begun of each queue, by all its workers together;
-	// 0 is no limit. The server keeps the one that it was told last, so all should have the same.
+	// PerSecond is the most calls started per second for each queue, over all workers; 0 means no
+	// limit. The server uses the latest value it was given, so all workers should have the same.
 	PerSecond float64
-	// Deployment and Build, if they are set, name a version of the worker: the runs that it begins
-	// stay with workers of this version.
+	// Deployment and Build, if set, name a version of the worker. Runs that it starts stay with
+	// workers of this version.
 	Deployment, Build string
 
 	leaseTime time.Duration // leaseTime, in tests
 }
 
 const (
-	// deadlock is how long a workflow may compute without a pause. Compiling a large plan is such a
-	// time.
+	// deadlock is how long a workflow may compute without yielding, for example to compile a large
+	// plan.
 	deadlock = 30 * time.Second
-	// pollers is how many requests for calls, and for steps of runs, wait at the server at once.
+	// pollers is the number of requests for calls, and for steps of runs, that wait at the server
+	// at once.
 	pollers = 8
-	// mostParallel is the most calls that a worker makes at once, by default.
+	// mostParallel is the default of WorkerOptions.Parallel.
 	mostParallel = 100
 )
 
-// Work serves queues until ctx is done; calls that go on then have a moment to end.
+// Work serves queues until ctx is done. Running calls then have a moment to end.
 func (c *Client) Work(ctx context.Context, o WorkerOptions) error {
 	p := &programs{config: o.Config}
 	defer p.close()
@@ -93,8 +94,8 @@ func (c *Client) Work(ctx context.Context, o WorkerOptions) error {
 	}
 }
 
-// slots returns the slots of a worker of a queue, and puts them into the options of the SDK; nil if
-// the workers share none.
+// slots returns a worker's slots of a queue and sets them in the SDK's options. It returns nil if
+// the workers share no slots.
 func (c *Client) slots(ctx context.Context, queue string, o *WorkerOptions, opts *worker.Options) (s *slots, err error) {
 	if o.Total <= 0 {
 		return nil, c.unshared(ctx, queue)
@@ -121,7 +122,7 @@ func workerOptions(o *WorkerOptions) worker.Options {
 	return opts
 }
 
-// register tells a worker what it executes.
+// register registers workflows and activities with a worker.
 func register(w worker.Registry, p *programs, a *activities) {
 	w.RegisterWorkflowWithOptions((&workflows{p}).run, workflow.RegisterOptions{Name: workflowType})
 	w.RegisterWorkflowWithOptions((&workflows{p}).run, workflow.RegisterOptions{Name: partType})

@@ -35,65 +35,67 @@ const (
 )
 
 const (
-	// heartbeat is the interval of the heartbeats of an attempt; after lostAfter without one its
-	// worker is taken for dead.
+	// heartbeat is the interval of an attempt's heartbeats. If there is none for lostAfter, its
+	// worker counts as dead.
 	heartbeat = 5 * time.Second
 	lostAfter = 15 * time.Second
-	// grace is the time that an attempt has to end when its own time is over, and slack what the
+	// grace is how long an attempt may take to end after its time is over, and slack what the
 	// server allows in addition.
 	grace = 10 * time.Second
 	slack = 10 * time.Second
-	// mostLost is how often the worker of a call may be lost before the call fails: it may be the
-	// call that ends its workers.
+	// mostLost is how often the worker of a call may be lost before the call fails, since the call
+	// itself may be what kills its workers.
 	mostLost = 5
-	// taskBytes is the size of the attempts after which a workflow task is ended: a message to the
-	// server may have 4 MB.
+	// taskBytes is the size of attempts after which a workflow task ends, because a message to the
+	// server is limited to 4 MB.
 	taskBytes = 1 << 20
-	// taskActivities is the number of activities after which a workflow task is ended: the server
-	// keeps the events of one together, and may read them all again for each activity that begins.
+	// taskActivities is the number of activities after which a workflow task ends, because the
+	// server stores the events of a task together and may read all of them for each activity that
+	// starts.
 	taskActivities = 250
-	// eventBytes is the most that one query returns of the events of a run, about.
+	// eventBytes is the approximate size of events that one query returns.
 	eventBytes = 1 << 20
-	// mostID and mostSummary are the most bytes of the name of a call in the id and the summary of
-	// its activity. The server takes a summary of 400 bytes, encoded and encrypted.
+	// mostID and mostSummary are the most bytes of a call's name in the ID and in the summary of
+	// its activity. The server limits a summary, encoded and encrypted, to 400 bytes.
 	mostID, mostSummary = 200, 40
-	// mostPending is the most calls at once: the server takes 2,000 activities.
+	// mostPending is the most calls at once; the server limits activities to 2,000.
 	mostPending = 1500
-	// partItems is how many items of a loop are run by one workflow.
+	// partItems is the number of a loop's items that one workflow runs.
 	partItems = 500
 )
 
-// inputVersion is the newest version of input. Runs of version 1 divide no loops, those of version 2
-// have no instances, and those before batchVersion make each call in an activity of its own.
+// inputVersion is the newest version of input. Runs of version 1 don't divide loops, those of
+// version 2 have no instances, and those before batchVersion make each call in an activity of its
+// own.
 const (
 	inputVersion = 4
 	batchVersion = 4
 )
 
-// input is what a workflow is begun with. Like what attempts are given and return, it is JSON in
-// which values are strings: what the SDK's converter does to JSON in JSON changes none of them.
+// input is the input of a workflow. Like the inputs and results of attempts, it is JSON whose
+// values are strings, because the SDK's converter would change JSON nested in JSON.
 type input struct {
 	Version    int           `json:"version"`
-	Bundle     string        `json:"bundle"`               // the text of a plc.Bundle
-	Most       int           `json:"most,omitempty"`       // bytes of a payload; 0 is no limit, since there is a storage
-	Begun      time.Time     `json:"begun,omitzero"`       // when the run was begun, if it was before
-	Past       *exec.History `json:"past,omitempty"`       // from which it goes on
-	Resumed    bool          `json:"resumed,omitempty"`    // calls that failed are tried again
-	Run        string        `json:"run,omitempty"`        // of a part: the id of its run
-	Part       string        `json:"part,omitempty"`       // the JSON of an exec.Part; "" is the whole run
-	Limits     Limits        `json:"limits,omitzero"`      // in place of those of the bundle
+	Bundle     string        `json:"bundle"`               // a plc.Bundle in JSON
+	Most       int           `json:"most,omitempty"`       // most bytes of a payload; 0 means no limit, as there is a storage
+	Begun      time.Time     `json:"begun,omitzero"`       // start time of the run, if it started in an earlier workflow
+	Past       *exec.History `json:"past,omitempty"`       // history to continue from
+	Resumed    bool          `json:"resumed,omitempty"`    // repeat failed calls
+	Run        string        `json:"run,omitempty"`        // of a part: the ID of its run
+	Part       string        `json:"part,omitempty"`       // an exec.Part in JSON; "" for the whole run
+	Limits     Limits        `json:"limits,omitzero"`      // override those of the bundle
 	Asked      int           `json:"asked,omitempty"`      // questions that the memo has
 	Attributes bool          `json:"attributes,omitempty"` // the workflow has search attributes
 	LostAfter  time.Duration `json:"lostAfter,omitempty"`  // lostAfter, in tests
-	HopAfter   int           `json:"hopAfter,omitempty"`   // events after which the run goes on in another workflow, in tests
+	HopAfter   int           `json:"hopAfter,omitempty"`   // number of events after which the run continues in another workflow, in tests
 	PartItems  int           `json:"partItems,omitempty"`  // partItems, in tests
 
 	Shares shares      `json:"shares,omitzero"`  // the instances of a template
 	Group  *group      `json:"group,omitempty"`  // of a group of instances
-	Groups []*groupEnd `json:"groups,omitempty"` // how groups have ended, in a run that shares its instances out
+	Groups []*groupEnd `json:"groups,omitempty"` // how groups ended, if instances are divided among groups
 }
 
-// Limits replace those with which a run was begun. 0 leaves a limit as it is.
+// Limits override the limits of a run. A limit of 0 stays unchanged.
 type Limits struct {
 	Steps  int           `json:"steps,omitempty"`
 	Tokens float64       `json:"tokens,omitempty"`
@@ -107,41 +109,41 @@ func (l *Limits) apply(o *exec.Options) {
 	o.MaxTime = cmp.Or(l.Time, o.MaxTime)
 }
 
-// outcome is what a workflow ends with.
+// outcome is the result of a workflow.
 type outcome struct {
-	Result string        `json:"result"`         // the JSON of a document
-	Digest string        `json:"digest"`         // of the whiteboard
+	Result string        `json:"result"`         // a document in JSON
+	Digest string        `json:"digest"`         // digest of the whiteboard
 	Output bool          `json:"output"`         // the plan has an output
-	Past   *exec.History `json:"past,omitempty"` // of a run that did not complete
+	Past   *exec.History `json:"past,omitempty"` // of a run that didn't complete
 
 	Lines  []string    `json:"lines,omitempty"`  // of a template: the results of its instances, as JSON
-	Groups []*groupEnd `json:"groups,omitempty"` // the same where they were shared out
+	Groups []*groupEnd `json:"groups,omitempty"` // the outcomes of groups instead, if there are groups
 }
 
 // document is the result of a run as plc run --format json prints it.
 type document struct {
 	*exec.Result
 	Instances map[string]*exec.InstanceResult `json:"instances"`
-	Forecast  any                             `json:"forecast"` // of lazy plans, which are not executed here
+	Forecast  any                             `json:"forecast"` // only for lazy plans, which this engine doesn't run
 }
 
-// run is a run as its workflow has it. Everything in it follows from the history of the workflow.
+// run is the state of a run's workflow. Everything in it follows from the history of the workflow.
 type run struct {
 	input
 	*exec.Stepper
-	digest   string // of the bundle
+	digest   string // digest of the bundle
 	begun    time.Time
-	mostTime time.Duration    // that the run may take; 0 is no limit
-	ctx      workflow.Context // which is not cancelled with the workflow
+	mostTime time.Duration    // the most time that the run may take; 0 means no limit
+	ctx      workflow.Context // not cancelled with the workflow
 	selector workflow.Selector
-	nudge    workflow.Channel // something has happened that is not in the selector
+	nudge    workflow.Channel // signals events that aren't in the selector
 	canceled bool
 	held     bool
 
 	options *exec.Options
-	sent    sent // in this workflow task
+	sent    sent // scheduled in this workflow task
 	timer   workflow.CancelFunc
-	wakes   time.Time // when timer fires
+	wakes   time.Time // when the timer fires
 	asked   int       // questions that the memo has
 	attempts
 	division
@@ -149,43 +151,43 @@ type run struct {
 	tally
 
 	events  [][]byte
-	calls   map[string]exec.Status // by their places
+	calls   map[string]exec.Status // status by place
 	program *plc.Plan
 }
 
-// attempts holds what is known about the attempts of calls.
+// attempts holds the state of attempts.
 type attempts struct {
 	cancels   map[string]workflow.CancelFunc // by their ids
 	cancelled map[string]bool                // by their ids
-	lost      map[string]int                 // how often in a row they were lost, by the place of the call
+	lost      map[string]int                 // consecutive losses, by the place of the call
 }
 
-// division holds how a run is divided into workflows.
+// division describes how a run is divided into workflows.
 type division struct {
-	part   *exec.Part        // the part that this workflow runs; nil is the whole run
-	halted bool              // the part is to end soon
+	part   *exec.Part        // the part that this workflow runs; nil for the whole run
+	halted bool              // the part must end soon
 	parts  map[string]string // ids of the workflows of running parts, by part id
 }
 
-// batching holds what decides which attempts are made together.
+// batching holds the facts that decide how attempts are batched.
 type batching struct {
-	took  map[string]time.Duration // how long the last call of a tool took
-	alone map[string]bool          // queues that take no batches
-	again []ready                  // attempts that a batch has left over
+	took  map[string]time.Duration // duration of a tool's last call
+	alone map[string]bool          // queues that don't allow batches
+	again []ready                  // attempts that a batch left undone
 }
 
-// tally counts what has ended.
+// tally counts ended instances and calls.
 type tally struct {
-	instances map[exec.Status]int    // of groups
-	finished  map[string]exec.Status // the instances of this workflow, by their names
-	counts    map[exec.Status]int    // the calls of parts
+	instances map[exec.Status]int    // instances of groups, by final status
+	finished  map[string]exec.Status // final status of this workflow's instances, by name
+	counts    map[exec.Status]int    // calls of parts, by status
 }
 
-// sent counts what a workflow task schedules.
+// sent counts what the current workflow task has scheduled.
 type sent struct {
-	task       int // the length of the history when the task began
+	task       int // length of the history when the task started
 	activities int
-	bytes      int // of the attempts in them
+	bytes      int // size of the attempts
 }
 
 // callPlace names a call of a run.
@@ -194,12 +196,12 @@ func callPlace(instance, path string) string { return instance + "\x00" + path }
 // workflows executes the workflows of a worker.
 type workflows struct{ programs *programs }
 
-// run is the workflow. A fault of this worker, such as an input that it can't read, is a panic:
-// then the task fails, and is tried again until there is a worker that can do it.
+// run executes a run. It is the workflow. If this worker is at fault, for example because it can't
+// read the input, it panics; the task then fails and is retried until another worker can do it.
 func (w *workflows) run(ctx workflow.Context, text json.RawMessage) (json.RawMessage, error) {
 	r, err := w.begin(ctx, text)
 	if _, gone := errors.AsType[*temporal.ActivityError](err); gone {
-		return nil, err // nothing is known any more of what the workflow has to go on from
+		return nil, err // what the workflow must continue from is lost
 	}
 	if err != nil {
 		panic(err)
@@ -238,10 +240,10 @@ func (w *workflows) begin(ctx workflow.Context, text json.RawMessage) (*run, err
 	r.ctx, _ = workflow.NewDisconnectedContext(ctx)
 	r.Limits.apply(opts)
 	r.mostTime = opts.MaxTime
-	if opts.MaxTime > 0 { // of which some is over
+	if opts.MaxTime > 0 { // some of the time has passed
 		opts.MaxTime = max(opts.MaxTime-now.Sub(r.begun), 1)
 	}
-	opts.MaxParallel = min(opts.MaxParallel, mostPending) // 0 is the default
+	opts.MaxParallel = min(opts.MaxParallel, mostPending) // 0 means the default
 	opts.RetryFailed = r.Resumed
 	opts.OnEvent = r.note
 	if r.Version > 1 {
@@ -270,10 +272,10 @@ func (w *workflows) begin(ctx workflow.Context, text json.RawMessage) (*run, err
 	)
 }
 
-// step makes the stepper.
+// step creates the stepper.
 func (r *run) step(p *plc.Plan, opts *exec.Options, now time.Time) (err error) {
 	switch {
-	case r.Part != "": // perhaps of an instance
+	case r.Part != "": // a part, perhaps of an instance
 		return r.stepPart(p, opts, now)
 	case p.Program.Template:
 		return r.stepInstances(p, opts, now)
@@ -295,7 +297,7 @@ func (r *run) stepPart(p *plc.Plan, opts *exec.Options, now time.Time) (err erro
 	return err
 }
 
-// drive steps the run to its end, or until it goes on in another workflow.
+// drive steps the run until it ends or must continue in another workflow.
 func (r *run) drive() (json.RawMessage, error) {
 	for {
 		r.Advance(workflow.Now(r.ctx))
@@ -329,7 +331,7 @@ func (r *run) drive() (json.RawMessage, error) {
 	}
 }
 
-// start schedules the attempts that are to be made, and cancels those that nobody wants any more.
+// start schedules new attempts, and cancels those that are no longer needed.
 func (r *run) start() error {
 	all := r.again
 	r.again = nil
@@ -390,7 +392,7 @@ func (r *run) schedule(b *batch) error {
 	return nil
 }
 
-// activity returns the options of an activity on a queue, whose calls may take so long.
+// activity returns the options of an activity on a queue whose calls may take up to timeout.
 func (r *run) activity(queue string, timeout time.Duration) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
 		TaskQueue: queue, StartToCloseTimeout: timeout + grace + slack, HeartbeatTimeout: cmp.Or(r.LostAfter, lostAfter), WaitForCancellation: true,
@@ -398,8 +400,8 @@ func (r *run) activity(queue string, timeout time.Duration) workflow.ActivityOpt
 	}
 }
 
-// pace ends the workflow task if another activity, of this many bytes, would exceed taskActivities or
-// taskBytes.
+// pace ends the workflow task if another activity, with the given size, would exceed taskActivities
+// or taskBytes.
 func (r *run) pace(bytes int) error {
 	if now := workflow.GetInfo(r.ctx).GetCurrentHistoryLength(); now != r.sent.task {
 		r.sent = sent{task: now}
@@ -414,13 +416,13 @@ func (r *run) pace(bytes int) error {
 	return err
 }
 
-// activityID returns the id of the activity of an attempt. A replay compares ids and not what
-// activities are given, so the id has a digest of that.
+// activityID returns the ID of the activity of an attempt. The ID includes a digest of the
+// activity's input, since a replay compares only IDs.
 func activityID(a *exec.Attempt, text []byte) string {
 	return shortened(strings.ReplaceAll(a.ID, "\x00", " "), mostID) + " " + digest(text)[:12]
 }
 
-// shortened returns at most the first bytes of a text. It does not end in the middle of a character.
+// shortened returns at most the first most bytes of a text, without splitting a character.
 func shortened(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -428,7 +430,7 @@ func shortened(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "")
 }
 
-// made tells the stepper what came of an attempt.
+// made passes the outcome of an attempt to the stepper.
 func (r *run) made(a *exec.Attempt, f workflow.Future) {
 	r.Advance(workflow.Now(r.ctx))
 	var text json.RawMessage
@@ -440,7 +442,7 @@ func (r *run) made(a *exec.Attempt, f workflow.Future) {
 	r.answered(a, &got, err)
 }
 
-// answered tells the stepper the answer of an attempt, or the error of its activity.
+// answered passes the answer of an attempt, or the error of its activity, to the stepper.
 func (r *run) answered(a *exec.Attempt, got *answer, err error) {
 	call := callPlace(a.Instance, a.Path)
 	switch {
@@ -448,7 +450,7 @@ func (r *run) answered(a *exec.Attempt, got *answer, err error) {
 		delete(r.lost, call)
 		r.took[a.Request.Tool] = got.Took
 		err = r.Answer(a.ID, got.Made.Result, got.Made.Err)
-	case temporal.IsCanceledError(err): // no worker has begun it
+	case temporal.IsCanceledError(err): // no worker has started it
 		err = r.Answer(a.ID, tool.Result{}, context.Canceled)
 	default:
 		mustBe[*temporal.ActivityError](err)
@@ -460,12 +462,12 @@ func (r *run) answered(a *exec.Attempt, got *answer, err error) {
 			err = r.Lost(a.ID)
 		}
 	}
-	if err != nil { // abandoned: nobody waits for it
+	if err != nil { // abandoned: nothing waits for it
 		workflow.GetLogger(r.ctx).Info("an answer came too late", "call", a.Path)
 	}
 }
 
-// await waits until something happens, and takes all that has.
+// await waits for the next event, and processes all that have arrived.
 func (r *run) await() {
 	if at, ok := r.Wake(); ok && (r.timer == nil || at.Before(r.wakes)) {
 		if r.timer != nil {
@@ -476,24 +478,24 @@ func (r *run) await() {
 		r.wakes = at
 		fired := workflow.NewTimer(ctx, max(at.Sub(workflow.Now(r.ctx)), time.Millisecond))
 		r.selector.AddFuture(fired, func(f workflow.Future) {
-			if f.Get(r.ctx, nil) == nil { // else there is another one
+			if f.Get(r.ctx, nil) == nil { // otherwise the timer was replaced
 				r.timer = nil
 			}
 		})
 	}
 	r.selector.Select(r.ctx)
-	for r.Version >= batchVersion && r.selector.HasPending() { // what they make ready is ready together
+	for r.Version >= batchVersion && r.selector.HasPending() { // so that the attempts they make ready can be batched
 		r.selector.Select(r.ctx)
 	}
 }
 
-// hops reports whether the history is so long that the run goes on in another workflow.
+// hops reports whether the history is so long that the run must continue in another workflow.
 func (r *run) hops() bool {
 	info := workflow.GetInfo(r.ctx)
 	return r.held || info.GetContinueAsNewSuggested() || r.HopAfter > 0 && info.GetCurrentHistoryLength() > r.HopAfter
 }
 
-// hop goes on in another workflow.
+// hop continues the run in another workflow.
 func (r *run) hop(past *exec.History) error {
 	next := r.input
 	next.Past, next.Begun, next.Resumed, next.Asked = past, r.begun, false, r.asked
@@ -507,7 +509,7 @@ func (r *run) hop(past *exec.History) error {
 	return workflow.NewContinueAsNewError(r.ctx, workflow.GetInfo(r.ctx).WorkflowType.Name, json.RawMessage(text))
 }
 
-// end returns what the workflow ends with.
+// end returns the result of the workflow.
 func (r *run) end(res *exec.Result) (json.RawMessage, error) {
 	if r.part != nil {
 		return r.endPart()
@@ -527,8 +529,8 @@ func (r *run) end(res *exec.Result) (json.RawMessage, error) {
 	return r.finish(&o, res.Status, res.Reason)
 }
 
-// document returns the result of a run as JSON, and puts those of the instances of a template into
-// its outcome.
+// document returns the result of a run as JSON. It stores the results of a template's instances in
+// o.
 func (r *run) document(o *outcome, res *exec.Result) (text []byte, err error) {
 	if r.program.Program.Template {
 		if o.Lines, err = linesOf(res); err != nil {
@@ -570,7 +572,7 @@ func (r *run) finish(o *outcome, status exec.Status, reason string) (json.RawMes
 // failedType is the type of the error of a workflow whose run failed.
 const failedType = "plc.failed"
 
-// tooLarge is the failure of a value that the server does not take.
+// tooLarge returns the failure for a value that is too large for the server.
 func tooLarge(what string, size, most int) *tool.Error {
 	return &tool.Error{
 		Code: "too-large", Permanent: true,

@@ -26,7 +26,7 @@ import (
 	"github.com/plc-lang/plc/internal/display"
 )
 
-// The exit codes are those of plc.
+// The exit codes, which are the same as those of plc.
 const (
 	exitUsage     = 2
 	exitFailed    = 3
@@ -35,7 +35,7 @@ const (
 	exitCancelled = 130
 )
 
-// exit is an error that stands for an exit code; what there is to say was said.
+// exit is an error that stands for an exit code; its message was already printed.
 type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
@@ -70,7 +70,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return exitUsage
 }
 
-// program holds the streams, options and client that the commands use.
+// program holds the streams, options and client of the commands.
 type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -78,12 +78,12 @@ type program struct {
 	client         *temporal.Client
 }
 
-// say writes to standard error.
+// say prints to standard error.
 func (p *program) say(format display.Literal, args ...any) {
-	_ = display.Fprint(p.stderr, display.Sprintf(format, args...)) // there is nobody else to tell
+	_ = display.Fprint(p.stderr, display.Sprintf(format, args...)) // errors of standard error can't be reported
 }
 
-// tell writes to standard output.
+// tell prints to standard output.
 func (p *program) tell(format display.Literal, args ...any) error {
 	return display.Fprint(p.stdout, display.Sprintf(format, args...))
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/plc-lang/plc/internal/display"
 )
 
-// waiting says how a command waits for a run.
+// waiting configures how a command waits for a run.
 type waiting struct {
 	detach, yes bool
 	format      string
@@ -116,7 +116,7 @@ func (p *program) wait(ctx context.Context, run string, w *waiting) error {
 	return p.show(ctx, o, w.format)
 }
 
-// result is the JSON of an exec.Result, as far as it is shown.
+// result is the part of an exec.Result's JSON form that is shown.
 type result struct {
 	Output    json.RawMessage
 	State     json.RawMessage
@@ -129,7 +129,8 @@ type result struct {
 	}
 }
 
-// gave returns the output of a run, or the state if its plan has none; with instances, that of each.
+// gave returns the output of a run, or the state if its plan has no output. For a template, it
+// returns that of each instance.
 func (r *result) gave(output bool) any {
 	if len(r.Instances) > 0 {
 		all := map[string]any{}
@@ -228,7 +229,7 @@ func (p *program) writeInstances(ctx context.Context, o *temporal.Outcome) error
 	return nil
 }
 
-// watch shows the questions of a run while it waits, and approves them if that is wanted.
+// watch shows the questions of a run while it waits, and approves them if yes is set.
 func (p *program) watch(ctx context.Context, run string, yes bool) {
 	shown := map[[3]string]bool{}
 	for {

@@ -36,7 +36,7 @@ func (p *program) showCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				_ = p.show(c.Context(), o, "text") // its error is the exit code of the run
+				_ = p.show(c.Context(), o, "text") // the error only holds the run's exit code
 				return nil
 			}
 			p.say("%s: %s\n", string(v.Status), counts(v.Calls))
@@ -53,7 +53,7 @@ func (p *program) showCommand() *cobra.Command {
 	return c
 }
 
-// counts says how many calls have which status.
+// counts formats the number of calls in each status.
 func counts(calls map[exec.Status]int) string {
 	var all []string
 	for _, s := range slices.Sorted(maps.Keys(calls)) {
@@ -159,7 +159,7 @@ func (p *program) runsCommand() *cobra.Command {
 	return c
 }
 
-// answerCommand is the command approve or reject.
+// answerCommand returns the command approve or reject.
 func (p *program) answerCommand(approve bool) *cobra.Command {
 	var f struct {
 		as, reason, params, result, digest, instance string
@@ -226,7 +226,8 @@ in the output of show --format json.`
 	return c
 }
 
-// confirm asks a person, who sees the question. It returns the exit code if that is not a yes.
+// confirm asks the person who sees the question to confirm. It returns an exit code as error unless
+// the answer is yes.
 func (p *program) confirm() error {
 	in, ok := p.stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
