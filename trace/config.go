@@ -11,29 +11,30 @@ import (
 	"time"
 )
 
-// Config says where traces go. Endpoint is needed; the rest has defaults.
+// Config configures where traces are sent. Endpoint is required.
 type Config struct {
-	Endpoint string            // the URL that spans are posted to: "http://localhost:4318/v1/traces"
-	Headers  map[string]string // of the requests
-	Timeout  time.Duration     // of a request; 0 is 10 s
-	Resource map[string]string // what makes the spans; service.name is "plc" if it is not said
-	Version  string            // of plc, for the scope of the spans; "" is unknown
-	Workflow string            // name of what runs, a plan or a goal; "" is none
-	Parent   string            // a traceparent: runs hang on that span; "" is that each run has a trace of its own, which its id tells
+	Endpoint string            // URL to post spans to, such as "http://localhost:4318/v1/traces"
+	Headers  map[string]string // headers of the requests
+	Timeout  time.Duration     // of a request; 0 means 10 s
+	Resource map[string]string // attributes of the program that makes the spans; service.name defaults to "plc"
+	Version  string            // version of plc, for the scope of the spans; "" if unknown
+	Workflow string            // name of the plan or the goal, or ""
+	Parent   string            // a traceparent, the parent span of runs; if "", each run has its own trace, derived from its ID
 	State    string            // a tracestate
-	Client   *http.Client      // that makes the requests, without redirects; nil is one without proxies
+	Client   *http.Client      // used for requests, but without redirects; nil means a client without proxies
 }
 
 const (
 	localEndpoint  = "http://localhost:4318"
 	tracesPath     = "/v1/traces"
 	defaultTimeout = 10 * time.Second
-	maxState       = 512 // bytes of a tracestate that have to be passed on
+	maxState       = 512 // most bytes of a tracestate that must be passed on
 )
 
-// FromEnvironment reads what the usual variables of OpenTelemetry say; get is os.Getenv. Nil
-// is that nobody wants traces: no endpoint and no exporter is named, or they are turned off.
-// Of values that can't be used there is an error, which holds none that may be a secret.
+// FromEnvironment returns the config that OpenTelemetry's environment variables describe; get is
+// os.Getenv. It returns nil if traces aren't wanted: no endpoint and no exporter is set, or tracing
+// is turned off. It returns an error for invalid values; the message contains no value that may be
+// secret.
 func FromEnvironment(get func(name string) string) (*Config, error) {
 	if strings.EqualFold(get("OTEL_SDK_DISABLED"), "true") {
 		return nil, nil
@@ -68,7 +69,7 @@ func FromEnvironment(get func(name string) string) (*Config, error) {
 		}
 		c.Timeout = time.Duration(n) * time.Millisecond
 	}
-	if _, err := parseParent(get("TRACEPARENT")); err == nil { // one that is none counts as absent (W3C Trace Context §4.3)
+	if _, err := parseParent(get("TRACEPARENT")); err == nil { // an invalid one counts as absent (W3C Trace Context §4.3)
 		c.Parent = get("TRACEPARENT")
 		if state := get("TRACESTATE"); len(state) <= maxState && !strings.ContainsFunc(state, func(r rune) bool { return r < ' ' || r > '~' }) {
 			c.State = state
@@ -77,7 +78,7 @@ func FromEnvironment(get func(name string) string) (*Config, error) {
 	return c, nil
 }
 
-// either returns the variable for traces, or else that for everything.
+// either returns the variable for traces or, if it isn't set, the general one.
 func either(get func(string) string, name string) string {
 	if v := get("OTEL_EXPORTER_OTLP_TRACES_" + name); v != "" {
 		return v
@@ -93,7 +94,7 @@ const (
 	no
 )
 
-// exporters reads the list of OTEL_TRACES_EXPORTER.
+// exporters parses the list in OTEL_TRACES_EXPORTER.
 func exporters(list string) (wanted, error) {
 	if list == "" {
 		return unsaid, nil
@@ -108,7 +109,7 @@ func exporters(list string) (wanted, error) {
 	return no, fmt.Errorf("OTEL_TRACES_EXPORTER %q: plc has otlp and none", list)
 }
 
-// endpoint returns the URL of traces; "" is that none is said.
+// endpoint returns the URL for traces, or "" if none is set.
 func endpoint(get func(string) string) (string, error) {
 	variable, path := "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", ""
 	text := get(variable)
@@ -120,13 +121,13 @@ func endpoint(get func(string) string) (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", fmt.Errorf("%s: it is a URL, as http://localhost:4318", variable) // what it is may hold a secret
+		return "", fmt.Errorf("%s: it is a URL, as http://localhost:4318", variable) // the value may contain a secret
 	}
 	u.Path = strings.TrimSuffix(u.Path, "/") + path
 	return u.String(), nil
 }
 
-// pairs reads name=value,name=value, whose values are percent-encoded (W3C Baggage).
+// pairs parses name=value,name=value with percent-encoded values (W3C Baggage).
 func pairs(text string) (map[string]string, error) {
 	all := map[string]string{}
 	for pair := range strings.SplitSeq(text, ",") {

@@ -10,11 +10,11 @@
 //	result, err := exec.Run(ctx, prog, opts)
 //	lost := t.Close()
 //
-// What there is to know comes from events; the middleware tells tools which span is theirs
-// (tool.TraceOf), and takes what they have to say of it. Params, results and messages of
-// failures are never part of a span.
+// Spans are made from events. The middleware passes each tool its span (tool.TraceOf), and adds the
+// attributes that the tool reports. Params, results and messages of failures are never part of a
+// span.
 //
-// Spans are sent as OTLP/JSON by one goroutine. Nothing waits for it: of what comes faster than it
-// goes out, or that no collector takes, the spans are dropped and counted. A Tracer may be used for
-// several runs, at once too.
+// One goroutine sends the spans as OTLP/JSON, and nothing waits for it. Spans that arrive faster
+// than they can be sent, or that the collector doesn't accept, are dropped and counted. A Tracer
+// may be used for several runs at the same time.
 package trace

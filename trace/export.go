@@ -16,25 +16,25 @@ import (
 	"time"
 )
 
-// Bounds of what is kept and waited for.
+// Limits of the exporter.
 const (
-	queued     = 1 << 14 // spans that wait to be sent; what comes when they are as many is dropped
-	batched    = 512     // spans of a request
+	queued     = 1 << 14 // most spans that wait to be sent; further ones are dropped
+	batched    = 512     // most spans in a request
 	period     = 5 * time.Second
-	lastFlush  = 5 * time.Second // for what is left at the end
-	mostTries  = 3               // of a request
+	lastFlush  = 5 * time.Second // time for the rest at the end
+	mostTries  = 3               // attempts of a request
 	firstPause = 500 * time.Millisecond
 	maxAnswer  = 1 << 16
 )
 
-// Lost says what a collector did not get.
+// Lost describes the spans that a collector didn't get.
 type Lost struct {
-	Spans, Of int   // how many of how many
-	Dropped   int   // of Spans, those for which there was no room
-	Err       error // the first reason of the others; nil when there was none. It names the host and holds no header
+	Spans, Of int   // number of lost spans, and of all spans
+	Dropped   int   // how many of Spans were dropped because the queue was full
+	Err       error // first reason for the others, or nil; it names the host and contains no header
 }
 
-// Error returns a line that says it.
+// Error returns a one-line description.
 func (l *Lost) Error() string {
 	text := fmt.Sprintf("%d of %d spans were not sent", l.Spans, l.Of)
 	if l.Dropped > 0 {
@@ -46,7 +46,7 @@ func (l *Lost) Error() string {
 	return text
 }
 
-// Unwrap returns the first reason.
+// Unwrap returns Err.
 func (l *Lost) Unwrap() error { return l.Err }
 
 // exporter sends spans, from a goroutine that runs from the first span until close.
@@ -54,9 +54,9 @@ type exporter struct {
 	config   Config
 	client   *http.Client
 	resource attributes
-	ctx      context.Context // of all requests: done when the last flush has had its time
+	ctx      context.Context // for all requests; done when the time of the last flush is over
 	cancel   context.CancelCauseFunc
-	wake     chan struct{} // there is a batch
+	wake     chan struct{} // signals that a batch is ready
 	quit     chan struct{}
 	ended    chan struct{}
 
@@ -68,7 +68,7 @@ type exporter struct {
 	lost    Lost
 }
 
-// errLate is why requests end that the last flush has no time for.
+// errLate is the reason why requests end for which the last flush has no time left.
 var errLate = errors.New("the collector did not take them in time")
 
 func newExporter(c *Config) *exporter {
@@ -115,7 +115,7 @@ func (e *exporter) add(s span) {
 	}
 }
 
-// work sends what is there, a batch at a time, until there is nothing left after quit.
+// work sends spans in batches, until none are left after quit is closed.
 func (e *exporter) work() {
 	defer close(e.ended)
 	tick := time.NewTicker(period)
@@ -133,7 +133,7 @@ func (e *exporter) work() {
 	}
 }
 
-// take takes a batch out of the queue.
+// take removes a batch from the queue.
 func (e *exporter) take() []span {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -146,7 +146,7 @@ func (e *exporter) take() []span {
 	return batch
 }
 
-// close sends what is left and says what was lost.
+// close sends the remaining spans and returns what was lost.
 func (e *exporter) close() *Lost {
 	e.mu.Lock()
 	started := e.started && !e.closed
@@ -172,7 +172,7 @@ func (e *exporter) close() *Lost {
 	return &lost
 }
 
-// send sends a batch, and notes what was lost of it.
+// send sends a batch, and records which part of it was lost.
 func (e *exporter) send(batch []span) {
 	body := encode(e.resource, e.config.Version, batch)
 	pause := firstPause
@@ -193,7 +193,7 @@ func (e *exporter) send(batch []span) {
 	}
 }
 
-// pause waits; it reports false when there is no time for that.
+// pause waits for d; it returns false if there is no time for that.
 func (e *exporter) pause(d time.Duration) bool {
 	if d > lastFlush {
 		return false
@@ -203,7 +203,7 @@ func (e *exporter) pause(d time.Duration) bool {
 	select {
 	case <-timer.C:
 		return true
-	case <-e.quit: // the run has ended: what is not sent by then is not worth a wait
+	case <-e.quit: // the run has ended, so don't wait to retry
 		return false
 	case <-e.ctx.Done():
 		return false
@@ -219,8 +219,8 @@ func (e *exporter) drop(n int, why error) {
 	}
 }
 
-// post makes a request. It gives how many spans the collector rejected, or the error and how long
-// to wait before another try; below 0 there is none.
+// post sends a request. It returns how many spans the collector rejected, or the error and how long
+// to wait before a retry; if the wait is negative, the request must not be retried.
 func (e *exporter) post(body []byte) (rejected int, wait time.Duration, err error) {
 	ctx, cancel := context.WithTimeoutCause(e.ctx, e.config.Timeout, errLate)
 	defer cancel()
@@ -245,7 +245,7 @@ func (e *exporter) post(body []byte) (rejected int, wait time.Duration, err erro
 	switch {
 	case res.StatusCode >= 200 && res.StatusCode < 300 && err == nil:
 		return rejectedOf(answer), 0, nil
-	case res.StatusCode >= 200 && res.StatusCode < 300: // it has them
+	case res.StatusCode >= 200 && res.StatusCode < 300: // accepted
 		return 0, 0, nil
 	}
 	wait = -1
@@ -259,7 +259,7 @@ func (e *exporter) post(body []byte) (rejected int, wait time.Duration, err erro
 	return 0, wait, e.at(req, fmt.Errorf("status %d %s", res.StatusCode, http.StatusText(res.StatusCode)))
 }
 
-// at returns an error that names the collector, without parts of its URL that may be secret.
+// at wraps an error with the collector's name, leaving out parts of its URL that may be secret.
 func (e *exporter) at(req *http.Request, err error) error {
 	var outer *url.Error
 	if errors.As(err, &outer) {
@@ -268,7 +268,7 @@ func (e *exporter) at(req *http.Request, err error) error {
 	return fmt.Errorf("%s://%s: %w", req.URL.Scheme, req.URL.Host, err)
 }
 
-// rejectedOf returns how many spans were rejected according to an answer.
+// rejectedOf returns how many spans a response reports as rejected.
 func rejectedOf(answer []byte) int {
 	var said struct {
 		PartialSuccess struct {

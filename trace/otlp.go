@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What follows is OTLP in JSON (opentelemetry-proto, ExportTraceServiceRequest): ids are
-// hexadecimal, 64-bit numbers are strings.
+// This file writes OTLP in JSON (opentelemetry-proto, ExportTraceServiceRequest), where IDs are
+// hexadecimal and 64-bit numbers are strings.
 
 type otlpRequest struct {
 	ResourceSpans []otlpResourceSpans `json:"resourceSpans"`
@@ -73,11 +73,11 @@ type otlpValue struct {
 const (
 	statusError   = 2
 	flagSampled   = 1
-	flagHasRemote = 0x100 // the next one says whether the parent is elsewhere
+	flagHasRemote = 0x100 // the next flag says whether the parent is remote
 	flagRemote    = 0x200
 )
 
-// encode returns a request with these spans.
+// encode returns a request with the given spans.
 func encode(resource attributes, version string, spans []span) []byte {
 	scope := otlpScopeSpans{Scope: otlpScope{"github.com/plc-lang/plc", version}, Spans: make([]otlpSpan, len(spans))}
 	for i := range spans {
@@ -85,7 +85,7 @@ func encode(resource attributes, version string, spans []span) []byte {
 	}
 	text, err := json.Marshal(otlpRequest{[]otlpResourceSpans{{otlpResource{resource.otlp()}, []otlpScopeSpans{scope}}}})
 	if err != nil {
-		panic(err) // it is of types that have JSON
+		panic(err) // all its types can be encoded
 	}
 	return text
 }

@@ -19,12 +19,12 @@ func (id spanID) String() string  { return hex.EncodeToString(id[:]) }
 
 func newSpanID() (id spanID) {
 	for id == (spanID{}) {
-		_, _ = rand.Read(id[:]) // it never fails
+		_, _ = rand.Read(id[:]) // never fails
 	}
 	return id
 }
 
-// parent is the span that a trace hangs on, elsewhere.
+// parent is a remote span to which a trace is attached.
 type parent struct {
 	trace   traceID
 	span    spanID
@@ -32,8 +32,8 @@ type parent struct {
 	sampled bool
 }
 
-// parseParent reads a traceparent (W3C Trace Context §3.2). Of later versions than 00
-// it reads what is as in 00.
+// parseParent parses a traceparent (W3C Trace Context §3.2). Of versions later than 00, it reads
+// the fields of version 00.
 func parseParent(text string) (p parent, err error) {
 	bad := fmt.Errorf("%q is no traceparent, which is as 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", text)
 	parts := strings.Split(text, "-")
@@ -56,7 +56,7 @@ func parseParent(text string) (p parent, err error) {
 	return p, nil
 }
 
-// traceparent returns the header by which a span is passed to others.
+// traceparent returns the header that passes a span to others.
 func traceparent(trace traceID, span spanID, sampled bool) string {
 	flags := "00"
 	if sampled {
@@ -75,7 +75,7 @@ const (
 type span struct {
 	trace        traceID
 	id, parent   spanID
-	remote       bool // the parent is elsewhere
+	remote       bool // the parent is remote
 	state, name  string
 	kind         int
 	begun, ended time.Time
@@ -84,14 +84,14 @@ type span struct {
 	failed       bool
 }
 
-// event is something that happened at a time of a span.
+// event is something that happened during a span.
 type event struct {
 	name       string
 	time       time.Time
 	attributes attributes
 }
 
-// attribute is a fact. The value is a string, an int64, a float64 or a bool.
+// attribute is a named property. The value is a string, an int64, a float64 or a bool.
 type attribute struct {
 	name  string
 	value any
@@ -99,7 +99,7 @@ type attribute struct {
 
 type attributes []attribute
 
-// set adds an attribute, or changes it.
+// set adds or replaces an attribute.
 func (a *attributes) set(name string, value any) {
 	switch v := value.(type) {
 	case string:
@@ -108,7 +108,7 @@ func (a *attributes) set(name string, value any) {
 	case int:
 		value = int64(v)
 	case float64:
-		if math.IsInf(v, 0) || math.IsNaN(v) { // which JSON has not
+		if math.IsInf(v, 0) || math.IsNaN(v) { // not allowed in JSON
 			return
 		}
 	default:
@@ -123,7 +123,7 @@ func (a *attributes) set(name string, value any) {
 	*a = append(*a, attribute{name, value})
 }
 
-// maxValue is the most bytes of a value: names and codes may be anybody's.
+// maxValue is the most bytes of a value, as names and codes may come from users.
 const maxValue = 1024
 
 func shortened(text string) string {
@@ -133,7 +133,7 @@ func shortened(text string) string {
 	return strings.ToValidUTF8(text, "\ufffd")
 }
 
-// text returns the value of an attribute that is a string; "" is none.
+// text returns the value of a string attribute, or "".
 func (a attributes) text(name string) string {
 	for _, at := range a {
 		if s, ok := at.value.(string); ok && at.name == name {

@@ -2,16 +2,16 @@ package trace
 
 import "time"
 
-// Task is a span above runs, or beside them: a goal that is solved by several runs, or a question
-// to a model. The nil Task is one of a nil Tracer. One goroutine at a time uses it, and none after
-// End.
+// Task is a span above or beside runs: for a goal that several runs solve, or for a request to a
+// model. A nil Tracer returns a nil Task, whose methods do nothing. A Task must not be used
+// concurrently, nor after End.
 type Task struct {
 	span
 	t *Tracer
 }
 
-// Begin begins the span of what id stands for, by an operation of the conventions
-// ("invoke_agent"), and has the runs that start from now on hang on it.
+// Begin starts the span of the task with the given ID, for an operation of the semantic conventions
+// such as "invoke_agent". Runs that start afterwards are attached to it.
 func (t *Tracer) Begin(operation, id string, at time.Time) *Task {
 	if t == nil {
 		return nil
@@ -32,7 +32,7 @@ func (t *Tracer) Begin(operation, id string, at time.Time) *Task {
 	return task
 }
 
-// Ask begins the span of a question to a model, below the task.
+// Ask starts the span of a request to a model, below the task.
 func (k *Task) Ask(model string, at time.Time) *Task {
 	if k == nil {
 		return nil
@@ -54,7 +54,7 @@ func (k *Task) Set(name string, value any) {
 	}
 }
 
-// End ends it, and sends its span; code is that of what it failed by, "" is that it did not.
+// End ends the span and sends it; code is the code of its failure, or "" if it succeeded.
 func (k *Task) End(at time.Time, code string) {
 	if k == nil {
 		return

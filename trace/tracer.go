@@ -11,9 +11,8 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Tracer makes spans of what happens in runs, and sends them. Make it with New, and Close it
-// when the runs have ended. The nil Tracer traces nothing. Its methods may be called by
-// any goroutine.
+// Tracer makes spans of the events of runs, and sends them. Make it with New, and Close it when the
+// runs have ended. A nil Tracer traces nothing. Its methods are safe for concurrent use.
 type Tracer struct {
 	out      *exporter
 	workflow string
@@ -21,12 +20,12 @@ type Tracer struct {
 
 	mu   sync.Mutex
 	runs map[string]*run
-	keys map[string]*attempt // the attempts that go on, by their idempotency keys
+	keys map[string]*attempt // running attempts, by idempotency key
 	over *Task
 }
 
-// New returns a tracer that sends spans where the config says. It sends nothing before there is
-// something to send.
+// New returns a tracer that sends spans as configured. It opens no connection before there is a
+// span to send.
 func New(c *Config) *Tracer {
 	t := &Tracer{out: newExporter(c), workflow: c.Workflow, runs: map[string]*run{}, keys: map[string]*attempt{}, parent: parent{sampled: true}}
 	if p, err := parseParent(c.Parent); err == nil {
@@ -36,8 +35,7 @@ func New(c *Config) *Tracer {
 	return t
 }
 
-// Close sends what is left, for which it takes a few seconds at most, and says what was
-// lost; nil is nothing.
+// Close sends the remaining spans, for a few seconds at most, and returns what was lost, or nil.
 func (t *Tracer) Close() *Lost {
 	if t == nil {
 		return nil
@@ -45,7 +43,7 @@ func (t *Tracer) Close() *Lost {
 	return t.out.close()
 }
 
-// run is a run that goes on.
+// run is a running run.
 type run struct {
 	t         *Tracer
 	root      span
@@ -53,27 +51,27 @@ type run struct {
 	instances map[string]*instance
 }
 
-// inner are the calls that go on inside of something, and end with it at the latest: those of a
-// run inside a run that is called off have no end of their own.
+// inner holds the running calls inside something, which end with it at the latest, because calls of
+// a cancelled inner run have no end event of their own.
 type inner map[place]*call
 
-// instance is an instance of a template that goes on.
+// instance is a running instance of a template.
 type instance struct {
 	span
 	inner inner
 }
 
-// place is a call of a run.
+// place identifies a call of a run.
 type place struct{ instance, path string }
 
-// call is a call that goes on. While it is no more than one attempt, it has no span of its
-// own: that of the attempt stands for it.
+// call is a running call. As long as it has only one attempt, the attempt's span stands for it and
+// it has no span of its own.
 type call struct {
 	span
-	in    inner    // what it is one of; nil when that is the run itself
-	inner inner    // that it delegates to; nil before the first
-	apart bool     // it has a span of its own
-	now   *attempt // that goes on, or was the last; nil before the first
+	in    inner    // the set that contains the call; nil for calls of the run itself
+	inner inner    // calls that it delegates to; nil before the first
+	apart bool     // the call has a span of its own
+	now   *attempt // the current or the last attempt; nil before the first
 }
 
 // attempt is an attempt of a call.
@@ -84,8 +82,8 @@ type attempt struct {
 	over   bool
 }
 
-// Event takes an event; it is for exec.Options.OnEvent, and keeps nothing of the event. It
-// does not wait for anything.
+// Event processes an event; use it as exec.Options.OnEvent. It doesn't block, and doesn't retain
+// the event.
 func (t *Tracer) Event(e *exec.Event) {
 	if t == nil {
 		return
@@ -109,8 +107,8 @@ func (t *Tracer) Event(e *exec.Event) {
 	}
 }
 
-// begin begins the span of a run. The trace follows from the run's id, unless there is one to
-// belong to: so that a run which is resumed goes on in its trace.
+// begin starts the span of a run. The trace ID follows from the run's ID unless there is a parent,
+// so that a resumed run continues its trace.
 func (t *Tracer) begin(e *exec.Event) *run {
 	r := &run{t: t, calls: map[place]*call{}, instances: map[string]*instance{}}
 	r.root = span{trace: t.parent.trace, id: newSpanID(), parent: t.parent.span, remote: true, state: t.parent.state, kind: internal, begun: e.Time}
@@ -133,7 +131,7 @@ func (t *Tracer) begin(e *exec.Event) *run {
 	return r
 }
 
-// traceOf returns the trace that belongs to an id.
+// traceOf returns the trace ID for an ID.
 func traceOf(id string) (trace traceID) {
 	sum := sha256.Sum256([]byte("plc " + id))
 	copy(trace[:], sum[:])
@@ -142,18 +140,19 @@ func traceOf(id string) (trace traceID) {
 
 func (s *span) set(name string, value any) { s.attributes.set(name, value) }
 
-// fail marks what has failed, by a code.
+// fail marks a span as failed, with a code.
 func (s *span) fail(code string) {
 	s.failed = true
 	s.set("error.type", code)
 }
 
-// under returns a span below another one of the run.
+// under returns a new span below another one of the run.
 func (r *run) under(parent spanID, at time.Time) span {
 	return span{trace: r.root.trace, id: newSpanID(), parent: parent, state: r.root.state, kind: internal, begun: at}
 }
 
-// finish ends a run, and what of it goes on: what was cancelled, and what waits for a person.
+// finish ends a run and everything still running in it: calls that were cancelled, and calls that
+// wait for a person.
 func (r *run) finish(e *exec.Event) {
 	for at, c := range r.calls {
 		status := exec.Cancelled
@@ -173,7 +172,7 @@ func (r *run) finish(e *exec.Event) {
 	r.send(&r.root, e.Time)
 }
 
-// instance begins the span of an instance of a template.
+// instance starts the span of an instance of a template.
 func (r *run) instance(e *exec.Event) *instance {
 	in := &instance{span: r.under(r.root.id, e.Time), inner: inner{}}
 	in.name = "invoke_workflow"
@@ -203,7 +202,7 @@ func (r *run) instanceFinished(e *exec.Event) {
 	r.send(&in.span, e.Time)
 }
 
-// call takes an event of a call.
+// call processes an event of a call.
 func (r *run) call(e *exec.Event) {
 	at := place{e.Instance, e.Call}
 	switch e.Type {
@@ -235,7 +234,7 @@ func (r *run) call(e *exec.Event) {
 	}
 }
 
-// question returns an event of a call that waits for a person, or has the answer.
+// question returns a span event: a call waits for a person, or has got the answer.
 func question(e *exec.Event) event {
 	ev := event{name: "plc.approval.asked", time: e.Time}
 	if e.Type == exec.ApprovalGiven {
@@ -248,7 +247,7 @@ func question(e *exec.Event) event {
 	return ev
 }
 
-// open returns a call that goes on, or begins.
+// open returns a running call, and starts it if necessary.
 func (r *run) open(at place, e *exec.Event) *call {
 	c := r.calls[at]
 	if c == nil {
@@ -263,7 +262,7 @@ func (r *run) open(at place, e *exec.Event) *call {
 	return c
 }
 
-// describe says what is called.
+// describe sets the attributes that say what is called.
 func (s *span) describe(e *exec.Event) {
 	s.set("gen_ai.operation.name", "execute_tool")
 	s.set("gen_ai.tool.name", e.Tool)
@@ -273,8 +272,8 @@ func (s *span) describe(e *exec.Event) {
 	}
 }
 
-// above returns the span that a call is below of: that of the call which delegates to it, of its
-// instance, or of the run. in is where it is to be noted; nil is nowhere.
+// above returns the parent span of a call: that of the call which delegates to it, of its instance,
+// or of the run. in is the set that the call must be added to, or nil.
 func (r *run) above(at place) (id spanID, in inner) {
 	for path := at.path; ; {
 		slash := strings.LastIndexByte(path, '/')
@@ -299,7 +298,7 @@ func (r *run) above(at place) (id spanID, in inner) {
 	return r.root.id, nil
 }
 
-// innermost returns the span of what goes on of a call.
+// innermost returns the innermost running span of a call.
 func (c *call) innermost() spanID {
 	if c.now != nil && !c.now.over {
 		return c.now.id
@@ -342,8 +341,8 @@ func (r *run) part(c *call) {
 	}
 }
 
-// returned takes what an attempt gave. It goes on until its write is done, unless the call
-// is apart.
+// returned records the result of an attempt. Its span stays open until its write is done, unless
+// the call has a span of its own.
 func (c *call) returned(e *exec.Event) {
 	a := c.now
 	if a == nil || a.over {
@@ -362,7 +361,7 @@ func (c *call) returned(e *exec.Event) {
 	a.ended = e.Time
 }
 
-// used adds what an attempt used up.
+// used adds the usage of an attempt.
 func (s *span) used(u *tool.Usage) {
 	if u == nil {
 		return
