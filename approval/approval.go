@@ -16,53 +16,53 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// version is that of the form of the file.
+// version is the version of the file format.
 const version = 2
 
-// File is an approval, or a request for one. Its JSON is the file.
+// File is an approval, or a request for one, in the form stored in a file.
 type File struct {
 	Kind    string `json:"plc"` // "approval"
 	Version int    `json:"version"`
-	ID      string `json:"id"`     // of its own, for it to be used once
-	Digest  string `json:"digest"` // of the manifest
-	Plan    string `json:"plan"`   // what the plan's file was called
+	ID      string `json:"id"`     // random, so that the approval can be used only once
+	Digest  string `json:"digest"` // digest of the manifest
+	Plan    string `json:"plan"`   // name of the plan's file
 
 	Created time.Time  `json:"created"`
-	Expires *time.Time `json:"expires,omitempty"` // nil is never
+	Expires *time.Time `json:"expires,omitempty"` // nil means never
 
 	ApprovedBy string     `json:"approvedBy,omitempty"`
 	ApprovedAt *time.Time `json:"approvedAt,omitempty"`
 	RejectedBy string     `json:"rejectedBy,omitempty"`
 	RejectedAt *time.Time `json:"rejectedAt,omitempty"`
-	Reason     string     `json:"reason,omitempty"` // of a rejection
+	Reason     string     `json:"reason,omitempty"` // reason for a rejection
 	UsedAt     *time.Time `json:"usedAt,omitempty"`
-	Run        string     `json:"run,omitempty"` // that used it
+	Run        string     `json:"run,omitempty"` // the run that used the approval
 
-	// Manifest is the document that Digest is computed from. What an approver sees is rendered from
-	// it; the file has no other text that is shown.
+	// Manifest is the document whose digest is Digest. Everything shown to an approver is rendered
+	// from it; the file contains no other text to show.
 	Manifest json.RawMessage `json:"manifest"`
 
-	// Covers are the calls that are approved with the plan, since they were shown exactly. The
-	// others ask when they are reached.
+	// Covers lists the calls that are approved together with the plan, since they were shown
+	// exactly. Other calls ask when they are reached.
 	Covers []Covered `json:"covers,omitempty"`
 
-	Key       string `json:"key,omitempty"`       // the public key of Signature, base64
-	Signature string `json:"signature,omitempty"` // of whoever approved: see Sign
+	Key       string `json:"key,omitempty"`       // public key of Signature, in base64
+	Signature string `json:"signature,omitempty"` // signature of the approver: see Sign
 
-	Seal string `json:"seal"` // digest of all the other members, or their MAC: see Read
+	Seal string `json:"seal"` // digest or MAC of all other members: see Read
 }
 
-// Covered is a call that is approved with its plan.
+// Covered is a call that is approved together with its plan.
 type Covered struct {
 	Instance string `json:"instance,omitempty"`
-	Call     string `json:"call"`   // its path
-	Digest   string `json:"digest"` // of the question that the approval answers
+	Call     string `json:"call"`   // path of the call
+	Digest   string `json:"digest"` // digest of the question that the approval answers
 }
 
-// Refusal is why a plan may not run on an approval.
+// Refusal says why a plan may not run with an approval.
 type Refusal struct {
 	Message string
-	// Differences lists where the plan that would run differs from the one that was approved.
+	// Differences lists the differences between the plan that would run and the approved one.
 	Differences []report.Difference
 }
 
@@ -75,34 +75,35 @@ func refuse(format string, args ...any) *Refusal {
 // Request returns a request to run a plan.
 func Request(plan string, m report.Manifest, now time.Time) *File {
 	var id [16]byte
-	rand.Read(id[:]) // which never fails
+	rand.Read(id[:]) // never fails
 	return &File{
 		Kind: "approval", Version: version, ID: hex.EncodeToString(id[:]), Digest: m.Digest(), Plan: plan,
 		Created: now.UTC(), Manifest: json.RawMessage(m),
 	}
 }
 
-// isID reports whether an id is one that Request makes: a file is named by it.
+// isID reports whether an ID could be one that Request makes, since a file is named after it.
 func isID(id string) bool {
 	raw, err := hex.DecodeString(id)
 	return err == nil && len(raw) == 16 && id == strings.ToLower(id)
 }
 
-// Read reads a file. The error is for what is no approval; a *Refusal is for one that was
-// edited. With a key, the seal is an HMAC-SHA256 by it, which nobody else can make: an
-// approval with another seal is refused, and only a request that nobody has answered may have
-// one without a key. A nil key refuses those that have one.
+// Read parses an approval file. It returns a *Refusal if the file was edited, and other errors if
+// it isn't an approval. If key isn't nil, the seal must be an HMAC-SHA256 with that key, which
+// nobody without it can make; only requests that nobody has answered may be sealed without a key.
+// If key is nil, files sealed with a key are refused.
 func Read(text, key []byte) (*File, error) {
 	if err := jsonscan.Check(text, jsonscan.Limits{MaxDepth: 2 * jsonscan.DefaultMaxDepth}); err != nil {
 		return nil, notApproval(err)
 	}
-	// What it is comes first: a field that can't be read ends the reading of those behind it.
+	// Check the kind first, since a field that can't be decoded ends the decoding of those after
+	// it.
 	var head struct {
 		Kind    string `json:"plc"`
 		Version int    `json:"version"`
 	}
 	text = jsonscan.Canonical(nil, text)
-	_ = json.Unmarshal(text, &head) // other documents have none of them
+	_ = json.Unmarshal(text, &head) // other documents don't have these members
 	f := &File{}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -117,7 +118,8 @@ func Read(text, key []byte) (*File, error) {
 	case !isID(f.ID):
 		return nil, refuse("the approval was edited: its id is none that plc plan makes")
 	}
-	// What encoding/json takes for the same member, or for the same value, is not the same here.
+	// Two texts that encoding/json decodes alike, by name or by value, must not count as the same
+	// here.
 	switch keyed := strings.HasPrefix(f.Seal, macPrefix); {
 	case keyed && key == nil:
 		return nil, refuse("the approval is sealed with a key, and none is given")
@@ -137,15 +139,15 @@ func Read(text, key []byte) (*File, error) {
 	return f, nil
 }
 
-// notApproval returns the error for a file that is not an approval.
+// notApproval returns the error for a file that isn't an approval.
 func notApproval(why error) error {
 	return fmt.Errorf("not an approval: %w; to make one, run plc plan PLAN -o APPROVAL, then plc approve APPROVAL", why)
 }
 
-// macPrefix begins a seal that is made with a key.
+// macPrefix is the prefix of a seal made with a key.
 const macPrefix = "hmac-sha256:"
 
-// sealOf returns the digest of a file without its seal, or its MAC with a key.
+// sealOf returns the digest of a file without its seal or, with a key, its MAC.
 func sealOf(text, key []byte) string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(text, &members) != nil {
@@ -166,7 +168,7 @@ func sealOf(text, key []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// JSON returns the file, sealed with a key; nil is none.
+// JSON returns the file as JSON, sealed with key; key may be nil.
 func (f *File) JSON(key []byte) []byte {
 	f.Seal = ""
 	f.Seal = sealOf(f.encode(), key)
@@ -179,12 +181,12 @@ func (f *File) encode() []byte {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	if err := e.Encode(f); err != nil {
-		panic(err) // the manifest is JSON, and all else can be encoded
+		panic(err) // the manifest is valid JSON, and all else can be encoded
 	}
 	return b.Bytes()
 }
 
-// Approve notes that somebody approved the plan. The error says why that is too late.
+// Approve records that somebody approved the plan. It returns an error if it is too late for that.
 func (f *File) Approve(by string, now time.Time) error {
 	if err := f.open(now); err != nil {
 		return err
@@ -197,8 +199,8 @@ func (f *File) Approve(by string, now time.Time) error {
 	return nil
 }
 
-// Reject notes that somebody rejected the plan; that can't be taken back, but an approval
-// can be. The error says why that is too late.
+// Reject records that somebody rejected the plan. An approval may be rejected later, but a
+// rejection is final. Reject returns an error if it is too late.
 func (f *File) Reject(by, reason string, now time.Time) error {
 	if f.UsedAt != nil {
 		return refuse("the approval was used already, by the run %s", f.Run)
@@ -208,7 +210,7 @@ func (f *File) Reject(by, reason string, now time.Time) error {
 	return nil
 }
 
-// open says why nothing more can be done with the file.
+// open returns an error if the file can no longer be changed.
 func (f *File) open(now time.Time) error {
 	switch {
 	case f.RejectedAt != nil && f.Reason != "":
@@ -226,7 +228,7 @@ func (f *File) open(now time.Time) error {
 // Waits reports whether the file is neither approved, rejected, used nor expired.
 func (f *File) Waits(now time.Time) bool { return f.ApprovedAt == nil && f.open(now) == nil }
 
-// Allows returns nil when a plan of this manifest may run now, and else a *Refusal.
+// Allows returns nil if a plan with this manifest may run now, and otherwise a *Refusal.
 func (f *File) Allows(m report.Manifest, now time.Time) error {
 	if err := f.open(now); err != nil {
 		return err
@@ -242,7 +244,7 @@ func (f *File) Allows(m report.Manifest, now time.Time) error {
 	return r
 }
 
-// Use notes that a run uses the approval.
+// Use records the run that uses the approval.
 func (f *File) Use(run string, now time.Time) {
 	at := now.UTC()
 	f.UsedAt, f.Run = &at, run

@@ -13,19 +13,19 @@ import (
 	"github.com/plc-lang/plc/internal/durable"
 )
 
-// Kept is an approval in a file. What became of it is also in a file beside it, its mark, which is
-// made once only: of several processes that use or reject the approval at once, the first one
-// counts.
+// Kept is an approval stored in a file. A second file beside it, its mark, records the outcome and
+// is created only once: if several processes use or reject the approval at the same time, the first
+// one wins.
 type Kept struct {
-	Name string // of the file
-	File *File  // nil with Refusal
+	Name string // name of the file
+	File *File  // nil if Refusal is set
 	// Refusal says why the file can't be used: it was edited, or is sealed with another key.
 	Refusal *Refusal
 
 	key []byte
 }
 
-// Open returns the approval in a file with this text. The key is that of Read.
+// Open returns the approval in the named file, whose content is text. See Read for key.
 func Open(name string, text, key []byte) (*Kept, error) {
 	f, err := Read(text, key)
 	k := &Kept{Name: name, File: f, key: key}
@@ -35,9 +35,9 @@ func Open(name string, text, key []byte) (*Kept, error) {
 	return k, nil
 }
 
-// Change changes an approval, such as by File.Approve, and writes it. An error of change leaves the
-// file as it is. A rejection counts from then on, also for a process that has read the file
-// before. The error is a *Refusal when the approval was rejected meanwhile.
+// Change calls change, for example with File.Approve, and writes the file. If change returns an
+// error, the file stays as it is. A rejection takes effect at once, even for processes that have
+// already read the file. Change returns a *Refusal if the approval was rejected in the meantime.
 func (k *Kept) Change(change func(*File) error) error {
 	if k.Refusal != nil {
 		return k.Refusal
@@ -59,8 +59,8 @@ func (k *Kept) Change(change func(*File) error) error {
 	return nil
 }
 
-// Allows returns nil when a plan of this manifest may run now on the approval, and else a *Refusal.
-// Unless keys is nil, the approval has to be signed with one of them.
+// Allows returns nil if a plan with this manifest may run now with the approval, and otherwise a
+// *Refusal. If keys isn't nil, the approval must be signed with one of them.
 func (k *Kept) Allows(m report.Manifest, keys []string, now time.Time) error {
 	if k.Refusal != nil {
 		return k.Refusal
@@ -71,7 +71,8 @@ func (k *Kept) Allows(m report.Manifest, keys []string, now time.Time) error {
 	return k.File.SignedBy(keys)
 }
 
-// Use uses the approval up for a run. The error is a *Refusal when it was used or rejected already.
+// Use uses up the approval for a run. It returns a *Refusal if the approval was already used or
+// rejected.
 func (k *Kept) Use(run string, now time.Time) error {
 	if k.Refusal != nil {
 		return k.Refusal
@@ -83,10 +84,10 @@ func (k *Kept) Use(run string, now time.Time) error {
 	return durable.WriteFile(k.Name, k.File.JSON(k.key))
 }
 
-// rejectedMark stands in the mark of a rejected approval, in the place of a run.
+// rejectedMark is written to the mark of a rejected approval, instead of a run.
 const rejectedMark = "rejected"
 
-// mark records, once and for all, the outcome of the approval: a run, or rejectedMark.
+// mark records the final outcome of the approval: a run, or rejectedMark.
 func (k *Kept) mark(what string) error {
 	name, err := k.markName()
 	if err != nil {
@@ -105,7 +106,7 @@ func (k *Kept) mark(what string) error {
 	return nil
 }
 
-// notRejected returns a *Refusal when the mark says that the approval was rejected.
+// notRejected returns a *Refusal if the mark says that the approval was rejected.
 func (k *Kept) notRejected() error {
 	name, err := k.markName()
 	if err != nil {
@@ -115,10 +116,10 @@ func (k *Kept) notRejected() error {
 	if err == nil && strings.TrimSpace(string(text)) == rejectedMark {
 		return refuse("the approval was rejected; plc plan makes another one")
 	}
-	return nil // Use finds a mark that can't be read
+	return nil // Use reports a mark that can't be read
 }
 
-// markName returns the name of the mark. It is the same for links to the file.
+// markName returns the name of the mark. Links to the file have the same mark.
 func (k *Kept) markName() (string, error) {
 	name, err := filepath.EvalSymlinks(k.Name)
 	if err != nil {
@@ -127,8 +128,8 @@ func (k *Kept) markName() (string, error) {
 	return filepath.Join(filepath.Dir(name), ".plc-used-"+k.File.ID), nil
 }
 
-// Reason returns why a plan was refused, with the first differences. When that are not all, more
-// has every difference.
+// Reason returns why a plan was refused, with the first differences. If there are further ones,
+// more lists all differences.
 func (r *Refusal) Reason() (reason string, more []string) {
 	const most = 5
 	all := make([]string, len(r.Differences))

@@ -12,7 +12,7 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// signedText returns the text that is signed: what was approved, by whom and when.
+// signedText returns the signed text: what was approved, by whom and when.
 func (f *File) signedText() []byte {
 	parts := []any{"plc approval", f.Version, f.ID, f.Digest, f.Plan, f.Created, f.Expires, f.ApprovedBy, f.ApprovedAt}
 	if f.Covers != nil {
@@ -20,18 +20,18 @@ func (f *File) signedText() []byte {
 	}
 	text, err := json.Marshal(parts)
 	if err != nil {
-		panic(err) // these can be encoded
+		panic(err) // all of it can be encoded
 	}
 	return jsonscan.Canonical(nil, text)
 }
 
-// Sign signs an approval with the key of whoever approved it.
+// Sign signs an approval with the approver's key.
 func (f *File) Sign(key ed25519.PrivateKey) {
 	f.Key = base64.StdEncoding.EncodeToString(key.Public().(ed25519.PublicKey))
 	f.Signature = base64.StdEncoding.EncodeToString(ed25519.Sign(key, f.signedText()))
 }
 
-// SignedBy returns nil when the approval is signed with one of these public keys, in base64, and
+// SignedBy returns nil if the approval is signed with one of these base64 public keys, and
 // otherwise a *Refusal.
 func (f *File) SignedBy(keys []string) error {
 	if f.Signature == "" {
@@ -50,7 +50,7 @@ func (f *File) SignedBy(keys []string) error {
 	return refuse("the approval is not signed with a key that the policy lists")
 }
 
-// ParsePublicKey reads a public key: the 32 bytes of an ed25519 key in base64.
+// ParsePublicKey parses a public key: the 32 bytes of an ed25519 key in base64.
 func ParsePublicKey(text string) (ed25519.PublicKey, error) {
 	key, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(key) != ed25519.PublicKeySize {
@@ -59,7 +59,7 @@ func ParsePublicKey(text string) (ed25519.PublicKey, error) {
 	return key, nil
 }
 
-// ParsePrivateKey reads an ed25519 key in PEM, as openssl genpkey -algorithm ed25519 writes it.
+// ParsePrivateKey parses an ed25519 key in PEM, as written by openssl genpkey -algorithm ed25519.
 func ParsePrivateKey(text []byte) (ed25519.PrivateKey, error) {
 	block, _ := pem.Decode(text)
 	if block == nil {
