@@ -7,7 +7,7 @@ import "slices"
 // order. The last node of the cycle has an edge to its first. The time is linear in nodes and
 // edges.
 //
-// Use it where messages have to name this cycle; Builder.Build returns a shortest one.
+// Use it if messages must name this cycle; Builder.Build returns a shortest one.
 func Cycle(nodes int, next func(int32) []int32) []int32 {
 	const onPath, done = 1, 2
 	state := make([]byte, nodes)
@@ -15,9 +15,9 @@ func Cycle(nodes int, next func(int32) []int32) []int32 {
 		if state[start] != 0 {
 			continue
 		}
-		path, taken := []int32{start}, []int{0} // of each node of the path, how many edges were followed
+		path, taken := []int32{start}, []int{0} // number of edges followed from each node of the path
 		state[start] = onPath
-		for len(path) > 0 { // no recursion, since a path may be as long as the graph
+		for len(path) > 0 { // no recursion, as a path may include all nodes
 			top := len(path) - 1
 			edges := next(path[top])
 			if taken[top] == len(edges) {

@@ -1,5 +1,5 @@
-// Package dag is directed acyclic graphs over integers: built once, immutable
-// after, every answer in an order that depends on the graph alone.
+// Package dag implements directed acyclic graphs over integers. A graph is built once and immutable
+// afterwards, and the order of all results depends only on the graph.
 //
 //	var b dag.Builder
 //	fetch, sum := b.Node(), b.Node()
@@ -10,10 +10,9 @@
 //	}
 //	for _, n := range g.Order() { … }
 //
-// Some nodes are virtual: junctions that stand for no work, made to keep the
-// number of edges linear (n writers and m readers of one thing are n+m edges
-// through a junction, not n·m). They take part in paths and orders and in no
-// answer: orders, levels, loops and lengths speak of real nodes only.
+// Some nodes are virtual. They are junctions that keep the number of edges linear: n writers and m
+// readers of one thing need n+m edges through a junction instead of n·m. Virtual nodes are parts of
+// paths, but don't occur in results: orders, levels, loops and lengths concern real nodes only.
 //
-// The package knows no calls and builds no messages. Graphs may be shared by goroutines.
+// The package knows nothing of calls or messages. Graphs are safe for concurrent use.
 package dag

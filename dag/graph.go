@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Builder collects the nodes and edges of a graph. The zero Builder is empty.
-// It may go on collecting after Build. It is not for concurrent use.
+// Builder collects the nodes and edges of a graph. The zero Builder is empty. More may be added
+// after Build. A Builder must not be used concurrently.
 type Builder struct {
 	virtual []bool
 	edges   []edge
@@ -14,12 +14,12 @@ type Builder struct {
 
 type edge struct{ from, to int32 }
 
-// Grow makes room for so many more nodes and edges, so that adding them moves nothing.
+// Grow reserves space for the given numbers of additional nodes and edges.
 func (b *Builder) Grow(nodes, edges int) {
 	b.virtual, b.edges = slices.Grow(b.virtual, nodes), slices.Grow(b.edges, edges)
 }
 
-// Node adds a node and returns its number: 0, 1, 2, …, virtual nodes included.
+// Node adds a node and returns its number: 0, 1, 2, …. Virtual nodes are numbered too.
 func (b *Builder) Node() int32 { return b.add(false) }
 
 // Virtual adds a virtual node.
@@ -33,8 +33,8 @@ func (b *Builder) add(virtual bool) int32 {
 	return int32(len(b.virtual) - 1)
 }
 
-// Edge adds an edge. Parallel edges count once; an edge from a node to itself is a cycle.
-// It panics when a node was not made by this Builder.
+// Edge adds an edge. Parallel edges count once; an edge from a node to itself is a cycle. Edge
+// panics if a node wasn't made by this Builder.
 func (b *Builder) Edge(from, to int32) {
 	n := int32(len(b.virtual))
 	if from < 0 || from >= n || to < 0 || to >= n {
@@ -46,13 +46,12 @@ func (b *Builder) Edge(from, to int32) {
 	b.edges = append(b.edges, edge{from, to})
 }
 
-// Build makes the graph. When the edges hold a cycle it returns the real nodes
-// of one, a shortest through the smallest node that is on any, and a graph whose Order
-// lacks the nodes that are on or behind cycles. Linear in nodes and edges.
+// Build makes the graph. If there is a cycle, Build also returns the real nodes of one: a shortest
+// cycle through the smallest node that is on any. The Order of the graph then lacks the nodes on or
+// behind cycles. Build takes time linear in nodes and edges.
 //
-// The loop is nil when there is no cycle. When all cycles are made of virtual nodes
-// alone, which no answer may name, the loop is empty and not nil: there is something
-// wrong, and it lies with whoever made the junctions.
+// The cycle is nil if there is none. If all cycles consist only of virtual nodes, which results
+// never contain, it is empty but not nil; the code that added the virtual nodes is then wrong.
 func (b *Builder) Build() (*Graph, []int32) {
 	g := &Graph{virtual: append([]bool(nil), b.virtual...)}
 	g.succ, g.pred = b.tables()
@@ -64,10 +63,10 @@ func (b *Builder) Build() (*Graph, []int32) {
 	return g, g.loop()
 }
 
-// tables makes both adjacency tables by three passes of counting sort: by target,
-// which leaves the sources of a target in any order; transposed, which puts the
-// targets of a source in order and parallel edges side by side, where they are
-// dropped; and transposed again.
+// tables makes both adjacency tables with three passes of counting sort: the first groups edges by
+// target, with the sources in any order. Transposing that sorts the targets of each source and
+// makes parallel edges adjacent, so that they can be dropped. Transposing again gives the other
+// table.
 func (b *Builder) tables() (succ, pred table) {
 	n := len(b.virtual)
 	rough := newTable(n, len(b.edges))
@@ -84,14 +83,14 @@ func (b *Builder) tables() (succ, pred table) {
 	return succ, succ.transpose()
 }
 
-// Graph is an immutable graph: two compressed adjacency tables, 8 bytes an edge,
-// and 13 bytes a node, 17 when there are virtual ones. The zero Graph is empty.
-// It may be shared by goroutines. Slices that its methods call the graph's own
-// are not to be written to.
+// Graph is an immutable graph, stored as two compressed adjacency tables with 8 bytes per edge and
+// 13 bytes per node, or 17 if there are virtual nodes. The zero Graph is empty. A Graph is safe for
+// concurrent use. Callers must not modify slices whose documentation says that they belong to the
+// graph.
 type Graph struct {
 	virtual    []bool
 	succ, pred table
-	topo       []int32 // every node that is not on or behind a cycle, preds first
+	topo       []int32 // all nodes not on or behind a cycle, predecessors first
 	order      []int32 // topo without the virtual nodes
 	work       int     // nodes and edges touched by Build, for the tests of its growth
 }
@@ -102,10 +101,10 @@ func (g *Graph) Len() int { return len(g.virtual) }
 // IsVirtual reports whether a node is virtual.
 func (g *Graph) IsVirtual(n int32) bool { return g.virtual[n] }
 
-// Succ returns the nodes that n has edges to, ascending. The slice is the graph's own.
+// Succ returns the nodes that n has edges to, ascending. The slice belongs to the graph.
 func (g *Graph) Succ(n int32) []int32 { return g.succ.row(n) }
 
-// Pred returns the nodes that have edges to n, ascending. The slice is the graph's own.
+// Pred returns the nodes that have edges to n, ascending. The slice belongs to the graph.
 func (g *Graph) Pred(n int32) []int32 { return g.pred.row(n) }
 
 // table is an adjacency table in compressed rows: the neighbours of n are
@@ -124,14 +123,14 @@ func (t table) row(n int32) []int32 {
 	return t.to[lo:hi:hi]
 }
 
-// sum turns counts, kept one place up, into starts.
+// sum turns counts, which are stored one index up, into start indices.
 func (t table) sum() {
 	for n := 1; n < len(t.start); n++ {
 		t.start[n] += t.start[n-1]
 	}
 }
 
-// put fills a row from its start, which it moves; rewind moves the starts back.
+// put appends to a row by advancing its start; rewind moves the starts back.
 func (t table) put(row, to int32) {
 	t.to[t.start[row]] = to
 	t.start[row]++
@@ -142,7 +141,7 @@ func (t table) rewind() {
 	t.start[0] = 0
 }
 
-// transpose makes the table of the edges turned round, with ascending rows.
+// transpose returns the table of the reversed edges, with ascending rows.
 func (t table) transpose() table {
 	n := len(t.start) - 1
 	turned := newTable(n, len(t.to))

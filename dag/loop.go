@@ -2,8 +2,8 @@ package dag
 
 import "slices"
 
-// loop finds the cycle that Build reports, in a graph that holds one. Only nodes
-// that could not be ordered are looked at.
+// loop finds the cycle that Build returns. The graph must have one. It looks only at nodes that
+// could not be ordered.
 func (g *Graph) loop() []int32 {
 	start, part := g.smallestOnCycle()
 	if start < 0 {
@@ -12,9 +12,9 @@ func (g *Graph) loop() []int32 {
 	return g.shortest(start, part)
 }
 
-// smallestOnCycle returns the smallest real node that lies on a cycle, or -1, and the
-// strongly connected components. A node is on a cycle if it has an edge to itself
-// or shares its component.
+// smallestOnCycle returns the smallest real node on a cycle, or -1, and the strongly connected
+// components. A node is on a cycle if it has an edge to itself or shares its component with another
+// node.
 func (g *Graph) smallestOnCycle() (int32, []int32) {
 	part, size := g.components()
 	for n := range int32(g.Len()) {
@@ -28,7 +28,7 @@ func (g *Graph) smallestOnCycle() (int32, []int32) {
 	return -1, part
 }
 
-// Cyclic returns how many real nodes are on cycles. Linear in nodes and edges.
+// Cyclic returns the number of real nodes on cycles, in time linear in nodes and edges.
 func (g *Graph) Cyclic() (n int) {
 	part, size := g.components()
 	for i := range int32(g.Len()) {
@@ -44,9 +44,9 @@ func (g *Graph) hasEdge(from, to int32) bool {
 	return ok
 }
 
-// components numbers the strongly connected components of the nodes that could not
-// be ordered; the others are in -1. It is Tarjan's algorithm with a stack of its own
-// in place of recursion, which a long chain would exhaust.
+// components numbers the strongly connected components of the nodes that could not be ordered;
+// other nodes get -1. It is Tarjan's algorithm with an explicit stack, since a long chain would
+// exhaust a recursive one.
 func (g *Graph) components() (part, size []int32) {
 	t := tarjan{g: g, part: make([]int32, g.Len()), low: make([]int32, g.Len())}
 	for n := range t.part {
@@ -73,15 +73,15 @@ const (
 type tarjan struct {
 	g     *Graph
 	part  []int32 // unseen, open, -1 or the component
-	low   []int32 // the earliest open node that is known to be reached, by its place
+	low   []int32 // position of the earliest open node known to be reachable
 	size  []int32
 	open  []int32
 	seen  int32
 	calls []visit
 }
 
-// visit is a node on the path of the search, its place in the order of discovery,
-// and the edges it still has to follow.
+// visit is a node on the path of the search, its position in the order of discovery, and its edges
+// that are still to be followed.
 type visit struct {
 	node, place int32
 	rest        []int32
@@ -114,8 +114,7 @@ func (t *tarjan) explore(root int32) {
 	}
 }
 
-// leave ends a visit, closes the component that v began, and tells the node above
-// what was reached.
+// leave ends a visit, closes the component if v began it, and updates the node above.
 func (t *tarjan) leave(v visit) {
 	t.calls = t.calls[:len(t.calls)-1]
 	if t.low[v.node] == v.place {
@@ -143,11 +142,11 @@ func (t *tarjan) close(first int32) {
 	}
 }
 
-// shortest returns the real nodes of a shortest cycle through start, by breadth-first
-// search inside its component. Virtual nodes add no length: they join the layer
-// that they are found in.
+// shortest returns the real nodes of a shortest cycle through start, found by breadth-first search
+// inside its component. Virtual nodes add no length: they are processed in the layer in which they
+// are found.
 func (g *Graph) shortest(start int32, part []int32) []int32 {
-	from := make([]int32, g.Len()) // the node it was reached from, plus one
+	from := make([]int32, g.Len()) // the preceding node plus one
 	layer, next := []int32{start}, []int32(nil)
 	for {
 		for i := 0; i < len(layer); i++ {

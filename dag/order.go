@@ -2,11 +2,11 @@ package dag
 
 import "math/bits"
 
-// Order returns the topological order of the real nodes that stays closest to their
-// numbers: always the smallest node that can come next. The slice is the graph's own.
+// Order returns the real nodes in topological order, always taking the smallest possible node next.
+// The slice belongs to the graph.
 func (g *Graph) Order() []int32 { return g.order }
 
-// sort makes topo and order, by counting down the predecessors of each node.
+// sort computes topo and order by counting down the predecessors of each node.
 func (g *Graph) sort() {
 	s := sorter{g: g, waits: make([]int32, g.Len()), ready: newMinSet(g.Len())}
 	g.topo = make([]int32, 0, g.Len())
@@ -50,13 +50,13 @@ func (g *Graph) real(nodes []int32) []int32 {
 
 type sorter struct {
 	g     *Graph
-	waits []int32 // predecessors that are not placed yet
+	waits []int32 // number of predecessors not placed yet
 	ready *minSet // real nodes that can come next
 	pass  []int32 // virtual nodes that can come next
 }
 
-// place places a node and all virtual nodes that it lets come, so that a real node
-// behind junctions is ready as early as one without.
+// place places a node and all virtual nodes that become ready, so that a real node behind junctions
+// is ready as early as one without.
 func (s *sorter) place(n int32) {
 	s.put(n)
 	for len(s.pass) > 0 {
@@ -66,7 +66,7 @@ func (s *sorter) place(n int32) {
 	}
 }
 
-// put appends a node to the order and counts it down at its successors.
+// put appends a node to the order and updates the counts of its successors.
 func (s *sorter) put(n int32) {
 	s.g.topo = append(s.g.topo, n)
 	succ := s.g.Succ(n)
@@ -83,10 +83,10 @@ func (s *sorter) put(n int32) {
 	}
 }
 
-// minSet is a set of numbers below a bound: a tree of bitmaps, 64 to one. Each bit of
-// a level says whether a word of the level below it is not zero. A number is added
-// and the smallest taken in as many steps as there are levels, six at most, which
-// keeps the order linear where a binary heap would not be.
+// minSet is a set of numbers below a bound, stored as a tree of bitmaps with 64 children per node.
+// Each bit of a level says whether a word of the level below is nonzero. Adding a number and
+// removing the smallest take one step per level, of which there are at most six. This keeps the
+// order linear, unlike a binary heap.
 type minSet struct {
 	levels [][]uint64
 	len    int

@@ -1,8 +1,7 @@
 package dag
 
-// Levels returns the level of each node: the number of real nodes on the longest path
-// that ends before it. Nodes on or behind cycles have none and get -1.
-// Linear in nodes and edges.
+// Levels returns the level of each node: the number of real nodes on the longest path that ends
+// before it. Nodes on or behind cycles get -1. Levels takes time linear in nodes and edges.
 func (g *Graph) Levels() []int32 {
 	levels := make([]int32, g.Len())
 	for n := range levels {
@@ -25,19 +24,18 @@ func (g *Graph) length(n int32) int32 {
 	return 1
 }
 
-// Below is, for each node, the greatest sum of weights of a path that starts at
-// it, itself included. A nil weight counts real nodes as 1. Virtual nodes weigh nothing.
-// Nodes on or behind cycles are on no path and get 0. Weights may not be NaN.
-// Linear in nodes and edges; weight is called once for each real node.
+// Below returns, for each node, the greatest sum of weights on a path that starts at it and
+// includes it. If weight is nil, real nodes weigh 1. Virtual nodes weigh nothing. Nodes on or
+// behind cycles are on no path and get 0. Weights must not be NaN. Below takes time linear in nodes
+// and edges, and calls weight once per real node.
 func (g *Graph) Below(weight func(int32) float64) []float64 {
 	below, _ := g.heaviest(weight)
 	return below
 }
 
-// CriticalPath returns the real nodes of a path of the greatest weight, and that
-// weight; among equal ones the one with the smallest numbers, which is the first in
-// the order of words: it ends where nothing more adds weight. Without nodes it is
-// nil and 0. Linear, as Below.
+// CriticalPath returns the real nodes of a path with the greatest weight, and that weight. Of
+// several such paths it returns the lexicographically smallest, which ends where nothing more adds
+// weight. Without nodes it returns nil and 0. It takes linear time like Below.
 func (g *Graph) CriticalPath(weight func(int32) float64) ([]int32, float64) {
 	below, next := g.heaviest(weight)
 	start := int32(-1)
@@ -59,8 +57,8 @@ func (g *Graph) CriticalPath(weight func(int32) float64) ([]int32, float64) {
 
 const unordered = -2
 
-// heaviest returns what Below returns, and for each node the next real node of its heaviest path,
-// the smallest if there are several, -1 at its end, and unordered on or behind a cycle.
+// heaviest returns the result of Below and, for each node, the next real node of its heaviest path:
+// the smallest if there are several, -1 at the end of the path, and unordered on or behind a cycle.
 func (g *Graph) heaviest(weight func(int32) float64) (below []float64, next []int32) {
 	below, next = make([]float64, g.Len()), make([]int32, g.Len())
 	for n := range next {
@@ -80,8 +78,8 @@ func (g *Graph) heaviest(weight func(int32) float64) (below []float64, next []in
 	return below, next
 }
 
-// heaviestBehind returns the weight of the heaviest path behind n, 0 if none adds
-// weight, and its first real node. A virtual node speaks for the one behind it.
+// heaviestBehind returns the weight of the heaviest path after n, or 0 if none adds weight, and its
+// first real node, skipping virtual nodes.
 func (g *Graph) heaviestBehind(n int32, below []float64, next []int32) (float64, int32) {
 	best, to := 0.0, int32(-1)
 	for _, s := range g.Succ(n) {

@@ -2,16 +2,16 @@ package dag
 
 import "slices"
 
-// Direct calls f for each pair of real nodes that an edge, or a path through
-// virtual nodes only, joins, in order, each pair once, until f returns false.
-// Pairs may be many more than edges.
+// Direct calls f once for each pair of real nodes joined by an edge, or by a path of virtual nodes
+// only, until f returns false. There may be many more pairs than edges.
 //
-// The order is that of from, then of to; nodes on cycles take part. It ranges:
+// Pairs are ordered by from, then by to, and include nodes on cycles. Direct can be used in a range
+// clause:
 //
 //	for from, to := range g.Direct { … }
 //
-// It costs the pairs and, for each from, the edges between it and them; nothing is
-// kept but one mark a node.
+// The time is proportional to the number of pairs plus, for each from, the edges on the way to
+// them. It stores only one mark per node.
 func (g *Graph) Direct(f func(from, to int32) bool) {
 	w := g.walk()
 	for from := range int32(g.Len()) {
@@ -26,10 +26,10 @@ func (g *Graph) Direct(f func(from, to int32) bool) {
 	}
 }
 
-// walk visits nodes, each at most once a round, and counts the edges it follows.
+// walk visits nodes, each at most once per round, and counts the edges it follows.
 type walk struct {
 	g        *Graph
-	seen     []int32 // the round that saw it last
+	seen     []int32 // the last round that visited each node
 	round    int32
 	stack    []int32
 	found    []int32
@@ -38,8 +38,8 @@ type walk struct {
 
 func (g *Graph) walk() *walk { return &walk{g: g, seen: make([]int32, g.Len())} }
 
-// direct returns the real nodes that follow from with nothing but virtual nodes between,
-// ascending. The slice is good until the next call.
+// direct returns the real nodes that follow from with only virtual nodes between, ascending. The
+// slice is valid until the next call.
 func (w *walk) direct(from int32) []int32 {
 	w.round++
 	w.found, w.stack = w.found[:0], append(w.stack[:0], from)
@@ -67,10 +67,10 @@ func (w *walk) direct(from int32) []int32 {
 	return w.found
 }
 
-// Reduce returns the transitive reduction over the real nodes: the fewest edges with
-// the same paths, by from, then by to. It costs up to nodes times edges; limit is
-// the most pairs it may look at, edges followed to that end included, before it gives
-// up (ok false). Nodes on or behind cycles have no edges in it.
+// Reduce returns the transitive reduction over the real nodes, that is, the fewest edges with the
+// same paths, ordered by from and then by to. It takes time up to nodes times edges. If it would
+// look at more than limit pairs, including edges it follows on the way, it gives up and ok is
+// false. Nodes on or behind cycles have no edges in the reduction.
 func (g *Graph) Reduce(limit int) (edges [][2]int32, ok bool) {
 	r := reducer{walk: g.walk(), behind: g.walk(), place: g.places(), limit: limit}
 	for from := range int32(g.Len()) {
@@ -107,9 +107,9 @@ type reducer struct {
 	kept         []int32
 }
 
-// reduce returns the successors of a node that no other successor leads to. They are
-// taken in topological order, so what leads to one has been kept before it; and
-// nothing behind the last of them need be looked at.
+// reduce returns the successors of a node that no other successor leads to. It processes them in
+// topological order, so that any node leading to a successor was kept before it, and nodes after
+// the last successor can be ignored.
 func (r *reducer) reduce(from int32) ([]int32, bool) {
 	to := r.walk.direct(from)
 	to = slices.DeleteFunc(to, func(n int32) bool { return r.place[n] < 0 })
@@ -129,7 +129,7 @@ func (r *reducer) reduce(from int32) ([]int32, bool) {
 	return r.kept, r.walk.followed+r.behind.followed <= r.limit
 }
 
-// mark marks what is behind n, up to a place in the order, within the limit.
+// mark marks the nodes reachable from n, up to a position in the order and within the limit.
 func (r *reducer) mark(n, last int32) bool {
 	w := r.behind
 	w.stack = append(w.stack[:0], n)

@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// component is the items of a layout that links join, in layers.
+// component is a set of items connected by links, arranged in layers.
 type component struct {
 	*layout
-	members []int32 // items, without the bends
+	members []int32 // items without bends
 	links   []int32
 	ported  bool // has a port
 	layers  [][]int32
 	w, h    float64
 }
 
-// components splits a layout, larger parts first, then by their first items.
+// components splits a layout into components, larger ones first and then ordered by first item.
 func (l *layout) components() []*component {
 	root := make([]int32, len(l.items))
 	for i := range root {
@@ -47,7 +47,7 @@ func (l *layout) components() []*component {
 	return all
 }
 
-// find returns the smallest item known to be joined to i. It shortens the way there.
+// find returns the smallest item known to be connected to i. It shortens the path there.
 func find(root []int32, i int32) int32 {
 	for root[i] != i {
 		root[i] = root[root[i]]
@@ -66,10 +66,9 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// pack places the components and gives the layout its size. Those with ports stand
-// side by side, alone in their columns, because their lines go on to the borders;
-// else the largest comes first. The rest is put on shelves to the right of that, as
-// far down as it goes, and then below.
+// pack places the components and sets the size of the layout. Components with ports are placed side
+// by side, alone in their columns, because their lines extend to the borders; otherwise the largest
+// comes first. The others are placed on shelves to the right of that, and then below.
 func (l *layout) pack(components []*component) {
 	pad, top := 0.0, 0.0
 	if l.parent != nil {
@@ -96,7 +95,7 @@ func (l *layout) pack(components []*component) {
 	}
 }
 
-// shelve puts components on shelves in a space, and returns those that did not go in.
+// shelve places components on shelves in a space, and returns those that didn't fit.
 func (l *layout) shelve(components []*component, left, top, width, height float64) []*component {
 	x, y, shelf := left, top, 0.0
 	for i, c := range components {
@@ -113,8 +112,8 @@ func (l *layout) shelve(components []*component, left, top, width, height float6
 	return nil
 }
 
-// shelfWidth returns how wide a shelf is: as the widest component, or so that all come out
-// somewhat wider than high.
+// shelfWidth returns the width of a shelf: that of the widest component, or the width that makes
+// the whole somewhat wider than high.
 func shelfWidth(components []*component) float64 {
 	width, area := 0.0, 0.0
 	for _, c := range components {

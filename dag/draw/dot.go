@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// DOT writes the graph in the language of Graphviz, one statement a line.
+// DOT writes the graph in the language of Graphviz, one statement per line.
 func DOT(w io.Writer, g *Graph) error {
 	s, err := surveyFlat(g)
 	if err != nil {

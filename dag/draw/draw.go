@@ -14,24 +14,23 @@ type Graph struct {
 	Edges []Edge
 }
 
-// Node is a call. Only ID is needed; it should be the node's own.
+// Node is a call. Only ID is required; it must be unique.
 type Node struct {
 	ID     string
-	Label  string // what it is called; the ID if empty
+	Label  string // the displayed name; the ID if empty
 	Detail string // a smaller line below it
-	Kind   string // one of the constants below, or any other, which is drawn plainly
-	Status string // as in execution §1; none is drawn if empty
-	Group  string // the boxes it is in, outermost first: "a/b"; at most 16 deep
-	Inside *Graph // what a delegate runs, drawn in a box with it or below it; nil leaves it out
-	Input  bool   // inside of a node: it reads the input, which is that node's to give
-	// Missed lists what may happen to the call and has not happened in any test. Text, JSON and
-	// SVG show it.
+	Kind   string // one of the constants below; other kinds are drawn plainly
+	Status string // as in execution §1; not drawn if empty
+	Group  string // the boxes that contain it, outermost first: "a/b"; at most 16
+	Inside *Graph // the graph that a delegate runs, drawn in a box with it or below it; may be nil
+	Input  bool   // the node reads the input, which the enclosing node provides
+	// Missed lists the outcomes of the call that no test has reached. Text, JSON and SVG show it.
 	Missed []string
-	// Marks say something of the values of the call. Text, JSON and SVG show them.
+	// Marks describe values of the call. Text, JSON and SVG show them.
 	Marks []Mark
 }
 
-// Mark is a line about a value, with a sign and a colour that say how good it is.
+// Mark is a line of text about a value, with a sign and a colour for its grade.
 type Mark struct {
 	Text  string
 	Grade Grade
@@ -50,7 +49,7 @@ const (
 // String returns the grade in lower case.
 func (g Grade) String() string { return [...]string{"best", "middle", "worst"}[min(g, Worst)] }
 
-// The kinds of nodes that have a look of their own.
+// The kinds of nodes with a look of their own.
 const (
 	ReadOnly    = "read-only"
 	Changes     = "changes"
@@ -59,7 +58,7 @@ const (
 	Delegate    = "delegate"
 )
 
-// Edge joins two nodes, by their places in Graph.Nodes.
+// Edge joins two nodes, given by their indices in Graph.Nodes.
 type Edge struct {
 	From, To int
 	Kind     Kind
@@ -91,7 +90,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// name returns what a node is called in a drawing.
+// name returns the name of a node in a drawing.
 func (n *Node) name() string {
 	if n.Label != "" {
 		return n.Label
@@ -102,7 +101,7 @@ func (n *Node) name() string {
 // closing marks the edges that close a cycle.
 const closing = "↺"
 
-// name returns what an edge is called in a drawing.
+// name returns the name of an edge in a drawing.
 func (e *Edge) name() string {
 	if !e.Closes {
 		return e.Label
@@ -110,7 +109,7 @@ func (e *Edge) name() string {
 	return strings.TrimSpace(closing + " " + e.Label)
 }
 
-// sheet is a graph with what all writers need to know of it.
+// sheet is a graph with the facts that all writers need.
 type sheet struct {
 	*Graph
 	order    []int32 // the nodes, in topological order
@@ -119,7 +118,7 @@ type sheet struct {
 	loops    []bool // the nodes with an edge to themselves
 }
 
-// check refuses edges that are none.
+// check returns an error if an edge is invalid.
 func (g *Graph) check() error {
 	for i := range g.Nodes {
 		if in := g.Nodes[i].Inside; in != nil {
@@ -159,7 +158,7 @@ func survey(g *Graph) (*sheet, error) {
 	return s, nil
 }
 
-// surveyFlat returns survey for writers that draw what is inside of nodes in boxes.
+// surveyFlat surveys the flat graph, for writers that draw the inside of nodes in boxes.
 func surveyFlat(g *Graph) (*sheet, error) {
 	if err := g.check(); err != nil {
 		return nil, err
@@ -167,9 +166,8 @@ func surveyFlat(g *Graph) (*sheet, error) {
 	return survey(g.flat())
 }
 
-// straighten makes an acyclic graph: among the nodes on or behind cycles the edges
-// that go against the numbers are turned round, and said to be. Edges from a node to
-// itself are left out.
+// straighten makes an acyclic graph: it reverses and marks the edges from higher to lower numbers
+// among nodes on or behind cycles. It omits edges from a node to itself.
 func straighten(nodes int, edges [][2]int32) (*dag.Graph, []bool) {
 	turned := make([]bool, len(edges))
 	g, loop := build(nodes, edges, turned)
@@ -249,7 +247,7 @@ func (g *Graph) root() *group {
 	return root
 }
 
-// path returns the names of the boxes that a node is in.
+// path returns the names of the boxes that contain a node.
 func (n *Node) path() []string {
 	if n.Group == "" {
 		return nil

@@ -2,8 +2,8 @@ package draw
 
 import "strings"
 
-// flat returns the graph with what is inside of its nodes beside them, each in a box with
-// its own node. Ids tell the way: each/load. The edges of the graph are sound.
+// flat returns the graph with the inside of its nodes beside them, each in a box with its node. IDs
+// include the path: each/load. The edges must be valid.
 func (g *Graph) flat() *Graph {
 	if !g.nested() {
 		return g
@@ -22,8 +22,8 @@ func (g *Graph) nested() bool {
 	return false
 }
 
-// add adds a graph, in a box and with ids that begin with way; it returns the places of
-// its nodes. What is deeper than boxes may be is left out.
+// add adds a graph in a box, with IDs that begin with way, and returns the indices of its nodes. It
+// omits boxes that are nested too deeply.
 func (f *Graph) add(g *Graph, box, way string, depth int) (places []int) {
 	for _, n := range g.Nodes {
 		inside := n.Inside
@@ -44,7 +44,7 @@ func (f *Graph) add(g *Graph, box, way string, depth int) (places []int) {
 	return places
 }
 
-// addInside adds what is inside of a node, and the edges by which that gives the input.
+// addInside adds the inside of a node, and the edges through which the node provides the input.
 func (f *Graph) addInside(head int, g *Graph, n *Node, depth int) {
 	for i, place := range f.add(g, n.Group, n.ID+"/", depth) {
 		if g.Nodes[i].Input {

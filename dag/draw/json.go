@@ -49,8 +49,8 @@ type jsonEdge struct {
 //	 "edges": [{"from", "to", "kind": "data|order|effect", "label", "critical", "closes"}],
 //	 "critical": [ids], "levels": [[ids]]}
 //
-// Nodes and edges are in the order of the graph and are joined by id; strings that
-// are empty and falsehoods are left out, lists never. Levels count from 0.
+// Nodes and edges are in the order of the graph, and edges refer to nodes by ID. Empty strings and
+// false values are omitted, but lists never are. Levels count from 0.
 func JSON(w io.Writer, g *Graph) error {
 	out, err := toJSON(g, 0)
 	if err != nil {

@@ -14,8 +14,8 @@ func clean(s string) string { return display.Line(spaces.Replace(s)).String() }
 
 var spaces = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ", "\u2028", " ", "\u2029", " ")
 
-// escapeWith writes a cleaned label with some characters as something else; the
-// empty string leaves one as it is.
+// escapeWith replaces the characters of a cleaned label for which special returns a non-empty
+// string.
 func escapeWith(s string, special func(rune) string) string {
 	var b strings.Builder
 	for _, r := range clean(s) {
@@ -28,8 +28,7 @@ func escapeWith(s string, special func(rune) string) string {
 	return b.String()
 }
 
-// quoted returns how the characters that end or escape a string in double quotes are
-// written, in YAML and in DOT.
+// quoted returns the escape of a character within a double-quoted string of YAML or DOT.
 func quoted(r rune) string {
 	switch r {
 	case '\\':
@@ -40,7 +39,7 @@ func quoted(r rune) string {
 	return ""
 }
 
-// columns returns how wide a label is in a font whose characters are all as wide.
+// columns returns the width of a label in columns of a monospaced font.
 func columns(s string) int {
 	n := 0
 	for _, r := range s {
@@ -61,8 +60,8 @@ func runeColumns(r rune) int {
 	return 1
 }
 
-// isWide reports whether a character takes two columns: whether it is in one of the blocks that
-// have the wide ones of Unicode's East Asian Width.
+// isWide reports whether a character takes two columns, that is, whether it is in a block of wide
+// characters according to Unicode's East Asian Width.
 func isWide(r rune) bool {
 	switch {
 	case r < 0x1100:
@@ -87,8 +86,8 @@ func isWide(r rune) bool {
 	return false
 }
 
-// wrap breaks a label into lines of at most so many columns, at white space and
-// punctuation where it can. What is over the last line is cut, with an ellipsis.
+// wrap breaks a label into lines of at most cols columns, preferably at white space and
+// punctuation. Text beyond the last line is replaced by an ellipsis.
 func wrap(s string, cols, lines int) []string {
 	var out []string
 	for _, line := range strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }) {
@@ -105,9 +104,8 @@ func wrap(s string, cols, lines int) []string {
 	return out
 }
 
-// fit returns how many bytes of a line go into so many columns: up to the last good
-// place to break in the second half of them (behind punctuation, inside camelCase), or as many as
-// there is room for, one character at least.
+// fit returns how many bytes of a line fit into cols columns: up to the last good break in their
+// second half (after punctuation, inside camelCase), or as many as fit, but at least one character.
 func fit(s string, cols int) int {
 	used, brk := 0, 0
 	last := ' '
@@ -132,7 +130,7 @@ func fit(s string, cols int) int {
 	return len(s)
 }
 
-// shorten cuts a line to so many columns, with an ellipsis for what is gone.
+// shorten cuts a line to cols columns; an ellipsis replaces the rest.
 func shorten(s string, cols int) string {
 	if columns(s) <= cols {
 		return s

@@ -7,11 +7,10 @@ import (
 	"github.com/plc-lang/plc/dag"
 )
 
-// assignLayers gives each item a layer below all that it has links from: the first
-// one that is, unless that one is full. Then what has more links down than up moves
-// down as far as it can, so that a call that only a late one needs stands near that
-// one. With labels, they have the odd layers, as high up as they can be. Ports are above and
-// below everything else.
+// assignLayers assigns each item the first layer below all items that link to it, unless that layer
+// is full. Items with more links down than up then move down as far as possible, so that a call
+// needed only late is drawn near the call that needs it. Labels, if any, get the odd layers, as
+// high up as possible. Ports are above and below everything else.
 func (c *component) assignLayers() {
 	a := assignment{component: c, graph: c.graph(), step: 1, width: map[int32]float64{}, limit: c.widthLimit()}
 	if len(c.labels) > 0 {
@@ -37,7 +36,7 @@ func (c *component) assignLayers() {
 	c.placePorts(last)
 }
 
-// assignment is the work of giving the members of a component, by their places in it, layers.
+// assignment assigns layers to the members of a component, which it identifies by index.
 type assignment struct {
 	*component
 	graph *dag.Graph
@@ -64,7 +63,7 @@ func (a *assignment) fits(it *item, layer int32) bool {
 	return it.kind == labelItem || a.width[layer] == 0 || a.width[layer]+it.w <= a.limit
 }
 
-// highest returns the first layer below all that a member has links from.
+// highest returns the first layer below all items that link to a member.
 func (a *assignment) highest(i int32) int32 {
 	layer := int32(0)
 	for _, p := range a.graph.Pred(i) {
@@ -75,7 +74,7 @@ func (a *assignment) highest(i int32) int32 {
 	return layer
 }
 
-// apart returns how many layers a link between two items needs.
+// apart returns the number of layers between two linked items.
 func (a *assignment) apart(above, below *item) int32 {
 	if above.kind == labelItem || below.kind == labelItem {
 		return 1
@@ -83,8 +82,8 @@ func (a *assignment) apart(above, below *item) int32 {
 	return a.step
 }
 
-// lower moves a member down to what it has links to, if more of its links become
-// shorter by that than longer. Labels go along.
+// lower moves a member down towards the items it links to, if that shortens more links than it
+// lengthens. Labels move along.
 func (a *assignment) lower(i int32) {
 	it, up, down := a.item(i), len(a.graph.Pred(i)), a.graph.Succ(i)
 	if it.kind == portItem || len(down) == 0 || len(down) <= up && it.kind != labelItem {
@@ -125,8 +124,8 @@ func (c *component) graph() *dag.Graph {
 	return g
 }
 
-// widthLimit returns how wide a layer may be: wide enough for most plans to have their
-// levels as layers, and else for a drawing that is wider than high, but not by much.
+// widthLimit returns the maximum width of a layer: enough for most plans to have their levels as
+// layers, and otherwise enough for a drawing that is slightly wider than high.
 func (c *component) widthLimit() float64 {
 	area := 0.0
 	for _, i := range c.members {
@@ -159,8 +158,8 @@ func (c *component) placePorts(last int32) {
 	c.layers = make([][]int32, bottom+1)
 }
 
-// bend makes the hops of all links, with a bend in each layer that one passes, and
-// says how many bends there are.
+// bend creates the hops of all links, with a bend in each layer that a link passes, and returns the
+// number of bends.
 func (l *layout) bend() int {
 	before := len(l.items)
 	joined := map[[2]end]int32{}
@@ -197,8 +196,8 @@ func (l *layout) span(k *link) int {
 	return int(l.items[k.to.item].layer-l.items[k.from.item].layer) - 1
 }
 
-// bends returns the bends of a link in the layers between its ends, from top to bottom.
-// They are shared as the head of this package says.
+// bends returns the bends of a link in the layers between its ends, from top to bottom. Links share
+// bends as described in layout.go.
 func (l *layout) bends(i int32, long map[trunk]int) []int32 {
 	k := &l.links[i]
 	n := l.span(k)
@@ -224,7 +223,7 @@ func (l *layout) bends(i int32, long map[trunk]int) []int32 {
 	return bends
 }
 
-// hop returns the hop between two ends, one for all links that take it by way of a bend.
+// hop returns the hop between two ends. Links that pass the same bend share it.
 func (l *layout) hop(joined map[[2]end]int32, from, to end, critical bool) int32 {
 	key := [2]end{from, to}
 	up, down := l.items[from.item].kind, l.items[to.item].kind
@@ -240,8 +239,8 @@ func (l *layout) hop(joined map[[2]end]int32, from, to end, critical bool) int32
 	return i
 }
 
-// pull returns how strongly a hop wants to be straight: most between two bends, where a
-// kink would show most, and more on the critical path.
+// pull returns how strongly a hop should be straight: most between two bends, where a kink is most
+// visible, and more on the critical path.
 func pull(up, down itemKind, critical bool) float64 {
 	p := 1.0
 	switch {

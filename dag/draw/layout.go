@@ -42,16 +42,16 @@ const (
 	portItem
 )
 
-// item is a rectangle that is placed as one.
+// item is a rectangle that is placed as a whole.
 type item struct {
 	kind  itemKind
-	node  int32   // of a nodeItem
-	sub   *layout // of a groupItem
-	text  string  // of a labelItem
-	top   bool    // of a portItem: on the upper border
+	node  int32   // for a nodeItem
+	sub   *layout // for a groupItem
+	text  string  // for a labelItem
+	top   bool    // for a portItem: on the upper border
 	layer int32
-	pos   int32   // place in its layer
-	mean  float64 // place of its neighbours, while layers are sorted
+	pos   int32   // position in its layer
+	mean  float64 // mean position of its neighbours, while layers are sorted
 	x, y  float64 // its middle
 	w, h  float64
 	up    []int32 // hops that arrive
@@ -67,12 +67,13 @@ type hop struct {
 	pull       float64 // how strongly it wants to be straight
 }
 
-// end is where an edge is tied to an item. On a group that is one of its ports.
+// end is a point at which edges attach to an item. On a group it is one of the group's ports.
 type end struct{ item, port int32 }
 
 const noPort = -1
 
-// link is a line from item to item, downwards, in one layout; its hops are from top to bottom.
+// link is a line downwards from item to item in one layout; its hops are ordered from top to
+// bottom.
 type link struct {
 	from, to end
 	kind     Kind
@@ -81,7 +82,7 @@ type link struct {
 	hops     []int32
 }
 
-// layout is a group with everything in it placed, relative to its upper left corner.
+// layout is a group with its contents, placed relative to its upper left corner.
 type layout struct {
 	group  *group
 	parent *layout
@@ -91,7 +92,7 @@ type layout struct {
 	links  []link
 	hops   []hop
 	w, h   float64
-	x, y   float64 // where its corner is in the whole drawing
+	x, y   float64 // position of its corner in the whole drawing
 
 	segments []segment
 	trunks   map[trunk][]int32
@@ -117,7 +118,7 @@ const (
 type trunk struct {
 	end    end
 	kind   Kind
-	down   bool // shared by links that begin at the end; else by those that finish there
+	down   bool // shared by links that begin at the end, rather than by links that finish there
 	turned bool
 }
 
@@ -159,7 +160,7 @@ type picture struct {
 	bends int
 }
 
-// route is the way of an edge through the layouts, from top to bottom.
+// route is the path of an edge through the layouts, from top to bottom.
 type route struct {
 	up, down        []piece // from the upper node out to the common group; from the lower one
 	across          []piece
@@ -168,8 +169,7 @@ type route struct {
 	outPort, inPort int32 // the port of the group below, while the layouts are made
 }
 
-// arrange lays out a graph. It gives up, with false, when there are more bends than
-// can be worth drawing.
+// arrange lays out a graph. It returns false if there are too many bends for a useful drawing.
 func arrange(s *sheet, size func(*Node) (w, h float64)) (*picture, bool) {
 	p := &picture{
 		sheet: s, size: size, edges: make([]route, len(s.Edges)),
@@ -187,7 +187,7 @@ func arrange(s *sheet, size func(*Node) (w, h float64)) (*picture, bool) {
 	return p, true
 }
 
-// open makes the layouts of a group and those inside it, with their nodes.
+// open creates the layouts of a group and of the groups inside it, with their nodes.
 func (p *picture) open(g *group, parent *layout) *layout {
 	l := &layout{group: g, parent: parent}
 	l.trunks, l.linked = map[trunk][]int32{}, map[linkKey]int32{}
@@ -212,8 +212,8 @@ func (l *layout) add(it item) int32 {
 	return int32(len(l.items) - 1)
 }
 
-// turn finds the edges that are to point up, so that the items of each layout make
-// no cycle. Groups may make one where nodes did not.
+// turn selects the edges that point up, so that the items of each layout form no cycle. Groups may
+// form a cycle even if nodes don't.
 func (p *picture) turn() {
 	within := map[*layout][]int32{}
 	pairs := map[*layout][][2]int32{}
@@ -234,7 +234,7 @@ func (p *picture) turn() {
 	}
 }
 
-// common returns the innermost layout that holds two nodes, and the items they are in.
+// common returns the innermost layout that contains two nodes, and the items that contain them.
 func (p *picture) common(a, b int) (l *layout, from, to int32) {
 	la, lb := p.home[a], p.home[b]
 	from, to = p.place[a], p.place[b]
@@ -248,7 +248,7 @@ func (p *picture) common(a, b int) (l *layout, from, to int32) {
 	return la, from, to
 }
 
-// divide gives each layout its part of an edge.
+// divide splits an edge into segments, one for each layout it passes.
 func (p *picture) divide(edge int32) {
 	r := &p.edges[edge]
 	if r.from == r.to {
@@ -294,7 +294,7 @@ func (p *picture) solve(l *layout) bool {
 	return true
 }
 
-// connect makes the links of a layout, with the labels and ports that they need.
+// connect creates the links of a layout, with their labels and ports.
 func (p *picture) connect(l *layout) {
 	for _, s := range l.segments {
 		r, e := &p.edges[s.edge], &p.Edges[s.edge]
@@ -313,8 +313,8 @@ func (p *picture) connect(l *layout) {
 	}
 }
 
-// tie returns where an edge of a node is tied to an item of a layout: the node, or a
-// port of the group that the node is in.
+// tie returns the end at which a node's edge attaches to an item of a layout: the node itself, or a
+// port of the group that contains the node.
 func (p *picture) tie(l *layout, node int, port int32) end {
 	home := p.home[node]
 	if home == l {
@@ -326,7 +326,7 @@ func (p *picture) tie(l *layout, node int, port int32) end {
 	return end{home.self, port}
 }
 
-// join links the two ends of an edge, by way of its label if it has one.
+// join links the two ends of an edge, through its label if it has one.
 func (p *picture) join(l *layout, e *Edge, r *route) []piece {
 	from, to := p.tie(l, r.from, r.outPort), p.tie(l, r.to, r.inPort)
 	text := shorten(strings.TrimSpace(clean(e.name())), maxEdgeLabel)
@@ -343,7 +343,7 @@ func (p *picture) join(l *layout, e *Edge, r *route) []piece {
 	return []piece{l.link(from, middle, e, r.turned), l.link(middle, to, e, r.turned)}
 }
 
-// link returns the link between two ends, made unless it is there.
+// link returns the link between two ends, and creates it if necessary.
 func (l *layout) link(from, to end, e *Edge, turned bool) piece {
 	key := linkKey{from, to, e.Kind, turned}
 	i, ok := l.linked[key]
@@ -356,7 +356,7 @@ func (l *layout) link(from, to end, e *Edge, turned bool) piece {
 	return piece{l, i}
 }
 
-// port returns the port of an item inside, made unless it is there.
+// port returns the port of an item inside, and creates it if necessary.
 func (l *layout) port(key portKey) int32 {
 	i, ok := l.ports[key]
 	if !ok {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// key is one sign of the legend and its place.
+// key is a sign of the legend, with its position.
 type key struct {
 	text string
 	kind string // of a node
@@ -30,7 +30,8 @@ const (
 	keyHeight = 22.0
 )
 
-// legend returns the signs that the drawing uses, placed in rows of a width, and their height.
+// legend returns the signs that the drawing uses, placed in rows of the given width, and the
+// legend's height.
 func (v *svg) legend(width float64) ([]key, float64) {
 	keys := v.signs()
 	x, y := 0.0, 0.0

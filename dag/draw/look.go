@@ -1,7 +1,8 @@
 package draw
 
-// Colours that Mermaid, DOT and SVG share. They keep apart for readers who do not
-// see red and green, and by lightness in grey; shapes and strokes say the same again.
+// The colours that Mermaid, DOT and SVG share. They can be told apart by readers who don't
+// distinguish red and green, and in grey by lightness. Shapes and strokes convey the same
+// information.
 const (
 	paper         = "#ffffff"
 	ink           = "#1f2933"
@@ -10,7 +11,7 @@ const (
 	missedColor   = "#b3261e"
 )
 
-// missedSign is before what no test has reached.
+// missedSign precedes outcomes that no test has reached.
 const missedSign = "✗ "
 
 // gradeLook defines how marks of one grade are drawn.
@@ -38,7 +39,7 @@ type look struct {
 	dot          string    // shape and style
 }
 
-// nodeKinds returns the kinds that a legend names, in its order.
+// nodeKinds returns the kinds of nodes in legends, in order.
 func nodeKinds() []string { return []string{ReadOnly, Changes, Destructive, Latent, Delegate} }
 
 func nodeLook(kind string) look {
@@ -97,7 +98,7 @@ func statusColor(status string) string {
 	return "#7a8691"
 }
 
-// statusSign returns a sign for a call's status, for those who do not see its colour.
+// statusSign returns a sign for a call's status, for readers who can't see its colour.
 func statusSign(status string) string {
 	switch status {
 	case "completed":
@@ -116,5 +117,5 @@ func statusSign(status string) string {
 	return "○"
 }
 
-// longestStatus is the status of a call that takes most room.
+// longestStatus is the widest status of a call.
 const longestStatus = "✓ completed"

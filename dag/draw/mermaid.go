@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Mermaid writes the graph as a Mermaid flowchart, top down. A viewer draws no more
-// than 500 edges unless it is set otherwise.
+// Mermaid writes the graph as a Mermaid flowchart, top down. By default, viewers draw at most 500
+// edges.
 func Mermaid(w io.Writer, g *Graph) error {
 	s, err := surveyFlat(g)
 	if err != nil {
@@ -25,7 +25,7 @@ type mermaid struct {
 	groups int
 }
 
-// line writes one statement. Nothing that a user wrote is in it unescaped.
+// line writes one statement. User text in it must be escaped.
 func (m *mermaid) line(depth int, format string, args ...any) {
 	m.out.WriteString(strings.Repeat("  ", depth))
 	fmt.Fprintf(m.out, format, args...)
@@ -128,7 +128,7 @@ func mermaidText(s string) string {
 }
 
 func mermaidLine(b *strings.Builder, line string) {
-	marked := false // by a space after the first word, which may be a bullet or a number
+	marked := false // a space follows the first word, which may be a bullet or a number
 	for _, r := range strings.TrimSpace(line) {
 		switch {
 		case r == ' ' && !marked:

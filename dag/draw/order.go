@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// Bounds of the work to sort the layers.
+// Limits of the work to sort the layers.
 const (
 	maxSweeps     = 24
 	maxIdleSweeps = 4
 	maxSwaps      = 4
 )
 
-// sortLayers sorts the items of each layer so that few hops cross: sweeps down and up
-// that sort each layer by the mean place of its neighbours in the one before, then
-// swaps of neighbours where that helps. The best of all sweeps stays.
+// sortLayers orders the items of each layer so that few hops cross. Sweeps down and up sort each
+// layer by the mean position of its neighbours in the previous layer; then neighbours are swapped
+// where that helps. The best order found is kept.
 func (c *component) sortLayers() {
 	c.firstOrder()
 	best, idle := c.crossings(), 0
@@ -34,8 +34,8 @@ func (c *component) sortLayers() {
 	}
 }
 
-// firstOrder puts the items into their layers, depth first from the top, which keeps
-// what belongs together side by side.
+// firstOrder puts the items into their layers depth first from the top, which keeps related items
+// side by side.
 func (c *component) firstOrder() {
 	done := map[int32]bool{}
 	var stack []int32
@@ -77,8 +77,8 @@ func (c *component) copyOrder() [][]int32 {
 	return kept
 }
 
-// sweep sorts all layers but the first one of its direction. Items of equal mean
-// stay as they are, or change places, which gets some layouts out of a rut.
+// sweep sorts all layers but the first in its direction. Items with equal means keep their order
+// or, with flip, swap places, which helps out of local minima.
 func (c *component) sweep(down, flip bool) {
 	for n := range c.layers {
 		i := int32(n)
@@ -96,7 +96,8 @@ func (c *component) sweep(down, flip bool) {
 	}
 }
 
-// mean returns the mean place of an item's neighbours above or below, its own if it has none.
+// mean returns the mean position of an item's neighbours above or below, or its own position if it
+// has none.
 func (c *component) mean(i int32, above bool) float64 {
 	it := &c.items[i]
 	hops := it.down
@@ -113,8 +114,8 @@ func (c *component) mean(i int32, above bool) float64 {
 	return sum / float64(len(hops))
 }
 
-// far returns the place in its layer of the upper or lower end of a hop, ports on one
-// item apart.
+// far returns the position of the upper or lower end of a hop in its layer; ports of one item have
+// different positions.
 func (c *component) far(h int32, above bool) float64 {
 	at, x := c.hops[h].down, c.hops[h].downX
 	if above {
@@ -124,7 +125,7 @@ func (c *component) far(h int32, above bool) float64 {
 	return float64(it.pos) + x/(it.w+gapX)
 }
 
-// swapAll swaps neighbours in each layer while that makes fewer crossings.
+// swapAll swaps neighbours in each layer as long as that reduces crossings.
 func (c *component) swapAll() {
 	for range maxSwaps {
 		swapped := false
@@ -155,8 +156,8 @@ func (c *component) swap(layer int32) bool {
 	return swapped
 }
 
-// crossed returns how many hops of two items cross when a is left of b. Pairs are
-// counted up to a bound: beyond it the sweeps have to do.
+// crossed returns how many hops of two items cross if a is left of b. It counts pairs only up to a
+// limit; beyond that, sweeps must suffice.
 func (c *component) crossed(a, b int32, above bool) int {
 	ha, hb := c.items[a].down, c.items[b].down
 	if above {
@@ -177,7 +178,7 @@ func (c *component) crossed(a, b int32, above bool) int {
 	return n
 }
 
-// crossings returns how many pairs of hops cross in all, counted with a tree of sums.
+// crossings returns the total number of crossing pairs of hops, counted with a tree of sums.
 func (c *component) crossings() int {
 	total := 0
 	for i := 0; i+1 < len(c.layers); i++ {

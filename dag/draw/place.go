@@ -10,8 +10,8 @@ const moves = 24 // sweeps of moving items towards their neighbours
 
 // placeItems gives the items of a component their places, and the component its size.
 //
-// Sums of products are rounded before they are added, by a conversion, because
-// machines that fuse the two would else give other bytes.
+// Products are rounded by a conversion before they are added, since machines that fuse the two
+// operations would otherwise produce different bytes.
 func (c *component) placeItems() {
 	c.lineUp()
 	for n := range moves {
@@ -24,7 +24,7 @@ func (c *component) placeItems() {
 	c.frame()
 }
 
-// lineUp puts the items of each layer side by side, about 0.
+// lineUp places the items of each layer side by side, around 0.
 func (c *component) lineUp() {
 	for _, layer := range c.layers {
 		x := 0.0
@@ -40,7 +40,7 @@ func (c *component) lineUp() {
 	}
 }
 
-// apart returns how far the middles of two items, side by side, must be apart.
+// apart returns the minimum distance between the centres of two adjacent items.
 func (c *component) apart(a, b int32) float64 {
 	ia, ib := &c.items[a], &c.items[b]
 	gap := gapX
@@ -50,8 +50,8 @@ func (c *component) apart(a, b int32) float64 {
 	return (ia.w+ib.w)/2 + gap
 }
 
-// move moves the items of each layer, from the top or the bottom, as near to where
-// their neighbours above and below want them as their order allows.
+// move moves the items of each layer, from the top or the bottom, as close to the positions their
+// neighbours above and below want as their order allows.
 func (c *component) move(down bool) {
 	for n := range c.layers {
 		i := n
@@ -62,14 +62,14 @@ func (c *component) move(down bool) {
 	}
 }
 
-// block is a run of items that have come to lie side by side, and moves as one.
+// block is a run of adjacent items that moves as a whole.
 type block struct {
-	want, weight float64 // where its first item would best be, and how much so
+	want, weight float64 // preferred position of its first item, and the weight of that preference
 	first        int
 }
 
-// moveLayer finds the places of least squared distance to the wanted ones: items
-// whose wishes overlap join into blocks, which lie at the mean of their wishes.
+// moveLayer finds the positions with the least squared distance from the preferred ones. Items
+// whose preferences overlap are joined into blocks, placed at their mean preference.
 func (c *component) moveLayer(layer []int32, wish func(int32) (want, weight float64)) {
 	var blocks []block
 	shift := make([]float64, len(layer)) // the least distance of each item from the first
@@ -102,7 +102,7 @@ func join(a, b block) block {
 	return block{want, weight, a.first}
 }
 
-// wish returns where an item's neighbours want it, and how strongly.
+// wish returns the position at which an item's neighbours want it, and how strongly.
 func (c *component) wish(n int32) (want, weight float64) {
 	it := &c.items[n]
 	for _, h := range it.up {
@@ -121,8 +121,8 @@ func (c *component) wish(n int32) (want, weight float64) {
 	return want / weight, weight
 }
 
-// unkink puts labels below the place where their line begins, and runs of bends of
-// one line on one x, as far as there is room for that.
+// unkink places labels below the start of their line, and consecutive bends of one line at the same
+// x, as far as there is room.
 func (c *component) unkink() {
 	seen := map[int32]bool{}
 	for _, layer := range c.layers {
@@ -135,7 +135,8 @@ func (c *component) unkink() {
 	}
 }
 
-// labelWish lets labels go to their lines and asks all others to stay.
+// labelWish returns the position of its line for a label, and the current position for all other
+// items.
 func (c *component) labelWish(n int32) (want, weight float64) {
 	it := &c.items[n]
 	if it.kind != labelItem || len(it.up) != 1 {
@@ -172,7 +173,7 @@ func (c *component) nextBend(n int32) int32 {
 	return -1
 }
 
-// room returns how far an item may move before it meets its neighbours.
+// room returns how far an item can move before it touches its neighbours.
 func (c *component) room(n int32) (lo, hi float64) {
 	layer, pos := c.layers[c.items[n].layer], int(c.items[n].pos)
 	lo, hi = math.Inf(-1), math.Inf(1)
@@ -196,8 +197,8 @@ func (c *component) alignRun(run []int32, lo, hi float64) {
 	}
 }
 
-// tie spreads the hops of each node along its upper and lower side, in the order
-// of their other ends, so that they do not cross at the node.
+// tie spreads the hops of each node along its upper and lower side, in the order of their other
+// ends, so that they don't cross at the node.
 func (c *component) tie() {
 	for _, i := range c.members {
 		it := &c.items[i]
@@ -226,8 +227,8 @@ func (c *component) spread(it *item, hops []int32, ends func(*hop) (other float6
 	}
 }
 
-// rows gives the layers their heights and the gaps between them, wider where
-// lines have far to go sideways.
+// rows sets the heights of layers and the gaps between them, which are wider where lines go far
+// sideways.
 func (c *component) rows() {
 	y := 0.0
 	for i, layer := range c.layers {
@@ -253,7 +254,7 @@ func (c *component) gap(layer int) float64 {
 	switch {
 	case c.isPorts(layer) || c.isPorts(layer-1):
 		gap = groupPad
-	case len(c.labels) > 0: // every other layer is of labels
+	case len(c.labels) > 0: // every other layer contains labels
 		gap = gapLabel
 	}
 	for _, n := range c.layers[layer] {

@@ -9,29 +9,28 @@ import (
 	"strings"
 )
 
-// Bounds of what SVG draws.
+// The limits of SVG.
 const (
 	MaxNodes = 2000
 	MaxEdges = 10_000
 	maxBends = 20_000
 )
 
-// TooLargeError says that a graph is beyond what SVG lays out.
+// TooLargeError says that a graph is too large for SVG.
 type TooLargeError struct{ Nodes, Edges int }
 
-// Error names the size, the bounds and what to use instead.
+// Error returns a message with the size, the limits and what to use instead.
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("a graph of %d calls and %d edges is too large to lay out (up to %d calls, %d edges, fewer if most are long); use text or json, or dot with sfdp of Graphviz",
 		e.Nodes, e.Edges, MaxNodes, MaxEdges)
 }
 
-// SVG writes the graph as a picture that needs nothing else: no style sheet, script
-// or font from elsewhere, and none that a page's content security policy refuses. It
-// has its own white ground, so it can be read on dark pages. Each node is a <g> with data-id and
-// data-status, each edge one with data-from and data-to; what had to be shortened is
-// whole in their <title>. The line of the status, whose word has a sign before it, is the last text
-// of a node without Missed, and has room for any other status. A graph beyond the bounds is a
-// [*TooLargeError].
+// SVG writes the graph as a self-contained picture. It needs no external style sheet, script or
+// font, and nothing that a page's content security policy refuses. It has a white background, so
+// that it is readable on dark pages. Each node is a <g> with data-id and data-status, each edge one
+// with data-from and data-to. Their <title> contains shortened text in full. The last text of a
+// node without Missed is the status, preceded by a sign, with room for any other status. If the
+// graph is too large, SVG returns a [*TooLargeError].
 func SVG(w io.Writer, g *Graph) error {
 	if len(g.Nodes) > MaxNodes || len(g.Edges) > MaxEdges {
 		return &TooLargeError{len(g.Nodes), len(g.Edges)}
@@ -53,15 +52,15 @@ func SVG(w io.Writer, g *Graph) error {
 	return err
 }
 
-// DataID returns what the attribute data-id of a node of this id holds: the id on one line, with
-// escapes such as \u202e for characters that are invisible or could affect a terminal.
+// DataID returns the value of the attribute data-id for a node ID: the ID on one line, with escapes
+// such as \u202e for characters that are invisible or could affect a terminal.
 func DataID(id string) string { return clean(id) }
 
-// font is the size of a text and of what it takes.
+// font is the size of a text, with its column width and line height.
 type font struct{ size, column, line float64 }
 
-// The fonts are monospaced, whose widths are known without measuring: the widest of
-// the families takes 0.602 of its size for a column.
+// The fonts are monospaced, so that widths are known without measuring: in the widest family, a
+// column takes 0.602 of the font size.
 const fontFamily = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace"
 
 type fontKind uint8
@@ -87,7 +86,7 @@ func textWidthOf(s string, k fontKind) float64 {
 	return math.Ceil(float64(columns(s)) * k.font().column)
 }
 
-// What is shown of labels, in columns and lines.
+// Limits of labels, in columns and lines.
 const (
 	labelColumns  = 28
 	labelLines    = 3
@@ -206,12 +205,12 @@ func (v *svg) write() {
 	v.printf("</svg>\n")
 }
 
-// num returns a number with at most one decimal.
+// num formats a number with at most one decimal.
 func num(x float64) string {
 	return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64)
 }
 
-// escape makes a label safe in XML text and attributes.
+// escape escapes a label for XML text and attributes.
 func escape(s string) string { return escapeWith(s, xmlRune) }
 
 func xmlRune(r rune) string {
@@ -252,7 +251,7 @@ func (v *svg) boxes(l *layout) {
 	}
 }
 
-// ground returns the colour that a layout is drawn on.
+// ground returns the background colour of a layout.
 func (l *layout) ground() string {
 	switch {
 	case l.depth == 0:
@@ -263,8 +262,8 @@ func (l *layout) ground() string {
 	return "#f7f9fb"
 }
 
-// labels draws the names of groups and the labels of edges, each on a ground that
-// hides the line behind it.
+// labels draws the names of groups and the labels of edges, each on a background that hides the
+// line behind it.
 func (v *svg) labels(l *layout) {
 	for i := range l.items {
 		it := &l.items[i]

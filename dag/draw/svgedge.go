@@ -8,7 +8,8 @@ import (
 // point is a place in the drawing.
 type point struct{ x, y float64 }
 
-// lines draws the edges, those of the critical path or the others: last drawn is on top.
+// lines draws the edges, either those of the critical path or the others. Later ones cover earlier
+// ones.
 func (v *svg) lines(critical bool) {
 	for i := range v.Edges {
 		e := &v.Edges[i]
@@ -45,7 +46,7 @@ func (v *svg) edgeTooltip(e *Edge) string {
 	return s
 }
 
-// tip is where an arrow points, down or up.
+// tip is the tip of an arrow, pointing down or up.
 type tip struct {
 	at point
 	up bool
@@ -61,8 +62,8 @@ func arrow(t tip) string {
 	return "M" + num(t.at.x) + " " + num(t.at.y) + "l-4.5 " + num(back) + "h9z"
 }
 
-// course returns the way of an edge, downwards: pairs of points with a curve between the two of a
-// pair and a straight line from pair to pair; and its tip, which the line stops short of.
+// course returns the path of an edge, downwards, as pairs of points. A curve connects the points of
+// a pair, and a straight line leads from pair to pair. The line ends before the tip.
 func (v *svg) course(edge int32) ([]point, tip) {
 	r := &v.picture.edges[edge]
 	pieces := slices.Clone(r.up)
@@ -103,7 +104,7 @@ func (p piece) points() []point {
 	return points
 }
 
-// border returns where a link leaves its upper item, or arrives at its lower one.
+// border returns the point at which a link leaves its upper item or reaches its lower one.
 func (p piece) border(upper bool) point {
 	l := p.layout
 	hops := l.links[p.link].hops
@@ -117,8 +118,8 @@ func (p piece) border(upper bool) point {
 	return point{l.x + it.x + k.downX, l.y + it.y - it.h/2}
 }
 
-// curve returns the path of an edge: between the ends of a hop it leaves and arrives
-// upright, so it keeps to the gap between two layers.
+// curve returns the SVG path of an edge. It is vertical at both ends of a hop, so it stays in the
+// gap between two layers.
 func curve(points []point) string {
 	var b bytes.Buffer
 	b.WriteString("M" + num(points[0].x) + " " + num(points[0].y))

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Width of a line of text, and how many targets of one arrow are named.
+// The width of a line of text, and the maximum number of targets named for an arrow.
 const (
 	textWidth  = 100
 	maxTargets = 24
 )
 
-// Text writes the graph for a terminal: the calls by level, each with what it gives and to whom. A
-// star marks the critical path, ↺ an edge that closes a cycle. Arrows to many nodes name the first
-// 24 of them and count the rest; JSON has them all.
+// Text writes the graph for a terminal: the calls by level, each with its results and the calls
+// that get them. A star marks the critical path, ↺ an edge that closes a cycle. Arrows to many
+// nodes name the first 24 and count the others; JSON has all of them.
 //
 //	level 1
 //	  * fetch      fetchUserProfile (reads)
@@ -29,7 +29,7 @@ func Text(w io.Writer, g *Graph) error {
 	return out.Flush()
 }
 
-// writeText writes a graph and, below it, what is inside of its nodes.
+// writeText writes a graph and, below it, the inside of its nodes.
 func writeText(out *bufio.Writer, g *Graph, way string, depth int) error {
 	s, err := survey(g)
 	if err != nil {
@@ -57,7 +57,7 @@ func writeText(out *bufio.Writer, g *Graph, way string, depth int) error {
 type text struct {
 	*sheet
 	out  *bufio.Writer
-	succ [][]int32 // the edges that leave each node
+	succ [][]int32 // edges from each node
 }
 
 func (t *text) write() {
@@ -100,7 +100,7 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// idWidth returns the column for the names of a level; long ones stick out.
+// idWidth returns the width of the column for the names of a level; longer names stick out.
 func (t *text) idWidth(level []int32) int {
 	width := 0
 	for _, n := range level {
@@ -125,7 +125,7 @@ func (t *text) node(n int32, pad int) {
 	t.arrows(n)
 }
 
-// about returns what is said of a node behind its name.
+// about returns the text after a node's name.
 func (t *text) about(node *Node) string {
 	var parts []string
 	if node.Label != "" && node.Label != node.ID {
@@ -156,7 +156,7 @@ func (t *text) about(node *Node) string {
 	return strings.Join(parts, " ")
 }
 
-// arrows writes the edges that leave a node, those of one kind and label together.
+// arrows writes the edges from a node; edges with the same kind and label are combined.
 func (t *text) arrows(n int32) {
 	type arrow struct {
 		kind  Kind
@@ -188,7 +188,7 @@ func (t *text) arrows(n int32) {
 	}
 }
 
-// list writes names behind a head, broken into lines that begin where the names do.
+// list writes names after a head, in lines aligned with the first name.
 func (t *text) list(indent int, head string, names []string, sep string) {
 	if more := len(names) - maxTargets; more > 1 {
 		names = append(names[:maxTargets:maxTargets], fmt.Sprintf("and %d more", more))
