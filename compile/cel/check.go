@@ -33,7 +33,7 @@ type check struct {
 	used   map[string]int // the slots of the variables that are read
 
 	faults []*compile.PredicateError // of types
-	late   []*compile.PredicateError // which are told when there are no others
+	late   []*compile.PredicateError // reported only if there are no other faults
 }
 
 func (c *check) fail(s span, format string, args ...any) *typ {
@@ -41,7 +41,7 @@ func (c *check) fail(s span, format string, args ...any) *typ {
 	return dynType
 }
 
-// first returns the fault that is to be told: of types the first in the text.
+// first returns the fault to report. Of type faults it is the first in the text.
 func (c *check) first() error {
 	switch {
 	case len(c.faults) > 0:

@@ -21,8 +21,9 @@
 // There are the functions of the standard library and of the extensions strings, math and
 // lists, without replace, join, distinct and format, one call of which may take too long.
 //
-// The language is that of the CEL specification, as cel-go, the reference implementation, has it;
-// package crosscheck compares the two. Loops through a map go in the order in which it is written.
+// The language is that of the CEL specification, as implemented by cel-go, the reference
+// implementation; package crosscheck compares the two. Loops through a map go in the order in which
+// it is written.
 //
 // The core packages do not import this one: whoever wants conditions passes it.
 package cel

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// parser makes a tree of a source. After its first fault it goes on no further: methods return nil
-// then, or a tree that nobody looks at.
+// parser makes a tree of a source. It stops at its first fault: methods return nil then, or a tree
+// that nobody looks at.
 type parser struct {
 	lexer
 	tok   token // the next one
@@ -151,7 +151,7 @@ func (p *parser) binary(ops []string, operand func() *node) *node {
 	}
 }
 
-// unary reads a value with the signs before it, two of which cancel each other.
+// unary reads a value with the signs before it. Two signs cancel each other.
 func (p *parser) unary() *node {
 	first, minus := p.tok, p.is("-")
 	count := 0

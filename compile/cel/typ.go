@@ -6,7 +6,7 @@ import "strings"
 type typeKind int8
 
 const (
-	dynKind typeKind = iota // of which nothing is known
+	dynKind typeKind = iota // nothing is known about the type
 	nullKind
 	boolKind
 	intKind
@@ -121,7 +121,7 @@ type unifier struct {
 	steps int
 }
 
-// maxTypeSteps limits the work with types, of which variables can make as much as they like.
+// maxTypeSteps limits the work with types, which variables could make arbitrarily large.
 const maxTypeSteps = 500_000
 
 func (u *unifier) tooLarge() bool {
@@ -283,7 +283,7 @@ func (u *unifier) within(v, t *typ) bool {
 	return false
 }
 
-// join returns the type of the elements of a list of which one more was met.
+// join returns the type of a list's elements after one more element.
 func (u *unifier) join(so, t *typ) *typ {
 	switch {
 	case so == nil:

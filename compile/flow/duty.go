@@ -155,7 +155,7 @@ func (s *site) object() *written {
 // sites finds the calls of a program and of the documents that it delegates to.
 type sites struct {
 	all  []*site
-	docs map[*compile.Program][]*site // the sites of each, those of its documents included
+	docs map[*compile.Program][]*site // the sites of each program, including its documents
 
 	kinds   map[*compile.Target]int // the indexes of targets
 	targets []*compile.Target

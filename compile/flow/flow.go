@@ -84,7 +84,7 @@ type Sink struct {
 	Call     *compile.Call // nil: the output
 	Tool     string        // the tool that gets the param
 	Param    string        // "*" for the scopes of the tool
-	Fallback bool          // the tool is that of the call's fallback
+	Fallback bool          // the tool is the call's fallback
 	Undoes   bool          // the tool takes the call, or its fallback, back
 	Loc      diag.Loc
 	Wants    []*label.Want // the requirements of the policy; all have to hold

@@ -100,7 +100,7 @@ func (l likeness) targets(c *compile.Call) {
 		if t.Delegate == nil || t.Delegate.Program == nil {
 			continue
 		}
-		for _, inner := range t.Delegate.Program.Targets() { // with those of its own documents
+		for _, inner := range t.Delegate.Program.Targets() { // includes its own documents
 			l.target(inner)
 		}
 	}

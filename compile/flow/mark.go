@@ -131,7 +131,7 @@ func (a *analysis) both(m, n *origin) *origin {
 	return o
 }
 
-// marked returns a mark with a step, after another one; nil is none.
+// marked returns a mark with a step that follows another mark, which may be nil.
 func (a *analysis) marked(o *origin, s *step, before *mark) *mark {
 	m := a.marks.next()
 	m.origin, m.step, m.before[0] = o, s, before

@@ -60,7 +60,7 @@ type walk struct {
 // board describes the whiteboard of a program at the start.
 type board struct {
 	decides *mark // of the values that decide whether the program runs
-	// survives reports that the caller of the document goes on when the document fails.
+	// survives reports that the caller of the document continues if the document fails.
 	survives bool
 	// given returns the value at a path, and the mark of the values that decide whether it is
 	// there.
@@ -78,7 +78,7 @@ type result struct {
 	value   *val     // its result
 	failure *mark    // of its error object
 	wrote   *mark    // whether it writes, and where
-	lost    *mark    // whether it fails with nothing to handle that, in a run that goes on
+	lost    *mark    // whether it fails unhandled in a run that continues
 	ran     *Outcome // nil: any
 }
 
@@ -159,7 +159,7 @@ type taken struct {
 	shaped   *mark // whether its references find something
 	breaks   *mark // whether it fails
 	first    *mark // whether it fails, apart from its fallback
-	survives bool  // the run goes on when the call fails
+	survives bool  // the run continues if the call fails
 	fallback fallback
 }
 
@@ -260,7 +260,7 @@ func (w *walk) note(at diag.Span, v *val) {
 	}
 }
 
-// survives reports whether the run goes on when a call fails.
+// survives reports whether the run continues if a call fails.
 func (w *walk) survives(c *compile.Call) bool {
 	if w.handles(c) {
 		return true
