@@ -8,30 +8,30 @@ import "fmt"
 // are never reused.
 type Code uint16
 
-// String returns the code as it is shown: PLC302.
+// String returns the code in the form in which it is shown: PLC302.
 func (c Code) String() string { return fmt.Sprintf("PLC%03d", uint16(c)) }
 
-// MarshalText writes the code as a finding's JSON has it.
+// MarshalText returns the code in the form that a finding's JSON has.
 func (c Code) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // The codes.
 //
-// Their comments are the source of what plc explain prints and of docs/codes;
-// go generate makes both. Each has a sentence, which ends in (warning) or (info)
-// when a finding of that code is no error; what it means; under Example the
-// smallest document that gives this finding and no other as bad; and a Cure. An
-// example is one file after the other, each headed by "-- name --". It is checked with
+// Their comments are the source of the output of plc explain and of docs/codes; go generate makes
+// both. Each comment has a sentence, which ends in (warning) or (info) if findings of that code are
+// not errors; an explanation; under Example, the smallest document that has this finding and no
+// other that is as severe; and a Cure. An example is a sequence of files, each headed by "-- name
+// --". It is checked with
 //
 //	plc check plan.json
 //
-// and --tools tools.yaml when there is such a file, unless a first section "-- args --"
-// holds other arguments. "Example: none" is for a code that no document gives. The file is long
-// because it is a table: one entry a code.
+// and --tools tools.yaml if there is such a file, unless a first section "-- args --" has other
+// arguments. "Example: none" is for a code that no document can have. The file is long because it
+// is a table with one entry for each code.
 const (
 	// NotJSON is text that is not JSON.
 	//
-	// A document is JSON, with comments and trailing commas allowed, in UTF-8. The place is
-	// where reading had to stop; nothing after it was looked at.
+	// A document is JSON, with comments and trailing commas allowed, in UTF-8. Reading stopped at
+	// the place shown, and nothing after it was checked.
 	//
 	// Example:
 	//
@@ -43,14 +43,14 @@ const (
 	//	  ]}
 	//	]
 	//
-	// Cure: mend the text at the place shown, here with a comma after "greet". For the raw
-	// answer of a model, --from llm mends what can be mended safely.
+	// Cure: correct the text at the place shown, here with a comma after "greet". If the text is
+	// the raw answer of a model, --from llm repairs faults that can be repaired safely.
 	NotJSON Code = 101
 
-	// DuplicateMember is a member name that stands twice in one object.
+	// DuplicateMember is a member name that appears twice in one object.
 	//
-	// Programs that read JSON disagree about which of the two counts, so that what was
-	// approved might not be what runs. Both places are shown.
+	// Programs that read JSON disagree about which of the two counts, so a different plan might run
+	// than the one that was approved. Both places are shown.
 	//
 	// Example:
 	//
@@ -65,11 +65,12 @@ const (
 	// Cure: remove one of the two, or rename it.
 	DuplicateMember Code = 102
 
-	// OverLimit is a document over a limit: its size, its depth or its number of calls.
+	// OverLimit is a document that exceeds a limit: its size, its depth or its number of calls.
 	//
-	// A document has at most 64 MiB, 256 levels of nesting and 1,000,000 calls, so that a
-	// small file can not use up the machine that reads it. Checking all its values against their
-	// schemas is bounded as well: what only schemas made for it exceed.
+	// A document has at most 64 MiB, 256 levels of nesting and 1,000,000 calls, so that a small
+	// file can't use up the machine that reads it. The work of checking all its values against
+	// their schemas is limited as well; only schemas that were made for that purpose exceed this
+	// limit.
 	//
 	// Example:
 	//
@@ -90,16 +91,15 @@ const (
 	//	  ]}
 	//	]
 	//
-	// Cure: make the document smaller: move large data into the input, and parts of a large
-	// plan into plans of their own that calls delegate to.
+	// Cure: make the document smaller: move large data into the input, and move parts of a large
+	// plan into separate plans to which calls delegate.
 	OverLimit Code = 103
 
-	// Mended is text of a model that was mended to be read (warning).
+	// Mended is a model's text that was repaired so that it could be read (warning).
 	//
-	// With --from llm the text may be a raw answer: prose and code fences round the plan are
-	// passed over, and small faults, like strings in single quotes, are mended. Each mended
-	// place is reported, since what was meant may be something else; nothing is ever repaired
-	// silently.
+	// With --from llm the text may be a raw answer: prose and code fences around the plan are
+	// skipped, and small faults, such as strings in single quotes, are repaired. Each repair is
+	// reported, since the model may have meant something else; nothing is repaired silently.
 	//
 	// Example:
 	//
@@ -117,13 +117,13 @@ const (
 	//	]
 	//	```
 	//
-	// Cure: look at what was made of the place, and write it as JSON, here with double quotes.
+	// Cure: check the repaired text, and write it as valid JSON, here with double quotes.
 	Mended Code = 104
 
 	// NotAPlan is JSON that is not a plan.
 	//
-	// A document is a list of calls, a plan message, a solution, a context or a request; they
-	// are told apart by their shape. This one has the shape of none of them.
+	// A document is a list of calls, a plan message, a solution, a context or a request. They are
+	// distinguished by their form; this document has none of these forms.
 	//
 	// Example:
 	//
@@ -131,14 +131,14 @@ const (
 	//	{"greet": {"name": "Ada"}}
 	//
 	// Cure: write the calls as a list of objects with _tool, here [{"_tool": "greet", "name":
-	// "Ada"}]. Another notation is read with --from.
+	// "Ada"}]. To read another notation, use --from.
 	NotAPlan Code = 105
 
-	// BadNotation is text that its notation does not have.
+	// BadNotation is text that is not valid in its notation.
 	//
-	// A plan in another notation (--from) is read exactly: what its grammar does not have is
-	// neither guessed at nor dropped. The place is where reading went wrong; the steps after it
-	// are read all the same.
+	// A plan in another notation (--from) is read exactly: text outside the grammar is neither
+	// interpreted nor dropped. The finding is at the place where reading failed; the steps after it
+	// are still read.
 	//
 	// Example:
 	//
@@ -148,15 +148,17 @@ const (
 	//	Plan: Look it up. #E1 = Search[top speed of a cheetah
 	//	Plan: Convert it. #E2 = Calculator[#E1 in km/h]
 	//
-	// Cure: write it as the notation has it, here with the bracket that closes Search[ .
+	// Cure: write it in the form that the notation requires, here with the bracket that closes
+	// Search[ .
 	BadNotation Code = 106
 
-	// PassedOver is text that is no part of the plan (warning).
+	// PassedOver is text that is not part of the plan (warning).
 	//
-	// Models put sentences and code fences round the plans they write. What stands before the
-	// first step and after the last is passed over, and is reported so that no step gets lost
-	// that way. So is a member of a document, or of another client's configuration, that nothing
-	// reads; unless it is nearly one that is read, this is an info, which --verbose shows.
+	// Models put sentences and code fences around the plans that they write. Text before the first
+	// step and after the last is skipped, and is reported so that no step is lost unnoticed. The
+	// same goes for members of a document, or of another client's configuration, that plc doesn't
+	// read. Such a finding is an info, which --verbose shows, unless the name is similar to one
+	// that plc reads.
 	//
 	// Example:
 	//
@@ -166,13 +168,13 @@ const (
 	//	Here you are.
 	//	Plan: Look it up. #E1 = Search[top speed of a cheetah]
 	//
-	// Cure: cut it out, if it is no part of the plan.
+	// Cure: remove it if it is not part of the plan.
 	PassedOver Code = 107
 
 	// PerhapsCutOff is a plan in another notation without its end (warning).
 	//
-	// Plans of this notation end in a certain way. Without it, the plan may have been cut off,
-	// and steps may be missing.
+	// Plans in this notation have a certain ending. Without it, the plan may have been cut off, and
+	// steps may be missing.
 	//
 	// Example:
 	//
@@ -182,14 +184,14 @@ const (
 	//	Plan: Look it up. #E1 = Search[top speed of a cheetah]
 	//	Plan: Convert it to
 	//
-	// Cure: have the plan written to its end, here a step for the second Plan.
+	// Cure: have the plan completed, here with a step for the second Plan.
 	PerhapsCutOff Code = 108
 
-	// CannotSay is a part of a plan that another notation has no words for.
+	// CannotSay is a part of a plan that another notation can't express.
 	//
-	// Our notation says more than most: retries, branches, references to parts of results.
-	// plc convert --to writes a plan only if the other notation can say all of it, so that
-	// reading it back gives the same graph.
+	// Our notation can express more than most others: retries, branches, references to parts of
+	// results. plc convert --to writes a plan only if the other notation can express all of it, so
+	// that reading it back gives the same graph.
 	//
 	// Example:
 	//
@@ -200,14 +202,14 @@ const (
 	//	  {"_tool": "Search", "input": "cheetah", "_timeout": "5s"}
 	//	]
 	//
-	// Cure: leave out what the other notation can't say, or keep the plan as it is.
+	// Cure: leave out the part that the other notation can't express, or don't convert the plan.
 	CannotSay Code = 109
 
 	// BadExpression is an expression that does not parse.
 	//
-	// A string that starts with † is a reference or an expression as a whole; the same goes
-	// for what is between †{ and }. Names go after a dot, or in brackets and quotes when they
-	// hold dots, spaces or signs.
+	// A string that starts with † is a reference or an expression as a whole, and so is the text
+	// between †{ and }. Names follow a dot, or are in brackets and quotes if they contain dots,
+	// spaces or punctuation.
 	//
 	// Example:
 	//
@@ -220,14 +222,14 @@ const (
 	//	  ]}
 	//	]
 	//
-	// Cure: mend the expression at the place shown, here †input.name. Text that must start
-	// with a † is written with two: ††.
+	// Cure: correct the expression at the place shown, here †input.name. Write text that must start
+	// with a † with two of them: ††.
 	BadExpression Code = 110
 
 	// MixedOperators is || and && mixed without parentheses.
 	//
-	// Neither operator binds stronger than the other: a || b && c may be meant in two ways,
-	// and which one decides when a call runs.
+	// Neither operator has precedence over the other: a || b && c can mean two things, and they
+	// differ in when a call runs.
 	//
 	// Example:
 	//
@@ -240,15 +242,15 @@ const (
 	//	  ]}
 	//	]
 	//
-	// Cure: put the part that belongs together into parentheses, here (†input.title &&
+	// Cure: put parentheses around the part that belongs together, here (†input.title &&
 	// †input.name) || 'friend'.
 	MixedOperators Code = 111
 
 	// BareDagger is a bare † inside longer text (warning).
 	//
-	// A reference inside text is only replaced between †{ and }. Without the braces it stays
-	// text, which is seldom what was meant. In a plan that a model wrote (--from llm, plc solve) it
-	// is an error.
+	// A reference inside text is only replaced between †{ and }. Without the braces it stays text,
+	// which is seldom intended. In a plan that a model wrote (--from llm, plc solve) it is an
+	// error.
 	//
 	// Example:
 	//
@@ -261,17 +263,17 @@ const (
 	//	  ]}
 	//	]
 	//
-	// Cure: write the reference in braces, here †{input.name}; text that is meant as it is
-	// needs no change.
+	// Cure: write the reference in braces, here †{input.name}. If the text is intended, it needs no
+	// change.
 	BareDagger Code = 112
 
-	// NearReference is literal text that nearly is a reference (warning).
+	// NearReference is literal text that looks like a reference (warning).
 	//
-	// The text is taken as it stands, since that is what its notation says. It looks so much
-	// like a reference that one may have been meant: in a plan of ours, a path that is written or
-	// held, without its dagger or in the marks of another notation ("state.user", "$state.user",
-	// "${state.user}", "{{state.user}}", "{state.user}"). In a plan that a model wrote (--from llm,
-	// plc solve) that is an error.
+	// The text is taken literally, as its notation requires. But a reference may have been
+	// intended: in our own notation, the text is a path that some call writes or that has an
+	// initial value, without its dagger or in the syntax of another notation ("state.user",
+	// "$state.user", "${state.user}", "{{state.user}}", "{state.user}"). In a plan that a model
+	// wrote (--from llm, plc solve) that is an error.
 	//
 	// Example:
 	//
@@ -284,15 +286,15 @@ const (
 	//	  ]}
 	//	]
 	//
-	// Cure: write the reference as the notation has it, here †input.name. Text that is meant as it
-	// is needs no change; where it is an error, it is written as a literal in braces,
+	// Cure: write the reference in the notation's syntax, here †input.name. If the text is
+	// intended, it needs no change; where that is an error, write it as a literal in braces,
 	// †{'{{input.name}}'}.
 	NearReference Code = 113
 
 	// UnknownTool is a tool that nobody defines.
 	//
 	// Tools are defined by tool files, MCP servers, Go code and the tool messages of the
-	// document. A call to a tool without a definition can not be checked, and is never run.
+	// document. A call to a tool without a definition can't be checked, and never runs.
 	//
 	// Example:
 	//
@@ -304,8 +306,7 @@ const (
 	//	  ]}
 	//	]
 	//
-	// Cure: correct the name, here greet, or define the tool: plc tools lists those that are
-	// known.
+	// Cure: correct the name, here greet, or define the tool. plc tools lists the known tools.
 	UnknownTool Code = 201
 
 	// NoTool is a call without _tool.
@@ -327,8 +328,8 @@ const (
 
 	// UnknownMember is an underscore member that the language does not have.
 	//
-	// Members of a call that begin with an underscore belong to the language, all others are
-	// params. One that is misspelled would otherwise be lost without a word.
+	// Members of a call that begin with an underscore belong to the language; all others are
+	// params. Without this finding, a misspelled member would silently have no effect.
 	//
 	// Example:
 	//
@@ -340,14 +341,13 @@ const (
 	//	  ]}
 	//	]
 	//
-	// Cure: correct the name, here _outputPath. A param of a tool can not begin with an
-	// underscore.
+	// Cure: correct the name, here _outputPath. A param of a tool can't begin with an underscore.
 	UnknownMember Code = 203
 
 	// DuplicateID is an _id that two calls have.
 	//
 	// The _id is the name of a call in _dependsOn, in the record and in findings, so it must
-	// belong to one call of the plan. Calls without one get a name that is free.
+	// belong to one call of the plan. Calls without one get an unused name.
 	//
 	// Example:
 	//
@@ -387,8 +387,8 @@ const (
 	// UnknownParam is a param that the tool does not have.
 	//
 	// The definition of the tool says additionalProperties: false, and does not declare the
-	// param. Where others are allowed, it is a warning if the name is nearly that of a param which
-	// the definition declares and the call does not give.
+	// param. If other params are allowed, the finding is a warning. It is then reported only if the
+	// name is similar to that of a declared param that the call doesn't give.
 	//
 	// Example:
 	//
@@ -406,9 +406,9 @@ const (
 
 	// BadMember is an underscore member with a wrong value.
 	//
-	// Each underscore member has a type of its own: _retry is a number of retries or an
-	// object, _timeout a duration, _dependsOn a list of names. An undo may refer to params,
-	// result, key and failure; with whenUncertain, it must not refer to result.
+	// Each underscore member has its own type: _retry is a number of retries or an object, _timeout
+	// is a duration, _dependsOn is a list of names. An undo may refer to params, result, key and
+	// failure; with whenUncertain, it must not refer to result.
 	//
 	// Example:
 	//
@@ -420,13 +420,13 @@ const (
 	//	  ]}
 	//	]
 	//
-	// Cure: give the member a value that it may have, here "_retry": 2.
+	// Cure: give the member an allowed value, here "_retry": 2.
 	BadMember Code = 207
 
-	// FixedByTool is a member that breaks what the tool fixes or limits.
+	// FixedByTool is a member with a value that its tool doesn't allow.
 	//
-	// The definition of a tool may fix or limit the underscore members of its calls with
-	// const, enum or pattern, and name its outcomes. The call says something else.
+	// The definition of a tool may fix or limit the underscore members of its calls with const,
+	// enum or pattern, and name its outcomes. The call has another value.
 	//
 	// Example:
 	//
@@ -445,9 +445,9 @@ const (
 
 	// UnknownActivity is an activity that nothing implements.
 	//
-	// The call or its tool names the activity that implements it, and no tool file, MCP server
-	// or Go code has one of that name. A call without _activity may stay without an
-	// implementation; one that asks for it may not.
+	// The call or its tool names an activity as its implementation, but no tool file, MCP server or
+	// Go code has an activity with that name. A call without _activity may have no implementation;
+	// a call with _activity must have one.
 	//
 	// Example:
 	//
@@ -464,8 +464,9 @@ const (
 
 	// AmbiguousTool is a name that tools of several servers have (warning).
 	//
-	// Two MCP servers, or a server and the tool file, have tools of one name. In the plan the name
-	// means that of the tool file, or nothing; each tool of a server can be called as server.tool.
+	// Two MCP servers, or a server and the tool file, have tools with the same name. In the plan,
+	// the name means the tool in the tool file; if only servers have it, it means none. Each tool
+	// of a server can be called as server.tool.
 	//
 	// Example:
 	//
@@ -493,15 +494,15 @@ const (
 	//	      "annotations": {"readOnlyHint": true}}}]}
 	//	}}
 	//
-	// Cure: call the tool as server.tool, or say in a tool file which one the name means:
-	// activities: {search: {mcp: {server: docs, tool: search}}}.
+	// Cure: call the tool as server.tool, or specify the intended one in a tool file: activities:
+	// {search: {mcp: {server: docs, tool: search}}}.
 	AmbiguousTool Code = 210
 
-	// NotOffered is a tool of the plan over an activity that is not offered to plans.
+	// NotOffered is a tool defined in the plan that uses an activity not offered to plans.
 	//
-	// A plan may come from a model. The tools that it defines itself are latent, or have activities
-	// of which the tool file says offer: true; any other activity is there for the tools of the
-	// tool file.
+	// A plan may come from a model. The tools that it defines itself must be latent, or use
+	// activities for which the tool file says offer: true. All other activities are only for the
+	// tools of the tool file.
 	//
 	// Example:
 	//
@@ -516,15 +517,16 @@ const (
 	//	activities:
 	//	  wipe: {process: [./wipe.sh]}
 	//
-	// Cure: call the tool that has the activity, or let the tool file say that plans may have it:
+	// Cure: call the tool that uses the activity, or offer the activity to plans in the tool file:
 	// wipe: {process: [./wipe.sh], offer: true}.
 	NotOffered Code = 211
 
-	// ReservedName is a tool with a name of the language.
+	// ReservedName is a tool with a name that the language reserves.
 	//
 	// The names choose, forEach, reduce and repeat mean the same in every plan. A tool of an MCP
-	// server that has one of them goes by server.choose only. The names step and join, which plans
-	// of other notations call, are for tool files to define: no plan can, and no MCP server.
+	// server with such a name can only be called as server.choose. The names step and join are
+	// called by plans in other notations; only tool files may define them, not plans or MCP
+	// servers.
 	//
 	// Example:
 	//
@@ -539,7 +541,7 @@ const (
 
 	// UnknownKind is a reference to a kind that does not exist.
 	//
-	// A reference begins with a kind: input, state, data, or the kind of a data message of the
+	// A reference begins with a kind: input, state, data, or the kind of a data message in the
 	// document.
 	//
 	// Example:
@@ -557,12 +559,12 @@ const (
 	// call is read at its _outputPath, not by the name of the call.
 	UnknownKind Code = 301
 
-	// NothingThere is a reference to nothing: nobody writes it and nothing holds it.
+	// NothingThere is a reference to a path that no call writes and that has no value.
 	//
-	// A call waits for what it reads. Nothing in the plan writes this path, neither does the
-	// input, the state or the data hold it, so that the call would wait for ever. An
-	// alternative after || may be missing; a reference by itself may not. The finding names the
-	// path that was perhaps meant, or else what there is, at most 5 paths, the most similar first.
+	// A call waits for the values that it reads. No call in the plan writes this path, and the
+	// input, the state and the data have no value there, so the call would wait forever. An
+	// alternative after || may be missing; a reference on its own may not. The finding names the
+	// path that was probably intended, or else up to 5 existing paths, the most similar first.
 	//
 	// Example:
 	//
@@ -606,8 +608,8 @@ const (
 
 	// PathNotAllowed is a path that the state schema does not allow.
 	//
-	// The state has a schema, and by it no such path can exist: a name is not declared where
-	// additionalProperties is false, or leads into a value that has no members.
+	// The state has a schema, and according to it this path can't exist: a name is not declared
+	// where additionalProperties is false, or the path leads into a value that has no members.
 	//
 	// Example:
 	//
@@ -626,8 +628,8 @@ const (
 
 	// UnknownCall is a _dependsOn that names no call.
 	//
-	// A call waits for the calls that _dependsOn names by _id. A name that no call of the plan
-	// has is never taken as done.
+	// A call waits for the calls whose _id is in _dependsOn. A name that no call in the plan has
+	// would never be done.
 	//
 	// Example:
 	//
@@ -647,14 +649,13 @@ const (
 	//	    required: [name]
 	//	    effects: {readOnly: true}
 	//
-	// Cure: correct the name, here fetch. A call without _id has the name of its tool, with
-	// -2, -3 and so on from its second call.
+	// Cure: correct the name, here fetch. A call without _id is named after its tool; from the
+	// second such call on, with -2, -3 and so on.
 	UnknownCall Code = 305
 
 	// DeadWrite is a write that no one can read (warning).
 	//
-	// A later call is certain to overwrite the path before anyone reads it, so the result is
-	// lost.
+	// A later call always overwrites the path before anyone reads it, so the result is lost.
 	//
 	// Example:
 	//
@@ -667,14 +668,14 @@ const (
 	//	  ]}
 	//	]
 	//
-	// Cure: give the two results paths of their own, add them up with "_outputMethod": "push",
-	// or remove the call that is not needed.
+	// Cure: give the two results separate paths, collect them with "_outputMethod": "push", or
+	// remove the call that is not needed.
 	DeadWrite Code = 306
 
-	// RacingWrites is two writers of one path with no order between them (warning).
+	// RacingWrites is two calls that write the same path in no defined order (warning).
 	//
-	// The order of the list decides: the later call wins, however fast it is. Nothing else
-	// says that this is meant, and moving a call would change the result.
+	// The order of the list decides: the later call wins, however fast it is. Nothing else in the
+	// plan shows that this is intended, and moving a call would change the result.
 	//
 	// Example:
 	//
@@ -695,15 +696,15 @@ const (
 	//	    required: [name]
 	//	    effects: {readOnly: true}
 	//
-	// Cure: give the two results paths of their own, add them up with "_outputMethod": "push",
-	// or say the order with _dependsOn.
+	// Cure: give the two results separate paths, collect them with "_outputMethod": "push", or
+	// define the order with _dependsOn.
 	RacingWrites Code = 307
 
 	// UnhandledOutcome is an outcome that nothing handles (warning).
 	//
-	// An output path with || names the outcomes of a call, of which one happens. No call and
-	// no output reads this one, so that what happens then is lost: a failure that is written
-	// to it counts as handled.
+	// An output path with || names the possible outcomes of a call, of which one happens. No call
+	// and no output reads this one, so its value would be lost: a failure that is written there
+	// counts as handled.
 	//
 	// Example:
 	//
@@ -728,13 +729,13 @@ const (
 	//	activities:
 	//	  fetchUser: {return: {name: Ada}}
 	//
-	// Cure: add a call that reads the outcome, or take it out of the output path.
+	// Cure: add a call that reads the outcome, or remove the outcome from the output path.
 	UnhandledOutcome Code = 308
 
 	// ResultDropped is a read-only call without an output path (warning).
 	//
-	// A read-only tool is called for its result alone, and here no other call can read it: it
-	// only goes into the record of the run.
+	// A read-only tool is called only for its result, and here no other call can read it: it only
+	// goes into the record of the run.
 	//
 	// Example:
 	//
@@ -754,8 +755,8 @@ const (
 
 	// ResultIgnored is a result in _output that is not used (warning).
 	//
-	// The tool has an implementation, which is run; a result that the plan brings along
-	// stands in only for a latent tool's, which nothing else would make.
+	// The tool has an implementation, which will run. A result in the plan is used only for a
+	// latent tool, because nothing else would produce its result.
 	//
 	// Example:
 	//
@@ -771,16 +772,16 @@ const (
 	//	activities:
 	//	  fetchUser: {return: {mail: ada@example.org}}
 	//
-	// Cure: take _output out of the call, or say "_activity": "" to make the call latent.
+	// Cure: remove _output from the call, or set "_activity": "" to make the call latent.
 	ResultIgnored Code = 310
 
-	// NotEarlier is a reference to the step itself or to a later one, in a notation that
-	// refers only to earlier ones.
+	// NotEarlier is a reference to the same step or to a later one, in a notation with references
+	// to earlier steps only.
 	//
-	// Our own plans may refer to later calls. The notations that are read with --from mostly
-	// can't: their systems run the steps in order, and would put nothing, or the reference
-	// itself, in its place. When all references are off by one, the plan counts from another
-	// number than its notation, and one finding with one fix says so.
+	// Plans in our notation may refer to later calls. Most notations that are read with --from
+	// don't allow it: their systems run the steps in order, and would leave the reference empty or
+	// unreplaced. If all references are off by one, the plan starts counting at another number than
+	// its notation; then there is one finding with one fix.
 	//
 	// Example:
 	//
@@ -795,9 +796,9 @@ const (
 
 	// LinkDisagrees is a declared link that disagrees with the data (warning).
 	//
-	// Some notations (--from) declare which step uses the result of which, besides the
-	// references in the arguments. The references decide; a link without one only orders the
-	// two steps, and what was meant is perhaps a reference.
+	// Besides the references in the arguments, some notations (--from) declare which steps use the
+	// results of which others. The references decide; a link without one only orders the two steps,
+	// and perhaps a reference was intended.
 	//
 	// Example:
 	//
@@ -813,13 +814,14 @@ const (
 	//	  "task_links": [{"source": "Image Downloader", "target": "Image-to-Text"}]
 	//	}
 	//
-	// Cure: refer to the result, here with <node-0> for "a.jpg", or take the link out.
+	// Cure: refer to the result, here with <node-0> for "a.jpg", or remove the link.
 	LinkDisagrees Code = 312
 
-	// Cycle is calls that wait for each other in a circle.
+	// Cycle is a group of calls that wait for each other in a circle.
 	//
-	// Each call of the circle reads what the one before it writes, or names it in _dependsOn,
-	// so that none can be the first. The whole circle is shown, call by call and path by path.
+	// Each call in the circle reads a path that the previous one writes, or names the previous one
+	// in _dependsOn, so none of them can start. The whole circle is shown, call by call and path by
+	// path.
 	//
 	// Example:
 	//
@@ -832,14 +834,14 @@ const (
 	//	  ]}
 	//	]
 	//
-	// Cure: let one of the calls start from something else, here †input.text, or give an
-	// alternative that is there already. What must be repeated is the work of the tool repeat.
+	// Cure: let one of the calls read something else, here †input.text, or give an alternative that
+	// already exists. To repeat calls, use the tool repeat.
 	Cycle Code = 401
 
 	// NeverRuns is a call that can never run.
 	//
-	// The call needs things of which never all can come: outcomes of one call that exclude
-	// each other, or what only a call that itself never runs would write.
+	// The call needs values that can't all exist: outcomes of one call that exclude each other, or
+	// a value that only a call that never runs would write.
 	//
 	// Example:
 	//
@@ -868,11 +870,11 @@ const (
 	// †state.user || †state.error.
 	NeverRuns Code = 402
 
-	// UndeclaredEffects is calls of tools that declare no effects and may overlap (info).
+	// UndeclaredEffects is calls that may overlap, to tools that declare no effects (info).
 	//
-	// Nothing says whether these tools change the world, so the calls run as soon as what they
-	// read is there, perhaps at the same time. Tools that are declared to change the world
-	// keep the order of the list.
+	// It is unknown whether these tools change the world, so the calls run as soon as the values
+	// that they read exist, perhaps at the same time. Calls to tools that are declared to change
+	// the world run in the order of the list.
 	//
 	// Example:
 	//
@@ -888,15 +890,14 @@ const (
 	//
 	// Cure: declare the effects of the tools in a tool file, here effects: {readOnly: true}
 	// for fetchUser and effects: {readOnly: false} for greet, or order the calls with
-	// _dependsOn. What an MCP server declares in annotations counts with trust: true in its
-	// entry among the mcpServers. With --effects strict, undeclared tools count as changing
-	// the world.
+	// _dependsOn. The annotations of an MCP server count if its entry in mcpServers has trust:
+	// true. With --effects strict, undeclared tools are treated as changing the world.
 	UndeclaredEffects Code = 403
 
-	// EffectOrder is calls that run one after the other because of effects (info).
+	// EffectOrder is calls that run one after the other because of their effects (info).
 	//
-	// A call to a tool that is declared to change the world waits for the calls before it
-	// in plan order, and those behind it wait for it, so that no effect overtakes another.
+	// A call to a tool that is declared to change the world waits for the calls before it in plan
+	// order, and later calls wait for it, so that effects happen in that order.
 	//
 	// It is shown with --verbose.
 	//
@@ -917,15 +918,15 @@ const (
 	//	    required: [amount]
 	//	    effects: {readOnly: false}
 	//
-	// Cure: none is needed. Tools that do not touch the same things can say so: with a
-	// domain, or as independent.
+	// Cure: none is needed. Tools that don't affect the same things can declare that, with a domain
+	// or as independent.
 	EffectOrder Code = 404
 
-	// NoReturn is a call that can't be undone, with calls that may fail after it (info).
+	// NoReturn is a call that can't be undone, before calls that may fail (info).
 	//
-	// When one of those calls fails and the run is undone, what this one did stands. It is
-	// reported where undoing matters: the run is undone when it ends badly, or a tool of the
-	// plan says how its calls are undone.
+	// If one of those calls fails and the run is undone, the effect of this call remains. The
+	// finding is reported if undoing matters: because the run is undone when it fails, or because a
+	// tool in the plan defines how its calls are undone.
 	//
 	// Example:
 	//
@@ -951,12 +952,13 @@ const (
 	//
 	// Cure: make the call wait for those that may fail, here with "_dependsOn": ["charge"], give
 	// it an undo, or handle the failure. --fix adds the "_dependsOn" if --severity made the finding
-	// a warning or an error. If two calls can't be undone, one of them always comes first.
+	// a warning or an error. If the plan has two calls that can't be undone, the finding remains
+	// for the first of them.
 	NoReturn Code = 405
 
-	// BadLiteral is a literal that its schema forbids.
+	// BadLiteral is a literal that its schema doesn't allow.
 	//
-	// The value stands in the plan as it is, and the schema of the param does not allow it.
+	// The value is a literal in the plan, and the schema of the param doesn't allow it.
 	//
 	// Example:
 	//
@@ -968,14 +970,15 @@ const (
 	//	  ]}
 	//	]
 	//
-	// Cure: give a value that the schema allows, here 3.
+	// Cure: use a value that the schema allows, here 3.
 	BadLiteral Code = 501
 
-	// NotAssignable is a reference whose value can not fit.
+	// NotAssignable is a reference whose value can't fit.
 	//
-	// No value that the reference can have meets the schema of the param, by what the writer
-	// declares as its _output, the error object of a last outcome, or what the input and the
-	// state hold. With alternatives every one that could be picked must fit.
+	// No possible value of the reference meets the schema of the param. The possible values follow
+	// from the _output that the writer declares, the error object of a last outcome, or the values
+	// in the input and the state. If there are alternatives, each one that could be chosen must
+	// fit.
 	//
 	// Example:
 	//
@@ -989,15 +992,15 @@ const (
 	//	  ]}
 	//	]
 	//
-	// Cure: refer to a value of the right type, make text of it with a template, here
+	// Cure: refer to a value of the right type, turn it into text with a template, here
 	// "†{state.users}", or correct the schema that is wrong.
 	NotAssignable Code = 502
 
 	// PerhapsNotAssignable is a reference whose value may not fit (warning).
 	//
-	// Some values that the writer may give meet the schema of the param, and some do not. This
-	// is only reported with --strict: each value is checked before the tool gets it, and the
-	// call fails if it does not fit.
+	// Some possible values of the writer meet the schema of the param, and some don't. This is
+	// reported only with --strict: each value is checked before the tool gets it, and the call
+	// fails if the value doesn't fit.
 	//
 	// Example:
 	//
@@ -1017,10 +1020,10 @@ const (
 	// the param.
 	PerhapsNotAssignable Code = 503
 
-	// OptionalRead is an optional member read as if it were required (warning).
+	// OptionalRead is an optional member that is read like a required one (warning).
 	//
-	// The _output of the writer declares the member and does not require it. When a result
-	// comes without it, the call that reads it fails.
+	// The _output of the writer declares the member but doesn't require it. If a result doesn't
+	// have it, the call that reads it fails.
 	//
 	// Example:
 	//
@@ -1039,10 +1042,10 @@ const (
 	// †state.user.email || 'office@example.org'.
 	OptionalRead Code = 504
 
-	// BadResult is a result that the state schema forbids.
+	// BadResult is a result that the state schema doesn't allow.
 	//
-	// What the tool declares as its _output can never be what the schema of the state wants at
-	// the output path. Every write would fail.
+	// No value that the tool declares as its _output meets the schema of the state at the output
+	// path. Every write would fail.
 	//
 	// Example:
 	//
@@ -1062,8 +1065,7 @@ const (
 
 	// BadInput is input or state that breaks its schema.
 	//
-	// The input, the state or the data that the run begins with does not meet the schema that
-	// is given for it.
+	// The initial input, state or data of the run doesn't meet its schema.
 	//
 	// Example:
 	//
@@ -1080,11 +1082,11 @@ const (
 	// Cure: correct the value, here "age": 36, or the schema.
 	BadInput Code = 506
 
-	// BadSchema is a schema that is not one.
+	// BadSchema is a schema that breaks the rules of JSON Schema.
 	//
-	// A schema is JSON Schema, draft 2020-12 unless its $schema says another. This one has a
-	// keyword with a value that the draft does not know, a pattern that does not parse, or a
-	// $ref that leads nowhere; remote ones are never fetched.
+	// Schemas are JSON Schema, draft 2020-12 unless $schema names another draft. This one has a
+	// keyword with a value that the draft doesn't allow, a pattern that doesn't parse, or a $ref
+	// without a target; remote schemas are never fetched.
 	//
 	// Example:
 	//
@@ -1103,10 +1105,10 @@ const (
 
 	// BadCondition is a condition that does not type-check.
 	//
-	// The conditions of choose and repeat are CEL expressions. They are checked before
-	// anything runs: this one does not parse, names a variable that it does not have, or
-	// compares what can't be compared. In "when" the variable is value, in "until" they are
-	// result and n, the number of rounds so far.
+	// The conditions of choose and repeat are CEL expressions. They are checked before anything
+	// runs. This one doesn't parse, uses an unknown variable, or compares values that can't be
+	// compared. In "when" the variable is value, in "until" they are result and n, the number of
+	// rounds so far.
 	//
 	// Example:
 	//
@@ -1121,10 +1123,10 @@ const (
 	// Cure: correct the condition, here value <= 40.
 	BadCondition Code = 508
 
-	// LazyWithResults is a lazy plan that already holds results.
+	// LazyWithResults is a lazy plan that already contains results.
 	//
-	// A lazy plan is a blueprint: it is shown and approved before anything runs, so it must
-	// not claim that a call was made. Only "_output": null may stand in it.
+	// A lazy plan is shown and approved before anything runs, so it must not claim that a call was
+	// made. The only allowed _output is null.
 	//
 	// Example:
 	//
@@ -1141,9 +1143,9 @@ const (
 
 	// OpenChoice is a latent call of an eager plan that leaves its outcome open.
 	//
-	// A call without an implementation has its result from the model that wrote the plan. In
-	// an eager plan the model must have chosen the outcome by then; an output path with ||
-	// says that it has not.
+	// A call without an implementation gets its result from the model that wrote the plan. In an
+	// eager plan the model must already have chosen the outcome; an output path with || shows that
+	// it hasn't.
 	//
 	// Example:
 	//
@@ -1163,15 +1165,14 @@ const (
 	//	    properties: {text: {}}
 	//	    effects: {readOnly: true}
 	//
-	// Cure: keep the outcome that was chosen, here "_outputPath": "†state.yes", implement the
-	// tool, or make the plan lazy.
+	// Cure: keep only the chosen outcome, here "_outputPath": "†state.yes", implement the tool, or
+	// make the plan lazy.
 	OpenChoice Code = 602
 
 	// OverBudget is a plan that costs more than its budget.
 	//
-	// The number of calls, or what they are estimated to take in time, tokens and cost, is
-	// over what the run may use. It is reported before anything starts; what is really spent
-	// is watched while the plan runs.
+	// The number of calls, or their estimated time, tokens or cost, exceeds the budget of the run.
+	// This is reported before anything starts; the actual use is watched while the plan runs.
 	//
 	// Example:
 	//
@@ -1185,12 +1186,12 @@ const (
 	//	  ]}
 	//	]
 	//
-	// Cure: raise the budget, here --max-cost 3, take calls out, or correct the estimates.
+	// Cure: raise the budget, here --max-cost 3, remove calls, or correct the estimates.
 	OverBudget Code = 603
 
 	// NotPermitted is a tool that may not be used.
 	//
-	// The policy of a tool file forbids the tool, whoever defines it.
+	// The policy of a tool file forbids the tool, no matter who defines it.
 	//
 	// Example:
 	//
@@ -1207,13 +1208,13 @@ const (
 	//	policy:
 	//	  deny: [deleteUser]
 	//
-	// Cure: take the call out of the plan, or have whoever keeps the policy permit the tool.
+	// Cure: remove the call from the plan, or ask the owner of the policy to permit the tool.
 	NotPermitted Code = 604
 
 	// NotAllowed is a host or a path outside the allow-list.
 	//
-	// The policy of a tool file lists the hosts and the folders that may be used; a delegate
-	// must lie in the folder of the plan. This one lies outside.
+	// The policy of a tool file lists the allowed hosts and folders; a delegate must be in the
+	// folder of the plan. This host or path is not among them.
 	//
 	// Example:
 	//
@@ -1232,14 +1233,14 @@ const (
 	//	policy:
 	//	  hosts: [maps.example]
 	//
-	// Cure: use a host or a path that is allowed, or add this one to the policy, here hosts:
-	// [maps.example, weather.example].
+	// Cure: use an allowed host or path, or add this one to the policy, here hosts: [maps.example,
+	// weather.example].
 	NotAllowed Code = 605
 
-	// NobodyMakesIt is a latent call that nothing can make.
+	// NobodyMakesIt is a latent call whose result nothing can produce.
 	//
-	// The tool has no implementation, the call holds no result, and the run has no model that
-	// could make one. The run is refused before anything starts. plc check only gives a hint,
+	// The tool has no implementation, the call contains no result, and the run has no model that
+	// could produce one. The run is refused before anything starts. plc check only gives a hint,
 	// because a result may still be added.
 	//
 	// Example:
@@ -1258,10 +1259,10 @@ const (
 	// _output.
 	NobodyMakesIt Code = 606
 
-	// BadServer is an MCP server that can not be used.
+	// BadServer is an MCP server that can't be used.
 	//
-	// It does not start, does not answer, or a tool of it is not the one that was
-	// locked: what its definition says has changed since somebody looked at it.
+	// It doesn't start, doesn't answer, or has a tool that differs from the locked one: the
+	// definition has changed since somebody reviewed it.
 	//
 	// Example:
 	//
@@ -1273,14 +1274,14 @@ const (
 	//	mcpServers:
 	//	  docs: {command: ./no-such-server}
 	//
-	// Cure: correct the command or the url, and see what the server says on standard error. For a
-	// tool that has changed: look at what it does now, then plc tools lock.
+	// Cure: correct the command or the url, and read the server's standard error. If a tool has
+	// changed, review it, then run plc tools lock.
 	BadServer Code = 607
 
-	// BadDelegate is a delegate that can not be read.
+	// BadDelegate is a delegate that can't be read.
 	//
-	// The call runs another document, and that file is not there, is not a plan or has errors
-	// of its own.
+	// The call runs another document, and that file doesn't exist, is not a plan or has errors
+	// itself.
 	//
 	// Example:
 	//
@@ -1292,14 +1293,13 @@ const (
 	//	  ]}
 	//	]
 	//
-	// Cure: correct the path, which is taken from the folder of the plan, or mend the
-	// document.
+	// Cure: correct the path, which is relative to the folder of the plan, or correct the document.
 	BadDelegate Code = 701
 
-	// DelegateTooDeep is delegates in a circle, or nested too deep.
+	// DelegateTooDeep is a chain of delegates that is circular or too long.
 	//
-	// A document that runs itself, directly or through others, would never end, and more than
-	// 8 documents below each other are refused.
+	// A document that runs itself, directly or through others, would never end. Delegates may be
+	// nested at most 8 documents deep.
 	//
 	// Example:
 	//
@@ -1311,14 +1311,14 @@ const (
 	//	  ]}
 	//	]
 	//
-	// Cure: take the delegate out of the circle. What must be repeated is the work of the
-	// tools forEach, reduce and repeat.
+	// Cure: remove the delegate from the circle. To repeat calls, use the tools forEach, reduce and
+	// repeat.
 	DelegateTooDeep Code = 702
 
 	// UnknownInstance is an instance that does not exist.
 	//
-	// A call works on an instance that a state or input message names in its _instance, or
-	// that --instances gives. None has this name.
+	// The instance of a call must be named in the _instance of a state or input message, or given
+	// with --instances. No instance has this name.
 	//
 	// Example:
 	//
@@ -1334,11 +1334,11 @@ const (
 	// Cure: correct the name, here ada, or add a message with that _instance.
 	UnknownInstance Code = 703
 
-	// NotTrusted is a param that may hold what is not trusted enough for it.
+	// NotTrusted is a param that may get a value that is not trusted enough for it.
 	//
-	// The flow section of a tool file says how far what tools give may be trusted, and what params
-	// want. Somebody who is trusted less could choose the value of this param. The notes show the
-	// way from where the value comes from.
+	// The flow section of a tool file defines how far the results of tools are trusted, and how
+	// much trust params require. Somebody who is trusted less could choose the value of this param.
+	// The notes show the path of the value from its source.
 	//
 	// Example:
 	//
@@ -1356,15 +1356,15 @@ const (
 	//	    read: {gives: {trust: untrusted}}
 	//	    pay: {takes: {iban: {trust: user}}}
 	//
-	// Cure: take the value from where it may be trusted, such as the input. If the flow is meant,
+	// Cure: take the value from a trusted source, such as the input. If the flow is intended,
 	// change the policy.
 	NotTrusted Code = 801
 
-	// TooSecret is a param that may hold what is too secret for it.
+	// TooSecret is a param that may get a value that is too secret for it.
 	//
-	// The flow section of a tool file says how secret what tools give is, and what params may
-	// hold. What others can see of this param may tell them more. The notes show the way from
-	// where the value comes from.
+	// The flow section of a tool file defines how secret the results of tools are, and how secret
+	// the values of params may be. Others who can see this param could learn the secret. The notes
+	// show the path of the value from its source.
 	//
 	// Example:
 	//
@@ -1381,15 +1381,15 @@ const (
 	//	  tools:
 	//	    readMail: {gives: {secrecy: secret}}
 	//
-	// Cure: leave the value out, or give it to a tool that may hold it. If the flow is meant,
+	// Cure: leave the value out, or pass it to a tool that may get it. If the flow is intended,
 	// change the policy.
 	TooSecret Code = 802
 
-	// BeyondLimit is calls that go over what a policy allows in a whole run.
+	// BeyondLimit is calls that together exceed a limit of a policy for a whole run.
 	//
 	// A rule such as sum(pay.amount) <= 1000, count(pay) <= 3 or distinct(pay.iban) <= 1 counts all
-	// calls of a run together. The calls of this plan break it whatever else happens, though each
-	// of them may be allowed by itself. The notes show the calls that count.
+	// calls of a run together. The calls of this plan always break it, even if each of them is
+	// allowed on its own. The notes show the counted calls.
 	//
 	// Example:
 	//
@@ -1404,13 +1404,13 @@ const (
 	//	flow:
 	//	  rules: [sum(pay.amount) <= 1000]
 	//
-	// Cure: make fewer calls, or with less. If the limit is too low, change the policy.
+	// Cure: make fewer calls, or use smaller values. If the limit is too low, change the policy.
 	BeyondLimit Code = 803
 
 	// WrongOrder is calls in an order that a policy forbids.
 	//
-	// A rule such as "deleteMail never after sendMail" or "approve before deploy" says what has to
-	// come before a call, or may not. The notes show the other call.
+	// A rule such as "deleteMail never after sendMail" or "approve before deploy" requires or
+	// forbids another call before a call. The notes show the other call.
 	//
 	// Example:
 	//
@@ -1426,7 +1426,7 @@ const (
 	//	flow:
 	//	  rules: [deleteMail never after sendMail]
 	//
-	// Cure: change the order, or leave one of the calls out. If the order is meant, change the
+	// Cure: change the order, or leave one of the calls out. If the order is intended, change the
 	// policy.
 	WrongOrder Code = 804
 
@@ -1447,14 +1447,14 @@ const (
 	//	flow:
 	//	  rules: [pay only if params.amount <= 100]
 	//
-	// Cure: give the param another value. If the value is meant, change the policy.
+	// Cure: give the param another value. If the value is intended, change the policy.
 	AgainstRule Code = 805
 
-	// BadPolicy is a policy that does not hold together.
+	// BadPolicy is an inconsistent policy.
 	//
-	// Levels that are below each other, names that look the same, rules that contradict each
-	// other, conditions that can't be evaluated: a policy that has one of these means nothing, and
-	// no plan runs under it.
+	// The policy has levels that are below each other, names that look the same, rules that
+	// contradict each other, or conditions that can't be evaluated. No plan runs under such a
+	// policy.
 	//
 	// Example:
 	//
@@ -1468,12 +1468,12 @@ const (
 	//	flow:
 	//	  trust: user < partner < untrusted
 	//
-	// Cure: correct the policy where the finding says.
+	// Cure: correct the policy at the place shown.
 	BadPolicy Code = 806
 
 	// IdleRule is a condition of a policy that restricts nothing (warning).
 	//
-	// The condition has the same result whatever plans do.
+	// The condition has the same result for every plan.
 	//
 	// Example:
 	//
@@ -1490,11 +1490,11 @@ const (
 	// Cure: correct the rule, or leave it out.
 	IdleRule Code = 807
 
-	// InternalError is a fault in plc itself.
+	// InternalError is a bug in plc.
 	//
-	// plc failed while it worked on this plan. The message names the place in the source of plc.
-	// Nothing is known of the plan, and it does not run. Of many plans that are checked together
-	// the others are not affected.
+	// plc failed while it worked on this plan. The message names the place in plc's source. The
+	// plan could not be checked, and it does not run. If many plans are checked together, the
+	// others are not affected.
 	//
 	// Example: none
 	//

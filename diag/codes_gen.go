@@ -84,7 +84,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "NotJSON",
 			Severity: Error,
 			Summary:  "Text that is not JSON.",
-			Meaning:  "A document is JSON, with comments and trailing commas allowed, in UTF-8. The place is where reading had to stop; nothing after it was looked at.",
+			Meaning:  "A document is JSON, with comments and trailing commas allowed, in UTF-8. Reading stopped at the place shown, and nothing after it was checked.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -94,15 +94,15 @@ func (c Code) page() (Page, bool) {
 					"  ]}\n" +
 					"]\n"},
 			},
-			Cure: "Mend the text at the place shown, here with a comma after \"greet\". For the raw answer of a model, --from llm mends what can be mended safely.",
+			Cure: "Correct the text at the place shown, here with a comma after \"greet\". If the text is the raw answer of a model, --from llm repairs faults that can be repaired safely.",
 		}, true
 	case DuplicateMember:
 		return Page{
 			Code:     DuplicateMember,
 			Name:     "DuplicateMember",
 			Severity: Error,
-			Summary:  "A member name that stands twice in one object.",
-			Meaning:  "Programs that read JSON disagree about which of the two counts, so that what was approved might not be what runs. Both places are shown.",
+			Summary:  "A member name that appears twice in one object.",
+			Meaning:  "Programs that read JSON disagree about which of the two counts, so a different plan might run than the one that was approved. Both places are shown.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -119,8 +119,8 @@ func (c Code) page() (Page, bool) {
 			Code:     OverLimit,
 			Name:     "OverLimit",
 			Severity: Error,
-			Summary:  "A document over a limit: its size, its depth or its number of calls.",
-			Meaning:  "A document has at most 64 MiB, 256 levels of nesting and 1,000,000 calls, so that a small file can not use up the machine that reads it. Checking all its values against their schemas is bounded as well: what only schemas made for it exceed.",
+			Summary:  "A document that exceeds a limit: its size, its depth or its number of calls.",
+			Meaning:  "A document has at most 64 MiB, 256 levels of nesting and 1,000,000 calls, so that a small file can't use up the machine that reads it. The work of checking all its values against their schemas is limited as well; only schemas that were made for that purpose exceed this limit.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -139,15 +139,15 @@ func (c Code) page() (Page, bool) {
 					"  ]}\n" +
 					"]\n"},
 			},
-			Cure: "Make the document smaller: move large data into the input, and parts of a large plan into plans of their own that calls delegate to.",
+			Cure: "Make the document smaller: move large data into the input, and move parts of a large plan into separate plans to which calls delegate.",
 		}, true
 	case Mended:
 		return Page{
 			Code:     Mended,
 			Name:     "Mended",
 			Severity: Warning,
-			Summary:  "Text of a model that was mended to be read.",
-			Meaning:  "With --from llm the text may be a raw answer: prose and code fences round the plan are passed over, and small faults, like strings in single quotes, are mended. Each mended place is reported, since what was meant may be something else; nothing is ever repaired silently.",
+			Summary:  "A model's text that was repaired so that it could be read.",
+			Meaning:  "With --from llm the text may be a raw answer: prose and code fences around the plan are skipped, and small faults, such as strings in single quotes, are repaired. Each repair is reported, since the model may have meant something else; nothing is repaired silently.",
 			Args:     []string{"check", "answer.txt", "--from", "llm"},
 			Files: []ExampleFile{
 				{Name: "answer.txt", Text: "Here is the plan:\n" +
@@ -161,7 +161,7 @@ func (c Code) page() (Page, bool) {
 					"]\n" +
 					"```\n"},
 			},
-			Cure: "Look at what was made of the place, and write it as JSON, here with double quotes.",
+			Cure: "Check the repaired text, and write it as valid JSON, here with double quotes.",
 		}, true
 	case NotAPlan:
 		return Page{
@@ -169,40 +169,40 @@ func (c Code) page() (Page, bool) {
 			Name:     "NotAPlan",
 			Severity: Error,
 			Summary:  "JSON that is not a plan.",
-			Meaning:  "A document is a list of calls, a plan message, a solution, a context or a request; they are told apart by their shape. This one has the shape of none of them.",
+			Meaning:  "A document is a list of calls, a plan message, a solution, a context or a request. They are distinguished by their form; this document has none of these forms.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "{\"greet\": {\"name\": \"Ada\"}}\n"},
 			},
-			Cure: "Write the calls as a list of objects with _tool, here [{\"_tool\": \"greet\", \"name\": \"Ada\"}]. Another notation is read with --from.",
+			Cure: "Write the calls as a list of objects with _tool, here [{\"_tool\": \"greet\", \"name\": \"Ada\"}]. To read another notation, use --from.",
 		}, true
 	case BadNotation:
 		return Page{
 			Code:     BadNotation,
 			Name:     "BadNotation",
 			Severity: Error,
-			Summary:  "Text that its notation does not have.",
-			Meaning:  "A plan in another notation (--from) is read exactly: what its grammar does not have is neither guessed at nor dropped. The place is where reading went wrong; the steps after it are read all the same.",
+			Summary:  "Text that is not valid in its notation.",
+			Meaning:  "A plan in another notation (--from) is read exactly: text outside the grammar is neither interpreted nor dropped. The finding is at the place where reading failed; the steps after it are still read.",
 			Args:     []string{"check", "plan.txt", "--from", "rewoo"},
 			Files: []ExampleFile{
 				{Name: "plan.txt", Text: "Plan: Look it up. #E1 = Search[top speed of a cheetah\n" +
 					"Plan: Convert it. #E2 = Calculator[#E1 in km/h]\n"},
 			},
-			Cure: "Write it as the notation has it, here with the bracket that closes Search[ .",
+			Cure: "Write it in the form that the notation requires, here with the bracket that closes Search[ .",
 		}, true
 	case PassedOver:
 		return Page{
 			Code:     PassedOver,
 			Name:     "PassedOver",
 			Severity: Warning,
-			Summary:  "Text that is no part of the plan.",
-			Meaning:  "Models put sentences and code fences round the plans they write. What stands before the first step and after the last is passed over, and is reported so that no step gets lost that way. So is a member of a document, or of another client's configuration, that nothing reads; unless it is nearly one that is read, this is an info, which --verbose shows.",
+			Summary:  "Text that is not part of the plan.",
+			Meaning:  "Models put sentences and code fences around the plans that they write. Text before the first step and after the last is skipped, and is reported so that no step is lost unnoticed. The same goes for members of a document, or of another client's configuration, that plc doesn't read. Such a finding is an info, which --verbose shows, unless the name is similar to one that plc reads.",
 			Args:     []string{"check", "plan.txt", "--from", "rewoo"},
 			Files: []ExampleFile{
 				{Name: "plan.txt", Text: "Here you are.\n" +
 					"Plan: Look it up. #E1 = Search[top speed of a cheetah]\n"},
 			},
-			Cure: "Cut it out, if it is no part of the plan.",
+			Cure: "Remove it if it is not part of the plan.",
 		}, true
 	case PerhapsCutOff:
 		return Page{
@@ -210,28 +210,28 @@ func (c Code) page() (Page, bool) {
 			Name:     "PerhapsCutOff",
 			Severity: Warning,
 			Summary:  "A plan in another notation without its end.",
-			Meaning:  "Plans of this notation end in a certain way. Without it, the plan may have been cut off, and steps may be missing.",
+			Meaning:  "Plans in this notation have a certain ending. Without it, the plan may have been cut off, and steps may be missing.",
 			Args:     []string{"check", "plan.txt", "--from", "rewoo"},
 			Files: []ExampleFile{
 				{Name: "plan.txt", Text: "Plan: Look it up. #E1 = Search[top speed of a cheetah]\n" +
 					"Plan: Convert it to\n"},
 			},
-			Cure: "Have the plan written to its end, here a step for the second Plan.",
+			Cure: "Have the plan completed, here with a step for the second Plan.",
 		}, true
 	case CannotSay:
 		return Page{
 			Code:     CannotSay,
 			Name:     "CannotSay",
 			Severity: Error,
-			Summary:  "A part of a plan that another notation has no words for.",
-			Meaning:  "Our notation says more than most: retries, branches, references to parts of results. plc convert --to writes a plan only if the other notation can say all of it, so that reading it back gives the same graph.",
+			Summary:  "A part of a plan that another notation can't express.",
+			Meaning:  "Our notation can express more than most others: retries, branches, references to parts of results. plc convert --to writes a plan only if the other notation can express all of it, so that reading it back gives the same graph.",
 			Args:     []string{"convert", "plan.json", "--to", "rewoo"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
 					"  {\"_tool\": \"Search\", \"input\": \"cheetah\", \"_timeout\": \"5s\"}\n" +
 					"]\n"},
 			},
-			Cure: "Leave out what the other notation can't say, or keep the plan as it is.",
+			Cure: "Leave out the part that the other notation can't express, or don't convert the plan.",
 		}, true
 	case BadExpression:
 		return Page{
@@ -239,7 +239,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "BadExpression",
 			Severity: Error,
 			Summary:  "An expression that does not parse.",
-			Meaning:  "A string that starts with † is a reference or an expression as a whole; the same goes for what is between †{ and }. Names go after a dot, or in brackets and quotes when they hold dots, spaces or signs.",
+			Meaning:  "A string that starts with † is a reference or an expression as a whole, and so is the text between †{ and }. Names follow a dot, or are in brackets and quotes if they contain dots, spaces or punctuation.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -250,7 +250,7 @@ func (c Code) page() (Page, bool) {
 					"  ]}\n" +
 					"]\n"},
 			},
-			Cure: "Mend the expression at the place shown, here †input.name. Text that must start with a † is written with two: ††.",
+			Cure: "Correct the expression at the place shown, here †input.name. Write text that must start with a † with two of them: ††.",
 		}, true
 	case MixedOperators:
 		return Page{
@@ -258,7 +258,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "MixedOperators",
 			Severity: Error,
 			Summary:  "|| and && mixed without parentheses.",
-			Meaning:  "Neither operator binds stronger than the other: a || b && c may be meant in two ways, and which one decides when a call runs.",
+			Meaning:  "Neither operator has precedence over the other: a || b && c can mean two things, and they differ in when a call runs.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -269,7 +269,7 @@ func (c Code) page() (Page, bool) {
 					"  ]}\n" +
 					"]\n"},
 			},
-			Cure: "Put the part that belongs together into parentheses, here (†input.title && †input.name) || 'friend'.",
+			Cure: "Put parentheses around the part that belongs together, here (†input.title && †input.name) || 'friend'.",
 		}, true
 	case BareDagger:
 		return Page{
@@ -277,7 +277,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "BareDagger",
 			Severity: Warning,
 			Summary:  "A bare † inside longer text.",
-			Meaning:  "A reference inside text is only replaced between †{ and }. Without the braces it stays text, which is seldom what was meant. In a plan that a model wrote (--from llm, plc solve) it is an error.",
+			Meaning:  "A reference inside text is only replaced between †{ and }. Without the braces it stays text, which is seldom intended. In a plan that a model wrote (--from llm, plc solve) it is an error.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -288,15 +288,15 @@ func (c Code) page() (Page, bool) {
 					"  ]}\n" +
 					"]\n"},
 			},
-			Cure: "Write the reference in braces, here †{input.name}; text that is meant as it is needs no change.",
+			Cure: "Write the reference in braces, here †{input.name}. If the text is intended, it needs no change.",
 		}, true
 	case NearReference:
 		return Page{
 			Code:     NearReference,
 			Name:     "NearReference",
 			Severity: Warning,
-			Summary:  "Literal text that nearly is a reference.",
-			Meaning:  "The text is taken as it stands, since that is what its notation says. It looks so much like a reference that one may have been meant: in a plan of ours, a path that is written or held, without its dagger or in the marks of another notation (\"state.user\", \"$state.user\", \"${state.user}\", \"{{state.user}}\", \"{state.user}\"). In a plan that a model wrote (--from llm, plc solve) that is an error.",
+			Summary:  "Literal text that looks like a reference.",
+			Meaning:  "The text is taken literally, as its notation requires. But a reference may have been intended: in our own notation, the text is a path that some call writes or that has an initial value, without its dagger or in the syntax of another notation (\"state.user\", \"$state.user\", \"${state.user}\", \"{{state.user}}\", \"{state.user}\"). In a plan that a model wrote (--from llm, plc solve) that is an error.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -307,7 +307,7 @@ func (c Code) page() (Page, bool) {
 					"  ]}\n" +
 					"]\n"},
 			},
-			Cure: "Write the reference as the notation has it, here †input.name. Text that is meant as it is needs no change; where it is an error, it is written as a literal in braces, †{'{{input.name}}'}.",
+			Cure: "Write the reference in the notation's syntax, here †input.name. If the text is intended, it needs no change; where that is an error, write it as a literal in braces, †{'{{input.name}}'}.",
 		}, true
 	case UnknownTool:
 		return Page{
@@ -315,7 +315,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "UnknownTool",
 			Severity: Error,
 			Summary:  "A tool that nobody defines.",
-			Meaning:  "Tools are defined by tool files, MCP servers, Go code and the tool messages of the document. A call to a tool without a definition can not be checked, and is never run.",
+			Meaning:  "Tools are defined by tool files, MCP servers, Go code and the tool messages of the document. A call to a tool without a definition can't be checked, and never runs.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -325,7 +325,7 @@ func (c Code) page() (Page, bool) {
 					"  ]}\n" +
 					"]\n"},
 			},
-			Cure: "Correct the name, here greet, or define the tool: plc tools lists those that are known.",
+			Cure: "Correct the name, here greet, or define the tool. plc tools lists the known tools.",
 		}, true
 	case NoTool:
 		return Page{
@@ -351,7 +351,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "UnknownMember",
 			Severity: Error,
 			Summary:  "An underscore member that the language does not have.",
-			Meaning:  "Members of a call that begin with an underscore belong to the language, all others are params. One that is misspelled would otherwise be lost without a word.",
+			Meaning:  "Members of a call that begin with an underscore belong to the language; all others are params. Without this finding, a misspelled member would silently have no effect.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -361,7 +361,7 @@ func (c Code) page() (Page, bool) {
 					"  ]}\n" +
 					"]\n"},
 			},
-			Cure: "Correct the name, here _outputPath. A param of a tool can not begin with an underscore.",
+			Cure: "Correct the name, here _outputPath. A param of a tool can't begin with an underscore.",
 		}, true
 	case DuplicateID:
 		return Page{
@@ -369,7 +369,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "DuplicateID",
 			Severity: Error,
 			Summary:  "An _id that two calls have.",
-			Meaning:  "The _id is the name of a call in _dependsOn, in the record and in findings, so it must belong to one call of the plan. Calls without one get a name that is free.",
+			Meaning:  "The _id is the name of a call in _dependsOn, in the record and in findings, so it must belong to one call of the plan. Calls without one get an unused name.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -408,7 +408,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "UnknownParam",
 			Severity: Error,
 			Summary:  "A param that the tool does not have.",
-			Meaning:  "The definition of the tool says additionalProperties: false, and does not declare the param. Where others are allowed, it is a warning if the name is nearly that of a param which the definition declares and the call does not give.",
+			Meaning:  "The definition of the tool says additionalProperties: false, and does not declare the param. If other params are allowed, the finding is a warning. It is then reported only if the name is similar to that of a declared param that the call doesn't give.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -427,7 +427,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "BadMember",
 			Severity: Error,
 			Summary:  "An underscore member with a wrong value.",
-			Meaning:  "Each underscore member has a type of its own: _retry is a number of retries or an object, _timeout a duration, _dependsOn a list of names. An undo may refer to params, result, key and failure; with whenUncertain, it must not refer to result.",
+			Meaning:  "Each underscore member has its own type: _retry is a number of retries or an object, _timeout is a duration, _dependsOn is a list of names. An undo may refer to params, result, key and failure; with whenUncertain, it must not refer to result.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -437,15 +437,15 @@ func (c Code) page() (Page, bool) {
 					"  ]}\n" +
 					"]\n"},
 			},
-			Cure: "Give the member a value that it may have, here \"_retry\": 2.",
+			Cure: "Give the member an allowed value, here \"_retry\": 2.",
 		}, true
 	case FixedByTool:
 		return Page{
 			Code:     FixedByTool,
 			Name:     "FixedByTool",
 			Severity: Error,
-			Summary:  "A member that breaks what the tool fixes or limits.",
-			Meaning:  "The definition of a tool may fix or limit the underscore members of its calls with const, enum or pattern, and name its outcomes. The call says something else.",
+			Summary:  "A member with a value that its tool doesn't allow.",
+			Meaning:  "The definition of a tool may fix or limit the underscore members of its calls with const, enum or pattern, and name its outcomes. The call has another value.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -464,7 +464,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "UnknownActivity",
 			Severity: Error,
 			Summary:  "An activity that nothing implements.",
-			Meaning:  "The call or its tool names the activity that implements it, and no tool file, MCP server or Go code has one of that name. A call without _activity may stay without an implementation; one that asks for it may not.",
+			Meaning:  "The call or its tool names an activity as its implementation, but no tool file, MCP server or Go code has an activity with that name. A call without _activity may have no implementation; a call with _activity must have one.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -482,7 +482,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "AmbiguousTool",
 			Severity: Warning,
 			Summary:  "A name that tools of several servers have.",
-			Meaning:  "Two MCP servers, or a server and the tool file, have tools of one name. In the plan the name means that of the tool file, or nothing; each tool of a server can be called as server.tool.",
+			Meaning:  "Two MCP servers, or a server and the tool file, have tools with the same name. In the plan, the name means the tool in the tool file; if only servers have it, it means none. Each tool of a server can be called as server.tool.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml", "--lock", "plc.lock.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -504,15 +504,15 @@ func (c Code) page() (Page, bool) {
 					"      \"annotations\": {\"readOnlyHint\": true}}}]}\n" +
 					"}}\n"},
 			},
-			Cure: "Call the tool as server.tool, or say in a tool file which one the name means: activities: {search: {mcp: {server: docs, tool: search}}}.",
+			Cure: "Call the tool as server.tool, or specify the intended one in a tool file: activities: {search: {mcp: {server: docs, tool: search}}}.",
 		}, true
 	case NotOffered:
 		return Page{
 			Code:     NotOffered,
 			Name:     "NotOffered",
 			Severity: Error,
-			Summary:  "A tool of the plan over an activity that is not offered to plans.",
-			Meaning:  "A plan may come from a model. The tools that it defines itself are latent, or have activities of which the tool file says offer: true; any other activity is there for the tools of the tool file.",
+			Summary:  "A tool defined in the plan that uses an activity not offered to plans.",
+			Meaning:  "A plan may come from a model. The tools that it defines itself must be latent, or use activities for which the tool file says offer: true. All other activities are only for the tools of the tool file.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -524,15 +524,15 @@ func (c Code) page() (Page, bool) {
 				{Name: "tools.yaml", Text: "activities:\n" +
 					"  wipe: {process: [./wipe.sh]}\n"},
 			},
-			Cure: "Call the tool that has the activity, or let the tool file say that plans may have it: wipe: {process: [./wipe.sh], offer: true}.",
+			Cure: "Call the tool that uses the activity, or offer the activity to plans in the tool file: wipe: {process: [./wipe.sh], offer: true}.",
 		}, true
 	case ReservedName:
 		return Page{
 			Code:     ReservedName,
 			Name:     "ReservedName",
 			Severity: Error,
-			Summary:  "A tool with a name of the language.",
-			Meaning:  "The names choose, forEach, reduce and repeat mean the same in every plan. A tool of an MCP server that has one of them goes by server.choose only. The names step and join, which plans of other notations call, are for tool files to define: no plan can, and no MCP server.",
+			Summary:  "A tool with a name that the language reserves.",
+			Meaning:  "The names choose, forEach, reduce and repeat mean the same in every plan. A tool of an MCP server with such a name can only be called as server.choose. The names step and join are called by plans in other notations; only tool files may define them, not plans or MCP servers.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -548,7 +548,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "UnknownKind",
 			Severity: Error,
 			Summary:  "A reference to a kind that does not exist.",
-			Meaning:  "A reference begins with a kind: input, state, data, or the kind of a data message of the document.",
+			Meaning:  "A reference begins with a kind: input, state, data, or the kind of a data message in the document.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -566,8 +566,8 @@ func (c Code) page() (Page, bool) {
 			Code:     NothingThere,
 			Name:     "NothingThere",
 			Severity: Error,
-			Summary:  "A reference to nothing: nobody writes it and nothing holds it.",
-			Meaning:  "A call waits for what it reads. Nothing in the plan writes this path, neither does the input, the state or the data hold it, so that the call would wait for ever. An alternative after || may be missing; a reference by itself may not. The finding names the path that was perhaps meant, or else what there is, at most 5 paths, the most similar first.",
+			Summary:  "A reference to a path that no call writes and that has no value.",
+			Meaning:  "A call waits for the values that it reads. No call in the plan writes this path, and the input, the state and the data have no value there, so the call would wait forever. An alternative after || may be missing; a reference on its own may not. The finding names the path that was probably intended, or else up to 5 existing paths, the most similar first.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -610,7 +610,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "PathNotAllowed",
 			Severity: Error,
 			Summary:  "A path that the state schema does not allow.",
-			Meaning:  "The state has a schema, and by it no such path can exist: a name is not declared where additionalProperties is false, or leads into a value that has no members.",
+			Meaning:  "The state has a schema, and according to it this path can't exist: a name is not declared where additionalProperties is false, or the path leads into a value that has no members.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -630,7 +630,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "UnknownCall",
 			Severity: Error,
 			Summary:  "A _dependsOn that names no call.",
-			Meaning:  "A call waits for the calls that _dependsOn names by _id. A name that no call of the plan has is never taken as done.",
+			Meaning:  "A call waits for the calls whose _id is in _dependsOn. A name that no call in the plan has would never be done.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -647,7 +647,7 @@ func (c Code) page() (Page, bool) {
 					"    required: [name]\n" +
 					"    effects: {readOnly: true}\n"},
 			},
-			Cure: "Correct the name, here fetch. A call without _id has the name of its tool, with -2, -3 and so on from its second call.",
+			Cure: "Correct the name, here fetch. A call without _id is named after its tool; from the second such call on, with -2, -3 and so on.",
 		}, true
 	case DeadWrite:
 		return Page{
@@ -655,7 +655,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "DeadWrite",
 			Severity: Warning,
 			Summary:  "A write that no one can read.",
-			Meaning:  "A later call is certain to overwrite the path before anyone reads it, so the result is lost.",
+			Meaning:  "A later call always overwrites the path before anyone reads it, so the result is lost.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -666,15 +666,15 @@ func (c Code) page() (Page, bool) {
 					"  ]}\n" +
 					"]\n"},
 			},
-			Cure: "Give the two results paths of their own, add them up with \"_outputMethod\": \"push\", or remove the call that is not needed.",
+			Cure: "Give the two results separate paths, collect them with \"_outputMethod\": \"push\", or remove the call that is not needed.",
 		}, true
 	case RacingWrites:
 		return Page{
 			Code:     RacingWrites,
 			Name:     "RacingWrites",
 			Severity: Warning,
-			Summary:  "Two writers of one path with no order between them.",
-			Meaning:  "The order of the list decides: the later call wins, however fast it is. Nothing else says that this is meant, and moving a call would change the result.",
+			Summary:  "Two calls that write the same path in no defined order.",
+			Meaning:  "The order of the list decides: the later call wins, however fast it is. Nothing else in the plan shows that this is intended, and moving a call would change the result.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -692,7 +692,7 @@ func (c Code) page() (Page, bool) {
 					"    required: [name]\n" +
 					"    effects: {readOnly: true}\n"},
 			},
-			Cure: "Give the two results paths of their own, add them up with \"_outputMethod\": \"push\", or say the order with _dependsOn.",
+			Cure: "Give the two results separate paths, collect them with \"_outputMethod\": \"push\", or define the order with _dependsOn.",
 		}, true
 	case UnhandledOutcome:
 		return Page{
@@ -700,7 +700,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "UnhandledOutcome",
 			Severity: Warning,
 			Summary:  "An outcome that nothing handles.",
-			Meaning:  "An output path with || names the outcomes of a call, of which one happens. No call and no output reads this one, so that what happens then is lost: a failure that is written to it counts as handled.",
+			Meaning:  "An output path with || names the possible outcomes of a call, of which one happens. No call and no output reads this one, so its value would be lost: a failure that is written there counts as handled.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -722,7 +722,7 @@ func (c Code) page() (Page, bool) {
 					"activities:\n" +
 					"  fetchUser: {return: {name: Ada}}\n"},
 			},
-			Cure: "Add a call that reads the outcome, or take it out of the output path.",
+			Cure: "Add a call that reads the outcome, or remove the outcome from the output path.",
 		}, true
 	case ResultDropped:
 		return Page{
@@ -730,7 +730,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "ResultDropped",
 			Severity: Warning,
 			Summary:  "A read-only call without an output path.",
-			Meaning:  "A read-only tool is called for its result alone, and here no other call can read it: it only goes into the record of the run.",
+			Meaning:  "A read-only tool is called only for its result, and here no other call can read it: it only goes into the record of the run.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -750,7 +750,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "ResultIgnored",
 			Severity: Warning,
 			Summary:  "A result in _output that is not used.",
-			Meaning:  "The tool has an implementation, which is run; a result that the plan brings along stands in only for a latent tool's, which nothing else would make.",
+			Meaning:  "The tool has an implementation, which will run. A result in the plan is used only for a latent tool, because nothing else would produce its result.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -763,15 +763,15 @@ func (c Code) page() (Page, bool) {
 					"activities:\n" +
 					"  fetchUser: {return: {mail: ada@example.org}}\n"},
 			},
-			Cure: "Take _output out of the call, or say \"_activity\": \"\" to make the call latent.",
+			Cure: "Remove _output from the call, or set \"_activity\": \"\" to make the call latent.",
 		}, true
 	case NotEarlier:
 		return Page{
 			Code:     NotEarlier,
 			Name:     "NotEarlier",
 			Severity: Error,
-			Summary:  "A reference to the step itself or to a later one, in a notation that refers only to earlier ones.",
-			Meaning:  "Our own plans may refer to later calls. The notations that are read with --from mostly can't: their systems run the steps in order, and would put nothing, or the reference itself, in its place. When all references are off by one, the plan counts from another number than its notation, and one finding with one fix says so.",
+			Summary:  "A reference to the same step or to a later one, in a notation with references to earlier steps only.",
+			Meaning:  "Plans in our notation may refer to later calls. Most notations that are read with --from don't allow it: their systems run the steps in order, and would leave the reference empty or unreplaced. If all references are off by one, the plan starts counting at another number than its notation; then there is one finding with one fix.",
 			Args:     []string{"check", "plan.txt", "--from", "rewoo"},
 			Files: []ExampleFile{
 				{Name: "plan.txt", Text: "Plan: Look it up. #E1 = Search[top speed of a cheetah]\n" +
@@ -785,7 +785,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "LinkDisagrees",
 			Severity: Warning,
 			Summary:  "A declared link that disagrees with the data.",
-			Meaning:  "Some notations (--from) declare which step uses the result of which, besides the references in the arguments. The references decide; a link without one only orders the two steps, and what was meant is perhaps a reference.",
+			Meaning:  "Besides the references in the arguments, some notations (--from) declare which steps use the results of which others. The references decide; a link without one only orders the two steps, and perhaps a reference was intended.",
 			Args:     []string{"check", "plan.json", "--from", "taskbench"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "{\n" +
@@ -796,15 +796,15 @@ func (c Code) page() (Page, bool) {
 					"  \"task_links\": [{\"source\": \"Image Downloader\", \"target\": \"Image-to-Text\"}]\n" +
 					"}\n"},
 			},
-			Cure: "Refer to the result, here with <node-0> for \"a.jpg\", or take the link out.",
+			Cure: "Refer to the result, here with <node-0> for \"a.jpg\", or remove the link.",
 		}, true
 	case Cycle:
 		return Page{
 			Code:     Cycle,
 			Name:     "Cycle",
 			Severity: Error,
-			Summary:  "Calls that wait for each other in a circle.",
-			Meaning:  "Each call of the circle reads what the one before it writes, or names it in _dependsOn, so that none can be the first. The whole circle is shown, call by call and path by path.",
+			Summary:  "A group of calls that wait for each other in a circle.",
+			Meaning:  "Each call in the circle reads a path that the previous one writes, or names the previous one in _dependsOn, so none of them can start. The whole circle is shown, call by call and path by path.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -815,7 +815,7 @@ func (c Code) page() (Page, bool) {
 					"  ]}\n" +
 					"]\n"},
 			},
-			Cure: "Let one of the calls start from something else, here †input.text, or give an alternative that is there already. What must be repeated is the work of the tool repeat.",
+			Cure: "Let one of the calls read something else, here †input.text, or give an alternative that already exists. To repeat calls, use the tool repeat.",
 		}, true
 	case NeverRuns:
 		return Page{
@@ -823,7 +823,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "NeverRuns",
 			Severity: Error,
 			Summary:  "A call that can never run.",
-			Meaning:  "The call needs things of which never all can come: outcomes of one call that exclude each other, or what only a call that itself never runs would write.",
+			Meaning:  "The call needs values that can't all exist: outcomes of one call that exclude each other, or a value that only a call that never runs would write.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -852,8 +852,8 @@ func (c Code) page() (Page, bool) {
 			Code:     UndeclaredEffects,
 			Name:     "UndeclaredEffects",
 			Severity: Info,
-			Summary:  "Calls of tools that declare no effects and may overlap.",
-			Meaning:  "Nothing says whether these tools change the world, so the calls run as soon as what they read is there, perhaps at the same time. Tools that are declared to change the world keep the order of the list.",
+			Summary:  "Calls that may overlap, to tools that declare no effects.",
+			Meaning:  "It is unknown whether these tools change the world, so the calls run as soon as the values that they read exist, perhaps at the same time. Calls to tools that are declared to change the world run in the order of the list.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -865,15 +865,15 @@ func (c Code) page() (Page, bool) {
 					"  ]}\n" +
 					"]\n"},
 			},
-			Cure: "Declare the effects of the tools in a tool file, here effects: {readOnly: true} for fetchUser and effects: {readOnly: false} for greet, or order the calls with _dependsOn. What an MCP server declares in annotations counts with trust: true in its entry among the mcpServers. With --effects strict, undeclared tools count as changing the world.",
+			Cure: "Declare the effects of the tools in a tool file, here effects: {readOnly: true} for fetchUser and effects: {readOnly: false} for greet, or order the calls with _dependsOn. The annotations of an MCP server count if its entry in mcpServers has trust: true. With --effects strict, undeclared tools are treated as changing the world.",
 		}, true
 	case EffectOrder:
 		return Page{
 			Code:     EffectOrder,
 			Name:     "EffectOrder",
 			Severity: Info,
-			Summary:  "Calls that run one after the other because of effects.",
-			Meaning: "A call to a tool that is declared to change the world waits for the calls before it in plan order, and those behind it wait for it, so that no effect overtakes another.\n" +
+			Summary:  "Calls that run one after the other because of their effects.",
+			Meaning: "A call to a tool that is declared to change the world waits for the calls before it in plan order, and later calls wait for it, so that effects happen in that order.\n" +
 				"\n" +
 				"It is shown with --verbose.",
 			Args: []string{"check", "plan.json", "--tools", "tools.yaml", "--verbose"},
@@ -889,15 +889,15 @@ func (c Code) page() (Page, bool) {
 					"    required: [amount]\n" +
 					"    effects: {readOnly: false}\n"},
 			},
-			Cure: "None is needed. Tools that do not touch the same things can say so: with a domain, or as independent.",
+			Cure: "None is needed. Tools that don't affect the same things can declare that, with a domain or as independent.",
 		}, true
 	case NoReturn:
 		return Page{
 			Code:     NoReturn,
 			Name:     "NoReturn",
 			Severity: Info,
-			Summary:  "A call that can't be undone, with calls that may fail after it.",
-			Meaning:  "When one of those calls fails and the run is undone, what this one did stands. It is reported where undoing matters: the run is undone when it ends badly, or a tool of the plan says how its calls are undone.",
+			Summary:  "A call that can't be undone, before calls that may fail.",
+			Meaning:  "If one of those calls fails and the run is undone, the effect of this call remains. The finding is reported if undoing matters: because the run is undone when it fails, or because a tool in the plan defines how its calls are undone.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml", "--verbose", "--ignore", "PLC404"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "{\"onFailure\": \"undo\", \"calls\": [\n" +
@@ -916,15 +916,15 @@ func (c Code) page() (Page, bool) {
 					"    properties: {key: {type: string}}\n" +
 					"    effects: {readOnly: false}\n"},
 			},
-			Cure: "Make the call wait for those that may fail, here with \"_dependsOn\": [\"charge\"], give it an undo, or handle the failure. --fix adds the \"_dependsOn\" if --severity made the finding a warning or an error. If two calls can't be undone, one of them always comes first.",
+			Cure: "Make the call wait for those that may fail, here with \"_dependsOn\": [\"charge\"], give it an undo, or handle the failure. --fix adds the \"_dependsOn\" if --severity made the finding a warning or an error. If the plan has two calls that can't be undone, the finding remains for the first of them.",
 		}, true
 	case BadLiteral:
 		return Page{
 			Code:     BadLiteral,
 			Name:     "BadLiteral",
 			Severity: Error,
-			Summary:  "A literal that its schema forbids.",
-			Meaning:  "The value stands in the plan as it is, and the schema of the param does not allow it.",
+			Summary:  "A literal that its schema doesn't allow.",
+			Meaning:  "The value is a literal in the plan, and the schema of the param doesn't allow it.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -934,15 +934,15 @@ func (c Code) page() (Page, bool) {
 					"  ]}\n" +
 					"]\n"},
 			},
-			Cure: "Give a value that the schema allows, here 3.",
+			Cure: "Use a value that the schema allows, here 3.",
 		}, true
 	case NotAssignable:
 		return Page{
 			Code:     NotAssignable,
 			Name:     "NotAssignable",
 			Severity: Error,
-			Summary:  "A reference whose value can not fit.",
-			Meaning:  "No value that the reference can have meets the schema of the param, by what the writer declares as its _output, the error object of a last outcome, or what the input and the state hold. With alternatives every one that could be picked must fit.",
+			Summary:  "A reference whose value can't fit.",
+			Meaning:  "No possible value of the reference meets the schema of the param. The possible values follow from the _output that the writer declares, the error object of a last outcome, or the values in the input and the state. If there are alternatives, each one that could be chosen must fit.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -954,7 +954,7 @@ func (c Code) page() (Page, bool) {
 					"  ]}\n" +
 					"]\n"},
 			},
-			Cure: "Refer to a value of the right type, make text of it with a template, here \"†{state.users}\", or correct the schema that is wrong.",
+			Cure: "Refer to a value of the right type, turn it into text with a template, here \"†{state.users}\", or correct the schema that is wrong.",
 		}, true
 	case PerhapsNotAssignable:
 		return Page{
@@ -962,7 +962,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "PerhapsNotAssignable",
 			Severity: Warning,
 			Summary:  "A reference whose value may not fit.",
-			Meaning:  "Some values that the writer may give meet the schema of the param, and some do not. This is only reported with --strict: each value is checked before the tool gets it, and the call fails if it does not fit.",
+			Meaning:  "Some possible values of the writer meet the schema of the param, and some don't. This is reported only with --strict: each value is checked before the tool gets it, and the call fails if the value doesn't fit.",
 			Args:     []string{"check", "plan.json", "--strict"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -981,8 +981,8 @@ func (c Code) page() (Page, bool) {
 			Code:     OptionalRead,
 			Name:     "OptionalRead",
 			Severity: Warning,
-			Summary:  "An optional member read as if it were required.",
-			Meaning:  "The _output of the writer declares the member and does not require it. When a result comes without it, the call that reads it fails.",
+			Summary:  "An optional member that is read like a required one.",
+			Meaning:  "The _output of the writer declares the member but doesn't require it. If a result doesn't have it, the call that reads it fails.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1002,8 +1002,8 @@ func (c Code) page() (Page, bool) {
 			Code:     BadResult,
 			Name:     "BadResult",
 			Severity: Error,
-			Summary:  "A result that the state schema forbids.",
-			Meaning:  "What the tool declares as its _output can never be what the schema of the state wants at the output path. Every write would fail.",
+			Summary:  "A result that the state schema doesn't allow.",
+			Meaning:  "No value that the tool declares as its _output meets the schema of the state at the output path. Every write would fail.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1023,7 +1023,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "BadInput",
 			Severity: Error,
 			Summary:  "Input or state that breaks its schema.",
-			Meaning:  "The input, the state or the data that the run begins with does not meet the schema that is given for it.",
+			Meaning:  "The initial input, state or data of the run doesn't meet its schema.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1042,8 +1042,8 @@ func (c Code) page() (Page, bool) {
 			Code:     BadSchema,
 			Name:     "BadSchema",
 			Severity: Error,
-			Summary:  "A schema that is not one.",
-			Meaning:  "A schema is JSON Schema, draft 2020-12 unless its $schema says another. This one has a keyword with a value that the draft does not know, a pattern that does not parse, or a $ref that leads nowhere; remote ones are never fetched.",
+			Summary:  "A schema that breaks the rules of JSON Schema.",
+			Meaning:  "Schemas are JSON Schema, draft 2020-12 unless $schema names another draft. This one has a keyword with a value that the draft doesn't allow, a pattern that doesn't parse, or a $ref without a target; remote schemas are never fetched.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1063,7 +1063,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "BadCondition",
 			Severity: Error,
 			Summary:  "A condition that does not type-check.",
-			Meaning:  "The conditions of choose and repeat are CEL expressions. They are checked before anything runs: this one does not parse, names a variable that it does not have, or compares what can't be compared. In \"when\" the variable is value, in \"until\" they are result and n, the number of rounds so far.",
+			Meaning:  "The conditions of choose and repeat are CEL expressions. They are checked before anything runs. This one doesn't parse, uses an unknown variable, or compares values that can't be compared. In \"when\" the variable is value, in \"until\" they are result and n, the number of rounds so far.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1080,8 +1080,8 @@ func (c Code) page() (Page, bool) {
 			Code:     LazyWithResults,
 			Name:     "LazyWithResults",
 			Severity: Error,
-			Summary:  "A lazy plan that already holds results.",
-			Meaning:  "A lazy plan is a blueprint: it is shown and approved before anything runs, so it must not claim that a call was made. Only \"_output\": null may stand in it.",
+			Summary:  "A lazy plan that already contains results.",
+			Meaning:  "A lazy plan is shown and approved before anything runs, so it must not claim that a call was made. The only allowed _output is null.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1099,7 +1099,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "OpenChoice",
 			Severity: Error,
 			Summary:  "A latent call of an eager plan that leaves its outcome open.",
-			Meaning:  "A call without an implementation has its result from the model that wrote the plan. In an eager plan the model must have chosen the outcome by then; an output path with || says that it has not.",
+			Meaning:  "A call without an implementation gets its result from the model that wrote the plan. In an eager plan the model must already have chosen the outcome; an output path with || shows that it hasn't.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1116,7 +1116,7 @@ func (c Code) page() (Page, bool) {
 					"    properties: {text: {}}\n" +
 					"    effects: {readOnly: true}\n"},
 			},
-			Cure: "Keep the outcome that was chosen, here \"_outputPath\": \"†state.yes\", implement the tool, or make the plan lazy.",
+			Cure: "Keep only the chosen outcome, here \"_outputPath\": \"†state.yes\", implement the tool, or make the plan lazy.",
 		}, true
 	case OverBudget:
 		return Page{
@@ -1124,7 +1124,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "OverBudget",
 			Severity: Error,
 			Summary:  "A plan that costs more than its budget.",
-			Meaning:  "The number of calls, or what they are estimated to take in time, tokens and cost, is over what the run may use. It is reported before anything starts; what is really spent is watched while the plan runs.",
+			Meaning:  "The number of calls, or their estimated time, tokens or cost, exceeds the budget of the run. This is reported before anything starts; the actual use is watched while the plan runs.",
 			Args:     []string{"check", "plan.json", "--max-cost", "1"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1134,7 +1134,7 @@ func (c Code) page() (Page, bool) {
 					"  ]}\n" +
 					"]\n"},
 			},
-			Cure: "Raise the budget, here --max-cost 3, take calls out, or correct the estimates.",
+			Cure: "Raise the budget, here --max-cost 3, remove calls, or correct the estimates.",
 		}, true
 	case NotPermitted:
 		return Page{
@@ -1142,7 +1142,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "NotPermitted",
 			Severity: Error,
 			Summary:  "A tool that may not be used.",
-			Meaning:  "The policy of a tool file forbids the tool, whoever defines it.",
+			Meaning:  "The policy of a tool file forbids the tool, no matter who defines it.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1156,7 +1156,7 @@ func (c Code) page() (Page, bool) {
 					"policy:\n" +
 					"  deny: [deleteUser]\n"},
 			},
-			Cure: "Take the call out of the plan, or have whoever keeps the policy permit the tool.",
+			Cure: "Remove the call from the plan, or ask the owner of the policy to permit the tool.",
 		}, true
 	case NotAllowed:
 		return Page{
@@ -1164,7 +1164,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "NotAllowed",
 			Severity: Error,
 			Summary:  "A host or a path outside the allow-list.",
-			Meaning:  "The policy of a tool file lists the hosts and the folders that may be used; a delegate must lie in the folder of the plan. This one lies outside.",
+			Meaning:  "The policy of a tool file lists the allowed hosts and folders; a delegate must be in the folder of the plan. This host or path is not among them.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1180,15 +1180,15 @@ func (c Code) page() (Page, bool) {
 					"policy:\n" +
 					"  hosts: [maps.example]\n"},
 			},
-			Cure: "Use a host or a path that is allowed, or add this one to the policy, here hosts: [maps.example, weather.example].",
+			Cure: "Use an allowed host or path, or add this one to the policy, here hosts: [maps.example, weather.example].",
 		}, true
 	case NobodyMakesIt:
 		return Page{
 			Code:     NobodyMakesIt,
 			Name:     "NobodyMakesIt",
 			Severity: Error,
-			Summary:  "A latent call that nothing can make.",
-			Meaning:  "The tool has no implementation, the call holds no result, and the run has no model that could make one. The run is refused before anything starts. plc check only gives a hint, because a result may still be added.",
+			Summary:  "A latent call whose result nothing can produce.",
+			Meaning:  "The tool has no implementation, the call contains no result, and the run has no model that could produce one. The run is refused before anything starts. plc check only gives a hint, because a result may still be added.",
 			Args:     []string{"run", "plan.json", "--store", "none"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1205,8 +1205,8 @@ func (c Code) page() (Page, bool) {
 			Code:     BadServer,
 			Name:     "BadServer",
 			Severity: Error,
-			Summary:  "An MCP server that can not be used.",
-			Meaning:  "It does not start, does not answer, or a tool of it is not the one that was locked: what its definition says has changed since somebody looked at it.",
+			Summary:  "An MCP server that can't be used.",
+			Meaning:  "It doesn't start, doesn't answer, or has a tool that differs from the locked one: the definition has changed since somebody reviewed it.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1215,15 +1215,15 @@ func (c Code) page() (Page, bool) {
 				{Name: "tools.yaml", Text: "mcpServers:\n" +
 					"  docs: {command: ./no-such-server}\n"},
 			},
-			Cure: "Correct the command or the url, and see what the server says on standard error. For a tool that has changed: look at what it does now, then plc tools lock.",
+			Cure: "Correct the command or the url, and read the server's standard error. If a tool has changed, review it, then run plc tools lock.",
 		}, true
 	case BadDelegate:
 		return Page{
 			Code:     BadDelegate,
 			Name:     "BadDelegate",
 			Severity: Error,
-			Summary:  "A delegate that can not be read.",
-			Meaning:  "The call runs another document, and that file is not there, is not a plan or has errors of its own.",
+			Summary:  "A delegate that can't be read.",
+			Meaning:  "The call runs another document, and that file doesn't exist, is not a plan or has errors itself.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1233,15 +1233,15 @@ func (c Code) page() (Page, bool) {
 					"  ]}\n" +
 					"]\n"},
 			},
-			Cure: "Correct the path, which is taken from the folder of the plan, or mend the document.",
+			Cure: "Correct the path, which is relative to the folder of the plan, or correct the document.",
 		}, true
 	case DelegateTooDeep:
 		return Page{
 			Code:     DelegateTooDeep,
 			Name:     "DelegateTooDeep",
 			Severity: Error,
-			Summary:  "Delegates in a circle, or nested too deep.",
-			Meaning:  "A document that runs itself, directly or through others, would never end, and more than 8 documents below each other are refused.",
+			Summary:  "A chain of delegates that is circular or too long.",
+			Meaning:  "A document that runs itself, directly or through others, would never end. Delegates may be nested at most 8 documents deep.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1251,7 +1251,7 @@ func (c Code) page() (Page, bool) {
 					"  ]}\n" +
 					"]\n"},
 			},
-			Cure: "Take the delegate out of the circle. What must be repeated is the work of the tools forEach, reduce and repeat.",
+			Cure: "Remove the delegate from the circle. To repeat calls, use the tools forEach, reduce and repeat.",
 		}, true
 	case UnknownInstance:
 		return Page{
@@ -1259,7 +1259,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "UnknownInstance",
 			Severity: Error,
 			Summary:  "An instance that does not exist.",
-			Meaning:  "A call works on an instance that a state or input message names in its _instance, or that --instances gives. None has this name.",
+			Meaning:  "The instance of a call must be named in the _instance of a state or input message, or given with --instances. No instance has this name.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1277,8 +1277,8 @@ func (c Code) page() (Page, bool) {
 			Code:     NotTrusted,
 			Name:     "NotTrusted",
 			Severity: Error,
-			Summary:  "A param that may hold what is not trusted enough for it.",
-			Meaning:  "The flow section of a tool file says how far what tools give may be trusted, and what params want. Somebody who is trusted less could choose the value of this param. The notes show the way from where the value comes from.",
+			Summary:  "A param that may get a value that is not trusted enough for it.",
+			Meaning:  "The flow section of a tool file defines how far the results of tools are trusted, and how much trust params require. Somebody who is trusted less could choose the value of this param. The notes show the path of the value from its source.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1293,15 +1293,15 @@ func (c Code) page() (Page, bool) {
 					"    read: {gives: {trust: untrusted}}\n" +
 					"    pay: {takes: {iban: {trust: user}}}\n"},
 			},
-			Cure: "Take the value from where it may be trusted, such as the input. If the flow is meant, change the policy.",
+			Cure: "Take the value from a trusted source, such as the input. If the flow is intended, change the policy.",
 		}, true
 	case TooSecret:
 		return Page{
 			Code:     TooSecret,
 			Name:     "TooSecret",
 			Severity: Error,
-			Summary:  "A param that may hold what is too secret for it.",
-			Meaning:  "The flow section of a tool file says how secret what tools give is, and what params may hold. What others can see of this param may tell them more. The notes show the way from where the value comes from.",
+			Summary:  "A param that may get a value that is too secret for it.",
+			Meaning:  "The flow section of a tool file defines how secret the results of tools are, and how secret the values of params may be. Others who can see this param could learn the secret. The notes show the path of the value from its source.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1315,15 +1315,15 @@ func (c Code) page() (Page, bool) {
 					"  tools:\n" +
 					"    readMail: {gives: {secrecy: secret}}\n"},
 			},
-			Cure: "Leave the value out, or give it to a tool that may hold it. If the flow is meant, change the policy.",
+			Cure: "Leave the value out, or pass it to a tool that may get it. If the flow is intended, change the policy.",
 		}, true
 	case BeyondLimit:
 		return Page{
 			Code:     BeyondLimit,
 			Name:     "BeyondLimit",
 			Severity: Error,
-			Summary:  "Calls that go over what a policy allows in a whole run.",
-			Meaning:  "A rule such as sum(pay.amount) <= 1000, count(pay) <= 3 or distinct(pay.iban) <= 1 counts all calls of a run together. The calls of this plan break it whatever else happens, though each of them may be allowed by itself. The notes show the calls that count.",
+			Summary:  "Calls that together exceed a limit of a policy for a whole run.",
+			Meaning:  "A rule such as sum(pay.amount) <= 1000, count(pay) <= 3 or distinct(pay.iban) <= 1 counts all calls of a run together. The calls of this plan always break it, even if each of them is allowed on its own. The notes show the counted calls.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1335,7 +1335,7 @@ func (c Code) page() (Page, bool) {
 					"flow:\n" +
 					"  rules: [sum(pay.amount) <= 1000]\n"},
 			},
-			Cure: "Make fewer calls, or with less. If the limit is too low, change the policy.",
+			Cure: "Make fewer calls, or use smaller values. If the limit is too low, change the policy.",
 		}, true
 	case WrongOrder:
 		return Page{
@@ -1343,7 +1343,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "WrongOrder",
 			Severity: Error,
 			Summary:  "Calls in an order that a policy forbids.",
-			Meaning:  "A rule such as \"deleteMail never after sendMail\" or \"approve before deploy\" says what has to come before a call, or may not. The notes show the other call.",
+			Meaning:  "A rule such as \"deleteMail never after sendMail\" or \"approve before deploy\" requires or forbids another call before a call. The notes show the other call.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1356,7 +1356,7 @@ func (c Code) page() (Page, bool) {
 					"flow:\n" +
 					"  rules: [deleteMail never after sendMail]\n"},
 			},
-			Cure: "Change the order, or leave one of the calls out. If the order is meant, change the policy.",
+			Cure: "Change the order, or leave one of the calls out. If the order is intended, change the policy.",
 		}, true
 	case AgainstRule:
 		return Page{
@@ -1375,15 +1375,15 @@ func (c Code) page() (Page, bool) {
 					"flow:\n" +
 					"  rules: [pay only if params.amount <= 100]\n"},
 			},
-			Cure: "Give the param another value. If the value is meant, change the policy.",
+			Cure: "Give the param another value. If the value is intended, change the policy.",
 		}, true
 	case BadPolicy:
 		return Page{
 			Code:     BadPolicy,
 			Name:     "BadPolicy",
 			Severity: Error,
-			Summary:  "A policy that does not hold together.",
-			Meaning:  "Levels that are below each other, names that look the same, rules that contradict each other, conditions that can't be evaluated: a policy that has one of these means nothing, and no plan runs under it.",
+			Summary:  "An inconsistent policy.",
+			Meaning:  "The policy has levels that are below each other, names that look the same, rules that contradict each other, or conditions that can't be evaluated. No plan runs under such a policy.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1394,7 +1394,7 @@ func (c Code) page() (Page, bool) {
 					"flow:\n" +
 					"  trust: user < partner < untrusted\n"},
 			},
-			Cure: "Correct the policy where the finding says.",
+			Cure: "Correct the policy at the place shown.",
 		}, true
 	case IdleRule:
 		return Page{
@@ -1402,7 +1402,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "IdleRule",
 			Severity: Warning,
 			Summary:  "A condition of a policy that restricts nothing.",
-			Meaning:  "The condition has the same result whatever plans do.",
+			Meaning:  "The condition has the same result for every plan.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1420,8 +1420,8 @@ func (c Code) page() (Page, bool) {
 			Code:     InternalError,
 			Name:     "InternalError",
 			Severity: Error,
-			Summary:  "A fault in plc itself.",
-			Meaning:  "plc failed while it worked on this plan. The message names the place in the source of plc. Nothing is known of the plan, and it does not run. Of many plans that are checked together the others are not affected.",
+			Summary:  "A bug in plc.",
+			Meaning:  "plc failed while it worked on this plan. The message names the place in plc's source. The plan could not be checked, and it does not run. If many plans are checked together, the others are not affected.",
 			Args:     []string{},
 			Files:    []ExampleFile{},
 			Cure:     "Report it at https://github.com/plc-lang/plc/issues, with the message, the plan, its tool file and the output of plc version.",
