@@ -21,39 +21,38 @@ type Verdict uint8
 // The verdicts.
 const (
 	Maybe Verdict = iota // it could not be decided
-	Yes                  // every value of the one meets the other
-	No                   // there is a value that does not
+	Yes                  // every value of the first meets the second
+	No                   // some value doesn't
 )
 
 func (v Verdict) String() string { return [...]string{"maybe", "yes", "no"}[v] }
 
-// Answer says whether every value of a schema meets another. The zero value says that
+// Answer is the answer to whether every value of a schema meets another. The zero value means that
 // nothing is known.
 type Answer struct {
 	Verdict Verdict
-	// Reason says in words why it is No or Maybe: `/tags/0 may be null: expected
-	// string, but got null`. From and To are the pointers into the two schema documents
-	// that it is about.
+	// Reason explains a No or Maybe: `/tags/0 may be null: expected string, but got null`. From and
+	// To are the pointers to the schemas concerned in the two documents.
 	Reason   string
 	From, To string
-	// Witness is a value that the one schema admits and the other refuses, when the
-	// verdict is No: it was validated against both. Nil when it would have more than 64 KiB.
+	// Witness is, for the verdict No, a value that the first schema admits and the second refuses;
+	// it was validated against both. It is nil if it would be larger than 64 KiB.
 	Witness json.RawMessage
 }
 
-// AssignOptions say how much work a question may be. The zero value is the default.
+// AssignOptions limit the work of a question. The zero value stands for the defaults.
 type AssignOptions struct {
 	// Steps bounds the work; 0 is DefaultSteps.
 	Steps int
 }
 
-// DefaultSteps is enough for all but very large schemas, and is used up by hostile ones
-// in a few milliseconds.
+// DefaultSteps is enough for all but very large schemas; hostile schemas use it up in a few
+// milliseconds.
 const DefaultSteps = 10_000
 
-// Assignable answers whether every value of from meets to. Yes and No are proved;
-// what cannot be decided, or not with so much work, is Maybe. Each schema is read by
-// its own draft. It may be called by goroutines at once. plan-language §7
+// Assignable answers whether every value of from meets to. Yes and No are proved; Maybe means that
+// it can't be decided, or not within the limit. Each schema is read according to its own draft.
+// Several goroutines may call Assignable at once. plan-language §7
 func Assignable(from, to *Schema, opts *AssignOptions) Answer {
 	return NewMeter(context.Background(), questionSteps).assignable(from, to, opts)
 }
@@ -62,11 +61,12 @@ const (
 	// questionSteps bounds the validations of one question.
 	questionSteps = 4 * evalSteps
 
-	// stepsPerProof are the steps of an evaluation that take about the time of one of a proof.
+	// stepsPerProof is the number of evaluation steps that take about as long as one step of a
+	// proof.
 	stepsPerProof = 8
 )
 
-// assignable does what Assignable does with what a meter has left.
+// assignable does what Assignable does, within the limits of a meter.
 func (m *Meter) assignable(from, to *Schema, opts *AssignOptions) (a Answer) {
 	if from.same(to) || tree.AdmitsAll(to.node()) || from.node().May == value.NoTypes {
 		return Answer{Verdict: Yes}
@@ -114,7 +114,7 @@ func (m *Meter) assignable(from, to *Schema, opts *AssignOptions) (a Answer) {
 	return a
 }
 
-// enumerated answers by trying all values of from, when it lists them.
+// enumerated answers by trying all values of from, if from lists them.
 func enumerated(m *Meter, from, to *Schema) (a Answer, decided bool) {
 	n := from.node()
 	for n.Ref != nil && n.Const == nil && !n.HasEnum {
@@ -140,7 +140,7 @@ func enumerated(m *Meter, from, to *Schema) (a Answer, decided bool) {
 	return Answer{Verdict: Yes}, len(to.Warnings()) == 0
 }
 
-// admits does what Validate does, without words.
+// admits does what Validate does, without messages.
 func (s *Schema) admits(m *Meter, v *value.Value) bool { return s.judge(m, v, 0) == nil }
 
 // same reports whether two schemas are the same text.
@@ -149,7 +149,7 @@ func (s *Schema) same(t *Schema) bool {
 		s.node().Pointer == t.node().Pointer && bytes.Equal(s.node().Doc.Raw, t.node().Doc.Raw)
 }
 
-// refuted returns the answer No, if the witness is one.
+// refuted returns the answer No if the witness is valid.
 func refuted(m *Meter, from, to *Schema, witness *value.Value) Answer {
 	raw := json.RawMessage(witness.AppendJSON(nil))
 	if from.check(m, raw) != nil {
@@ -204,22 +204,21 @@ func reason(v Violation, at *value.Value) string {
 	return fmt.Sprintf("%s may be %s: %s", place, short(at), v.Message)
 }
 
-// Relation remembers the answers of Assignable. The zero value is empty and ready; it
-// may be used by goroutines at once, and keeps the schemas alive that it was asked
-// about.
+// Relation remembers the answers of Assignable. The zero value is empty and ready to use. Several
+// goroutines may use it at once. It keeps the schemas in its questions alive.
 type Relation struct {
 	Options AssignOptions
-	// Meter bounds the work of all questions together; of those that it has nothing left for the
-	// answer is Maybe. Nil bounds each by itself.
+	// Meter limits the work of all questions together; when it has nothing left, the answer is
+	// Maybe. If it is nil, each question has its own limit.
 	Meter *Meter
 
 	mu      sync.Mutex
 	answers map[[2]*tree.Node]Answer
-	fits    map[[2]*tree.Node]Fit // of those that are No
+	fits    map[[2]*tree.Node]Fit // for pairs whose answer is No
 }
 
-// Assignable answers as the function of the same name, and costs next to nothing when the
-// same was asked before.
+// Assignable does what the function Assignable does. It is very fast if the same question was asked
+// before.
 func (r *Relation) Assignable(from, to *Schema) Answer {
 	key := [2]*tree.Node{from.node(), to.node()}
 	r.mu.Lock()
@@ -231,7 +230,7 @@ func (r *Relation) Assignable(from, to *Schema) Answer {
 	if r.Meter == nil {
 		a = Assignable(from, to, &r.Options)
 	} else if a = r.Meter.assignable(from, to, &r.Options); a.Verdict == Maybe && r.Meter.Err() != nil {
-		return a // and not of the schemas
+		return a // the error is about the limits, not about the schemas
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,7 +15,7 @@ type Step struct {
 	Kind  StepKind
 }
 
-// StepKind tells steps apart.
+// StepKind is the kind of a step.
 type StepKind uint8
 
 // The kinds of steps.
@@ -23,15 +23,15 @@ const (
 	Member  StepKind = iota // a member of an object
 	Element                 // an element of an array
 	Either                  // a member of an object or an element of an array
-	Every                   // each element of an array: the answer is the schema of one
+	Every                   // each element of an array: the result is the schema of one element
 )
 
-// Presence says whether a value of a schema has something at a path.
+// Presence is the answer to whether values of a schema have something at a path.
 type Presence uint8
 
 // The presences.
 const (
-	Unknown  Presence = iota // it may: the schema says nothing against it
+	Unknown  Presence = iota // values may have it: the schema doesn't exclude it
 	Always                   // every value has it
 	Optional                 // declared, not required
 	Never                    // no value has it
@@ -41,13 +41,13 @@ func (p Presence) String() string {
 	return [...]string{"unknown", "always", "optional", "never"}[p]
 }
 
-// At returns the schema of what a value of s has at a path, and whether it has it.
-// The schema is nil when nothing is known of it, or nothing can be there. It looks
-// through $ref, allOf, anyOf, oneOf, const, enum, properties, patternProperties,
-// additionalProperties, items and prefixItems: what it returns admits all that can
-// stand at the path, and perhaps more. Always and Never are certain. An Either step
-// has the name, and the index if the name is one. After Every an empty list
-// counts for nothing: the rest of the path is judged by one element.
+// At returns the schema of the part of s's values at a path, and whether values have such a part.
+// The schema is nil if nothing is known about the part, or if it can't exist. At looks through
+// $ref, allOf, anyOf, oneOf, const, enum, properties, patternProperties, additionalProperties,
+// items and prefixItems. The schema that it returns admits all values that can be at the path, and
+// perhaps more. Always and Never are certain. An Either step has a name, and an index if the name
+// is a number. After Every, the rest of the path is decided for one element, so empty lists are
+// ignored.
 func (s *Schema) At(path ...Step) (*Schema, Presence) {
 	spot := spot{node: s.node(), presence: Always}
 	for _, step := range path {
@@ -69,20 +69,21 @@ func (s *Schema) At(path ...Step) (*Schema, Presence) {
 	return schemaOf(spot.node), spot.presence
 }
 
-// spot describes what is known about a place in the values of a schema. Without a node, nothing is
-// known. No node: nothing.
+// spot holds the knowledge about a place in the values of a schema. Without a node, nothing is
+// known.
 type spot struct {
 	node     *tree.Node
 	presence Presence
 }
 
-// then returns the spot b within a, as seen from where a was seen.
+// then returns the spot b, which is relative to a, relative to the start of a.
 func (a spot) then(b spot) spot {
 	switch {
 	case b.presence == Never || a.presence == Never:
 		b.presence = Never
 	case a.presence == Optional || b.presence == Optional:
-		// What is said of a member outweighs that the list above it may be empty.
+		// The presence of a member counts for more than the possibility that the list above is
+		// empty.
 		b.presence = Optional
 	case a.presence == Unknown:
 		b.presence = Unknown
@@ -90,7 +91,7 @@ func (a spot) then(b spot) spot {
 	return b
 }
 
-// meet returns the spot of values that are both; join that of values that are either.
+// meet returns the spot for values that meet both; join the spot for values that meet either.
 func meet(a, b spot) spot {
 	out := spot{node: tree.Both(a.node, b.node)}
 	switch {
@@ -130,7 +131,7 @@ func weaker(p Presence) Presence {
 	return p
 }
 
-// types returns those of the values into which a step can go.
+// types returns the types of values into which a step can lead.
 func (s Step) types() value.Types {
 	switch s.Kind {
 	case Member:
@@ -141,7 +142,7 @@ func (s Step) types() value.Types {
 	return value.Only(value.Array)
 }
 
-// unsure returns what remains of Always when the value may have another type.
+// unsure returns the presence that replaces Always if the value may have another type.
 func (s Step) unsure() Presence {
 	if s.Kind == Every {
 		return Unknown
@@ -149,7 +150,7 @@ func (s Step) unsure() Presence {
 	return Optional
 }
 
-// stepInto looks one step into n. Always is said of values of the right type only.
+// stepInto looks one step into n. Its Always is only about values of the right type.
 func stepInto(n *tree.Node, s Step) spot {
 	out := ownStep(n, s)
 	if n.Ref != nil {
@@ -178,7 +179,7 @@ func stepInto(n *tree.Node, s Step) spot {
 	return out
 }
 
-// ownStep looks one step into n by its own keywords.
+// ownStep looks one step into n, using its own keywords.
 func ownStep(n *tree.Node, s Step) spot {
 	if n.Const != nil {
 		return stepIntoValue(n.Const, s)
@@ -229,8 +230,8 @@ func memberStep(n *tree.Node, name string) spot {
 	return spot{out, Unknown}
 }
 
-// memberOf returns the schema of the members of a name by n's own keywords, nil if they say
-// nothing; declared is set when properties or patternProperties know the name.
+// memberOf returns the schema of the member with a name according to n's own keywords; nil if they
+// don't mention it. declared is whether properties or patternProperties have the name.
 func memberOf(n *tree.Node, name string) (schema *tree.Node, declared bool) {
 	if schema = n.Property(name); schema != nil {
 		declared = true
@@ -271,7 +272,7 @@ func elementStep(n *tree.Node, index int) spot {
 	return spot{out, presence}
 }
 
-// elementOf returns the schema of the elements at an index by n's own keywords.
+// elementOf returns the schema of the elements at an index according to n's own keywords.
 func elementOf(n *tree.Node, index int) (*tree.Node, Presence) {
 	if index >= 0 {
 		for i, c := range n.Prefix[:min(index, len(n.Prefix))] {
@@ -295,7 +296,7 @@ func elementOf(n *tree.Node, index int) (*tree.Node, Presence) {
 	return out, Unknown
 }
 
-// anyElement returns the schema of all elements together; any is false when there are none.
+// anyElement returns the schema of all elements together; any is false if there are no elements.
 func anyElement(n *tree.Node) (out *tree.Node, any bool) {
 	list := n.Prefix
 	if n.Rest == nil {
@@ -325,10 +326,11 @@ func everyStep(n *tree.Node) spot {
 	return spot{out, Always}
 }
 
-// maxValues is of how many values a step makes a union; of more nothing is known.
+// maxValues is the maximum number of values in the union that a step makes; with more values,
+// nothing is known.
 const maxValues = 64
 
-// stepIntoValue looks one step into the one value that there can be.
+// stepIntoValue looks one step into a schema's only value.
 func stepIntoValue(v *value.Value, s Step) spot {
 	if s.Kind == Every {
 		return everyOf(v)

@@ -12,20 +12,20 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// Bundle puts schemas of several documents into one, for models and other readers that take
-// one document. The zero Bundle is empty. It is used by one goroutine.
+// Bundle combines schemas from several documents in one, for models and other readers that need a
+// single document. The zero Bundle is empty. Only one goroutine may use it.
 //
-// A schema stands in the new document as it was written. One with references stands there
-// as a reference into $defs, where its whole document is, with its own references led there.
+// A schema without references is copied into the new document. A schema with references becomes a
+// reference into $defs, which gets its whole document, with adapted references.
 type Bundle struct {
-	docs []json.RawMessage // those of defs, as they were written
+	docs []json.RawMessage // the documents in defs, unchanged
 	defs []json.RawMessage
 }
 
-// Add returns the schema as it is to be written into the new document; nil is the schema of
-// anything. One that names itself or its parts ($id, $anchor and the dynamic ones), which can't
-// stand in another document, is that of anything as well. It costs the size of the schema's
-// document.
+// Add returns the text of the schema for the new document. A nil schema becomes the schema of all
+// values, and so does a schema that names itself or its parts ($id, $anchor and the dynamic
+// anchors), since it can't be part of another document. The cost is linear in the size of the
+// schema's document.
 func (b *Bundle) Add(s *Schema) json.RawMessage {
 	if s == nil {
 		return json.RawMessage("{}")
@@ -48,7 +48,7 @@ func (b *Bundle) Add(s *Schema) json.RawMessage {
 	return appendRef(nil, "#/$defs/"+name+pointer)
 }
 
-// Defs returns the $defs of the new document, by name; nil when it needs none.
+// Defs returns the $defs of the new document by name; nil if it needs none.
 func (b *Bundle) Defs() map[string]json.RawMessage {
 	if len(b.defs) == 0 {
 		return nil
@@ -60,12 +60,12 @@ func (b *Bundle) Defs() map[string]json.RawMessage {
 	return defs
 }
 
-// has reports whether a schema has one of these words.
+// has reports whether a schema has one of these keywords.
 func has(schema json.RawMessage, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(schema, []byte(strconv.Quote(w))) })
 }
 
-// Text returns the schema as it is written in its document: JSON at its Pointer.
+// Text returns the text of the schema in its document, which is the JSON at its Pointer.
 func (s *Schema) Text() json.RawMessage {
 	doc, pointer := s.JSON()
 	v := gjson.ParseBytes(doc)
@@ -80,7 +80,7 @@ func (s *Schema) Text() json.RawMessage {
 	return json.RawMessage(v.Raw)
 }
 
-// below returns the member or element of this name.
+// below returns the member with this name or the element with this index.
 func below(v gjson.Result, name string) (found gjson.Result) {
 	n := 0
 	v.ForEach(func(k, e gjson.Result) bool {
@@ -94,7 +94,7 @@ func below(v gjson.Result, name string) (found gjson.Result) {
 	return found
 }
 
-// appendLed appends a schema whose references lead to where its document stands in another.
+// appendLed appends a schema, with its references adapted to the new place of its document.
 func appendLed(dst []byte, v gjson.Result, root string) []byte {
 	if !v.IsObject() && !v.IsArray() {
 		return append(dst, v.Raw...)

@@ -79,7 +79,7 @@ func (d *describer) node(n *tree.Node, depth int) string {
 	return strings.Join(parts, " & ")
 }
 
-// group puts parentheses round what has operators outside of its brackets.
+// group puts parentheses around a text that has operators outside its brackets.
 func group(text string) string {
 	depth := 0
 	for i := range len(text) {
@@ -119,7 +119,7 @@ func (d *describer) union(n *tree.Node, list []*tree.Node, depth int) string {
 	return strings.Join(unique(parts), " | ")
 }
 
-// own describes what n's own keywords say, "" if nothing.
+// own describes n's own keywords; "" if there are none.
 func (d *describer) own(n *tree.Node, depth int) string {
 	constrained := n.Constrained()
 	if n.Types == value.AllTypes && constrained == value.NoTypes {
@@ -127,7 +127,7 @@ func (d *describer) own(n *tree.Node, depth int) string {
 	}
 	var parts []string
 	for _, k := range [...]value.Kind{value.Object, value.Array, value.String, value.Number, value.Boolean, value.Null} {
-		// Without a type only what is constrained is worth words.
+		// Without a type, describe only the constrained types.
 		if n.Types.Has(k) && (n.Types != value.AllTypes || constrained.Has(k)) && n.May.Has(k) {
 			parts = append(parts, d.kind(n, k, depth))
 		}
@@ -254,7 +254,7 @@ func memberName(name string) string {
 	return name
 }
 
-// render writes a node that no document says as JSON.
+// render writes a node that is in no document in the form of JSON.
 func render(n *tree.Node) json.RawMessage {
 	return appendRender(n, nil)
 }

@@ -1,22 +1,22 @@
-// Package schemas is JSON Schema as plc needs it: schemas compiled once and
-// shared, values validated against them, sub-schemas by path, and the question
-// whether every value of one schema meets another.
+// Package schemas implements JSON Schema for plc: it compiles schemas once for shared use,
+// validates values, finds sub-schemas by path, and decides whether every value of one schema meets
+// another.
 //
 //	s, err := schemas.Compile([]byte(`{"type": "integer"}`), nil)
 //	err = s.Validate([]byte(`"one"`))  // *ValidationError: expected integer, but got string
 //	a := schemas.Assignable(s, number, nil)  // Yes, No with a witness, or Maybe
 //
-// Draft 2020-12 is the default; 2019-09, 7, 6 and 4 go by $schema, and two schemas of
-// different drafts may be compared and combined. A $ref is resolved inside its own
-// document only: nothing is ever fetched or opened. In all drafts 1.0 is an integer,
-// and format, contentEncoding and contentMediaType are annotations.
+// Draft 2020-12 is the default; $schema selects 2019-09, 7, 6 or 4. Schemas of different drafts may
+// be compared and combined. A $ref is resolved only inside its own document: nothing is ever
+// fetched or opened. In all drafts 1.0 is an integer, and format, contentEncoding and
+// contentMediaType are annotations.
 //
-// Schemas and values come from tools, models and services: no schema and no value
-// makes this package panic, hang or use memory beyond a multiple of its size. Limits:
-// nesting 256; numbers of 64 digits and exponents up to ±400; 100,000 schemas in a
-// document, of which 5,000 (draft 2020-12) or 50,000 are reached.
+// Schemas and values come from tools, models and services. No schema or value makes this package
+// panic, hang, or use more memory than a multiple of its size. Limits: nesting 256; numbers of 64
+// digits and exponents up to ±400; 100,000 schemas in a document, of which 5,000 (draft 2020-12) or
+// 50,000 are reached.
 //
-// The package reports JSON Pointers; where they stand in a file is for its user to say.
+// The package reports JSON Pointers; its callers find their positions in a file.
 //
 // Where to look:
 //
@@ -27,6 +27,6 @@
 //	     └─ pattern    regular expressions, and their automata
 //	         └─ value  JSON values and numbers
 //
-// All but the first are in internal; prover imports the three below it. Everything that is exported
-// may be used by goroutines at once.
+// All but the first are in internal; prover imports the three below it. Everything exported may be
+// used by several goroutines at once.
 package schemas

@@ -8,25 +8,25 @@ import (
 	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-// evaluator decides whether values meet schemas in one pass over a value. It is in
-// doubt about what only the library knows, and when it has no steps left.
+// evaluator decides whether values meet schemas, in one pass over a value. It is in doubt if only
+// the library can decide, or if it has no steps left.
 type evaluator struct {
 	steps int
-	poll  int            // below so many steps the context of the meter is looked at
-	meter *Meter         // nil is none
-	given int            // the steps that it had of the meter
-	doc   *tree.Document // whose schema is being evaluated; nil: one made of others
+	poll  int            // when fewer steps are left, check the meter's context
+	meter *Meter         // nil if there is none
+	given int            // the steps that it got from the meter
+	doc   *tree.Document // of the schema being evaluated; nil if that was made from others
 }
 
-// A hostile schema that applies itself twice to each member needs 2^depth steps. An
-// evaluation may take evalSteps, and of a long text evalStepsPerByte.
+// A hostile schema that applies itself twice to each member needs 2^depth steps. An evaluation may
+// take evalSteps, or evalStepsPerByte for each byte of a long text.
 const (
 	evalSteps        = 1 << 20
 	evalStepsPerByte = 64
 )
 
-// evaluateWithin decides whether a value meets a schema, with the steps that are left for several
-// evaluations.
+// evaluateWithin decides whether a value meets a schema. left is the number of steps left for
+// several evaluations.
 func evaluateWithin(left *int, n *tree.Node, v *value.Value) value.Verdict {
 	e := &evaluator{steps: min(*left, evalSteps), doc: n.Doc}
 	before := e.steps
@@ -35,13 +35,13 @@ func evaluateWithin(left *int, n *tree.Node, v *value.Value) value.Verdict {
 	return out
 }
 
-// newEvaluator returns one for values of a text of some bytes.
+// newEvaluator returns an evaluator for values whose text has this many bytes.
 func newEvaluator(n *tree.Node, bytes int) *evaluator {
 	return &evaluator{steps: evalSteps + evalStepsPerByte*bytes, doc: n.Doc}
 }
 
-// enter evaluates a schema of a document inside one made of others. Of what is in
-// doubt the library is asked then, as it cannot be asked about the whole.
+// enter evaluates a schema of a document inside a schema made from others. If it is in doubt, it
+// asks the library now, since the library can't be asked about the outer schema.
 func (e *evaluator) enter(n *tree.Node, v *value.Value) value.Verdict {
 	e.doc = n.Doc
 	out := e.valid(n, v)
@@ -53,7 +53,7 @@ func (e *evaluator) enter(n *tree.Node, v *value.Value) value.Verdict {
 }
 
 // within makes an evaluation take its steps from a meter, and stop soon after its context is done.
-// Whoever calls it calls done at the end.
+// The caller must call done at the end.
 func (e *evaluator) within(m *Meter) *evaluator {
 	if m != nil {
 		e.steps = m.most(e.steps)
@@ -62,16 +62,16 @@ func (e *evaluator) within(m *Meter) *evaluator {
 	return e
 }
 
-// done takes the steps of the evaluation from its meter.
+// done subtracts the steps of the evaluation from its meter.
 func (e *evaluator) done() {
 	e.meter.Take(e.given - max(0, e.steps))
 	e.given = max(0, e.steps)
 }
 
-// pollSteps are the steps after which the context is looked at again.
+// pollSteps is the number of steps between two checks of the context.
 const pollSteps = 4096
 
-// hasSteps reports whether there are steps left, and leaves none when the context is done.
+// hasSteps reports whether there are steps left. If the context is done, it leaves none.
 func (e *evaluator) hasSteps() bool {
 	if e.steps >= 0 && e.meter != nil {
 		if e.meter.ctx.Err() != nil {
@@ -82,8 +82,8 @@ func (e *evaluator) hasSteps() bool {
 	return e.steps >= 0
 }
 
-// spend takes steps for work that is not the evaluation of a schema; it reports false when there
-// are none left, or the context is done.
+// spend takes steps for work that is not the evaluation of a schema; it reports false if there are
+// none left or the context is done.
 func (e *evaluator) spend(n int) bool {
 	e.steps -= n
 	return e.steps >= e.poll || e.hasSteps()
@@ -92,7 +92,8 @@ func (e *evaluator) spend(n int) bool {
 // matchSteps is the cost of matching a pattern.
 const matchSteps = 4
 
-// match matches a pattern. That costs steps by the lengths of its program and of the text.
+// match matches a pattern. The steps that it takes depend on the lengths of its program and of the
+// text.
 func (e *evaluator) match(p *pattern.Pattern, text string) value.Verdict {
 	if p.Slow(len(text)) {
 		if !e.spend(1) || !e.hasSteps() {
@@ -131,14 +132,14 @@ func (e *evaluator) valid(n *tree.Node, v *value.Value) value.Verdict {
 	return min(out, e.inPlace(n, v))
 }
 
-// What is done in about the time of a step: bytes of values that are compared with others, and
-// bytes of texts that are counted.
+// The work done in about the time of a step: bytes of values compared with others, and bytes of
+// counted texts.
 const (
 	comparedPerStep = 2
 	countedPerStep  = 256
 )
 
-// own decides by the keywords that are about the value itself and what is in it.
+// own decides with the keywords about the value itself and its content.
 func (e *evaluator) own(n *tree.Node, v *value.Value) value.Verdict {
 	if n.HasEnum || n.Const != nil {
 		if len(v.Kids) > 0 && !e.spend(v.Bytes()/comparedPerStep) {
@@ -300,7 +301,7 @@ func (e *evaluator) dependent(d *tree.Dependent, v *value.Value) value.Verdict {
 	return value.Yes
 }
 
-// inPlace decides by the schemas that n applies to the same value.
+// inPlace decides with the schemas that n applies to the same value.
 func (e *evaluator) inPlace(n *tree.Node, v *value.Value) value.Verdict {
 	out := value.Yes
 	if n.Ref != nil {
@@ -381,8 +382,8 @@ func (e *evaluator) conditional(n *tree.Node, v *value.Value) value.Verdict {
 	return value.Doubt
 }
 
-// unevaluated decides by unevaluatedProperties and unevaluatedItems, given that all
-// the rest of n holds.
+// unevaluated decides with unevaluatedProperties and unevaluatedItems, given that all other
+// keywords of n hold.
 func (e *evaluator) unevaluated(n *tree.Node, v *value.Value) value.Verdict {
 	rest := n.RestProps
 	if v.Kind == value.Array {
@@ -401,8 +402,8 @@ func (e *evaluator) unevaluated(n *tree.Node, v *value.Value) value.Verdict {
 	return out
 }
 
-// mark marks the members or elements that n, which v meets, evaluates. It reports
-// false when it is in doubt. At the top, unevaluated* itself does not count.
+// mark marks the members or elements of v that n evaluates; v must meet n. It reports false if it
+// is in doubt. With top, n's own unevaluated* is ignored.
 func (e *evaluator) mark(n *tree.Node, v *value.Value, seen []bool, top bool) bool {
 	if n.Opaque != "" || !e.spend(len(v.Kids)*(1+matchSteps*len(n.Patterns))) {
 		return false
@@ -446,7 +447,7 @@ func evaluatesName(n *tree.Node, name string) bool {
 	return false
 }
 
-// applied calls f for the schemas in place whose evaluations count for n if they hold.
+// applied calls f for the schemas in place whose evaluated parts count for n if they hold.
 func (e *evaluator) applied(n *tree.Node, v *value.Value, f func(c *tree.Node)) {
 	if n.Ref != nil {
 		f(n.Ref)

@@ -13,12 +13,12 @@ import (
 	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-// explainer words why a value breaks a schema. It looks into what does not hold
-// only, and of alternatives into the one that got furthest.
+// explainer explains why a value breaks a schema. It only looks at keywords that don't hold, and
+// among alternatives, at the one that came closest.
 type explainer struct {
 	*evaluator
 	found []Violation
-	known map[Violation]bool // of found, once they are many
+	known map[Violation]bool // the violations in found, if they are many
 }
 
 func (e *explainer) full() bool { return len(e.found) >= maxFound }
@@ -27,14 +27,14 @@ func (e *explainer) add(n *tree.Node, at, word, format string, args ...any) {
 	e.addInstead(n, at, word, "", format, args...)
 }
 
-// addInstead does what add does, with what was perhaps meant.
+// addInstead does what add does, and adds the value that was perhaps intended.
 func (e *explainer) addInstead(n *tree.Node, at, word, instead, format string, args ...any) {
 	if !e.full() {
 		e.keep(Violation{at, keywordOf(n, word), fmt.Sprintf(format, args...), instead})
 	}
 }
 
-// keep adds a violation that was not found before.
+// keep adds a violation unless it was found before.
 func (e *explainer) keep(v Violation) {
 	if len(e.found) <= maxViolations {
 		if !slices.Contains(e.found, v) {
@@ -54,7 +54,7 @@ func (e *explainer) keep(v Violation) {
 	}
 }
 
-// keywordOf returns the pointer to a keyword of n, to n itself for "".
+// keywordOf returns the pointer to a keyword of n; to n itself if word is "".
 func keywordOf(n *tree.Node, word string) string {
 	if word == "" {
 		return n.Pointer
@@ -62,7 +62,7 @@ func keywordOf(n *tree.Node, word string) string {
 	return n.Pointer + "/" + word
 }
 
-// explain adds the violations of v, which stands at a pointer.
+// explain adds the violations of v, which is at the pointer at.
 func (e *explainer) explain(n *tree.Node, v *value.Value, at string) {
 	if e.full() || e.valid(n, v) != value.No {
 		return
@@ -140,8 +140,8 @@ func (e *explainer) values(n *tree.Node, v *value.Value, at string) {
 	}
 }
 
-// nearestOf returns the JSON of the string among these that v, a misspelt one, is nearest to; "" is
-// none.
+// nearestOf returns the JSON of the string in the list that is nearest to v, a misspelt one; "" if
+// there is none.
 func nearestOf(list []value.Value, v *value.Value) string {
 	if v.Kind != value.String {
 		return ""
@@ -159,8 +159,8 @@ func nearestOf(list []value.Value, v *value.Value) string {
 	return string((&value.Value{Kind: value.String, Text: near}).AppendJSON(nil))
 }
 
-// unquoted returns what the string v says, where that is a number or a truth value that n takes,
-// and "" otherwise.
+// unquoted returns the text of the string v if that is a number or a truth value that n admits, and
+// "" otherwise.
 func unquoted(n *tree.Node, v *value.Value) string {
 	if v.Kind != value.String || len(v.Text) > value.MaxDigits {
 		return ""
@@ -175,7 +175,7 @@ func unquoted(n *tree.Node, v *value.Value) string {
 	return v.Text
 }
 
-// short returns the value as JSON, cut after some forty characters.
+// short returns the value in the form of JSON, cut after about forty characters.
 func short(v *value.Value) string {
 	const most = 40
 	s := string(appendStart(v, nil, utf8.UTFMax*most))
@@ -185,8 +185,7 @@ func short(v *value.Value) string {
 	return string([]rune(s)[:most-3]) + "…"
 }
 
-// appendStart appends the value as JSON, or the beginning of that once there are more than some
-// bytes.
+// appendStart appends the JSON of the value, or only its beginning if it is longer than most bytes.
 func appendStart(v *value.Value, dst []byte, most int) []byte {
 	if v.Kind != value.Array && v.Kind != value.Object {
 		if short := *v; len(v.Text) > most {
@@ -241,7 +240,7 @@ func (e *explainer) string(n *tree.Node, v *value.Value, at string) {
 	}
 }
 
-// count explains a number of things out of its limits.
+// count explains a number of things that is outside its limits.
 func (e *explainer) count(n *tree.Node, at string, got, low, high int, lowWord, highWord, thing string) {
 	if got < low {
 		e.add(n, at, lowWord, "expected at least %s, but got %d", plural(low, thing), got)
@@ -308,7 +307,7 @@ func equalPair(list []value.Value) (i, j int) {
 			}
 		}
 		if j > 1000 {
-			break // a long list is told without the places
+			break // leave the places out of a long list
 		}
 	}
 	return 0, 0
@@ -425,12 +424,12 @@ func (e *explainer) oneOf(n *tree.Node, v *value.Value, at string) {
 	}
 }
 
-// furthest explains by the alternative that got furthest: one of the right type whose
-// constants fit, with the fewest violations.
+// furthest explains with the alternative that came closest: one of the right type whose constants
+// fit, with the fewest violations.
 func (e *explainer) furthest(n *tree.Node, word string, list []*tree.Node, v *value.Value, at string) {
 	best, bestScore := -1, 0
 	var found []Violation
-	types := true // all fail by the type
+	types := true // all fail because of the type
 	var words []string
 	for i, c := range list {
 		inner := &explainer{evaluator: e.evaluator}
@@ -462,7 +461,8 @@ func (e *explainer) furthest(n *tree.Node, word string, list []*tree.Node, v *va
 	}
 }
 
-// wrongType is the weight of a value of the wrong type, more than that of all else together.
+// wrongType is the weight of a value of the wrong type, which is more than that of all other
+// violations together.
 const wrongType = maxFound << 7
 
 // weight returns how far a violation is from meeting an alternative.
@@ -476,7 +476,7 @@ func weight(f Violation, at string) int {
 	return 0
 }
 
-// typesOf words the types that a schema may admit.
+// typesOf lists the types that a schema may admit.
 func typesOf(n *tree.Node) string {
 	m := *n
 	m.Types, m.Integer = n.May, n.Integer || n.Ref != nil && n.Ref.Integer

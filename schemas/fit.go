@@ -6,24 +6,24 @@ import (
 	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-// Fit says how the values of one schema go with another, for people who are told
-// before a run what can't work (plan-language §7).
+// Fit is the relation of the values of one schema to another schema, for findings before a run
+// about things that can't work (plan-language §7).
 type Fit uint8
 
 // The fits.
 const (
-	Unsure   Fit = iota // some values may fit; only the run will tell
+	Unsure   Fit = iota // some values may fit; this is known only during the run
 	Fits                // every value does
-	NeverFit            // none does that has all that its schema declares
+	NeverFit            // no value with everything that its schema declares fits
 )
 
-// fitSteps bounds the two questions of a fit together, as DefaultSteps does for one.
+// fitSteps bounds the two questions of a fit together.
 const fitSteps = DefaultSteps
 
-// Fit answers how values of from go with to. NeverFit is proved: even a value of
-// from whose optional members are all there, and whose lists have an element, does
-// not meet to, so that only what from leaves out could slip through. The answer
-// says why, with a witness where there is one. Like Assignable it remembers.
+// Fit decides whether values of from fit to. NeverFit is proved: no value of from that has all
+// optional members, and an element in each list, meets to. So only values that leave such parts out
+// could fit. The answer gives the reason, with a witness if there is one. Like Assignable, Fit
+// remembers its answers.
 func (r *Relation) Fit(from, to *Schema) (Fit, Answer) {
 	a := r.Assignable(from, to)
 	if a.Verdict != No {
@@ -51,7 +51,7 @@ func (r *Relation) Fit(from, to *Schema) (Fit, Answer) {
 	return fit, a
 }
 
-// neverFit reports whether surely no full value of from meets to.
+// neverFit reports whether it is certain that no full value of from meets to.
 func neverFit(meter *Meter, from, to *Schema) bool {
 	if meter.Err() != nil {
 		return false
@@ -61,13 +61,13 @@ func neverFit(meter *Meter, from, to *Schema) bool {
 	m := fullMaker{left: maxFullNodes}
 	full := prover.Meets(m.fullOf(from.node(), maxFull))
 	if p.Solve(prover.Meets(from.node()), full).Status != prover.Found {
-		full = prover.Meets(Any().node()) // nothing has all that it declares
+		full = prover.Meets(Any().node()) // no value has everything that from declares
 	}
 	return p.Solve(prover.Meets(from.node()), full, prover.Meets(to.node())).Status == prover.Empty
 }
 
-// maxFull is the depth down to which values are assumed to have all members, since recursive
-// schemas have no end, and maxFullNodes the maximum number of schemas for that.
+// maxFull is the depth down to which values are assumed to have all members; it exists because
+// recursive schemas have no end. maxFullNodes is the maximum number of schemas for that.
 const (
 	maxFull      = 4
 	maxFullNodes = 1000
@@ -75,8 +75,8 @@ const (
 
 type fullMaker struct{ left int }
 
-// fullOf returns the schema of the values that have what n declares: each member, and
-// in lists an element.
+// fullOf returns the schema of the values that have everything that n declares: each member, and an
+// element in each list.
 func (m *fullMaker) fullOf(n *tree.Node, depth int) *tree.Node {
 	f := tree.New(value.AllTypes)
 	m.declareAll(f, n, depth, map[*tree.Node]bool{})
@@ -84,7 +84,7 @@ func (m *fullMaker) fullOf(n *tree.Node, depth int) *tree.Node {
 	return f
 }
 
-// declareAll makes f require what n declares.
+// declareAll makes f require everything that n declares.
 func (m *fullMaker) declareAll(f, n *tree.Node, depth int, seen map[*tree.Node]bool) {
 	if m.left--; m.left < 0 || n == nil || depth == 0 || seen[n] {
 		return

@@ -7,8 +7,8 @@ import (
 	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-// Schemas that no document says, for the types of references: each part keeps its own
-// document and draft.
+// Schemas that are in no document, for the types of references: each part keeps its own document
+// and draft.
 
 // Any returns the schema of all values.
 func Any() *Schema { return made(tree.New(value.AllTypes)) }
@@ -16,8 +16,8 @@ func Any() *Schema { return made(tree.New(value.AllTypes)) }
 // Nothing returns the schema that no value meets.
 func Nothing() *Schema { return made(tree.New(value.NoTypes)) }
 
-// Const returns the schema of one value. The error is about its JSON, or about numbers
-// that are out of bounds.
+// Const returns the schema of a single value. The error is about its JSON, or about numbers that
+// exceed the limits.
 func Const(raw json.RawMessage) (*Schema, error) {
 	v, err := value.Parse(raw)
 	if err != nil {
@@ -26,13 +26,14 @@ func Const(raw json.RawMessage) (*Schema, error) {
 	return made(tree.Const(&v)), nil
 }
 
-// IsConst reports whether s is the schema of one value, which const says.
+// IsConst reports whether s is the schema of a single value, given by const.
 func (s *Schema) IsConst() bool { return s.node().Const != nil }
 
 // AppendConst appends the JSON of that value; there must be one.
 func (s *Schema) AppendConst(dst []byte) []byte { return s.node().Const.AppendJSON(dst) }
 
-// Union returns the schema of the values that meet one of several; of none it is Nothing.
+// Union returns the schema of the values that meet at least one of several schemas; without any, it
+// is Nothing.
 func Union(list ...*Schema) *Schema {
 	if len(list) == 0 {
 		return Nothing()
@@ -44,7 +45,7 @@ func Union(list ...*Schema) *Schema {
 	return schemaOf(n)
 }
 
-// ArrayOf returns the schema of the arrays of elements that meet s.
+// ArrayOf returns the schema of arrays whose elements meet s.
 func ArrayOf(s *Schema) *Schema {
 	n := tree.New(value.Only(value.Array))
 	n.Rest, n.RestWord = s.node(), "items"
@@ -58,8 +59,8 @@ type Field struct {
 	Optional bool
 }
 
-// Object returns the schema of the objects with these members and no others. Names are
-// different.
+// Object returns the schema of the objects with these members and no others. The names must be
+// distinct.
 func Object(fields ...Field) *Schema {
 	n := tree.New(value.Only(value.Object))
 	for _, f := range fields {

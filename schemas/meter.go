@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// A Meter bounds the work of many validations and questions together, and ends them when a context
-// is done. It may be used by several goroutines at once. A nil Meter bounds nothing beyond what
-// bounds each of them by itself.
+// A Meter limits the work of many validations and questions together, and ends them when a context
+// is done. Several goroutines may use it at once. A nil Meter adds no limit to those of each single
+// validation or question.
 type Meter struct {
 	ctx     context.Context
 	bounded bool
@@ -17,18 +17,19 @@ type Meter struct {
 	used    atomic.Int64
 }
 
-// ErrSpent says that a Meter has nothing left.
+// ErrSpent means that a Meter has no steps left.
 var ErrSpent = errors.New("checking values against their schemas takes too much work in all")
 
-// NewMeter returns a Meter of so many steps, to which Add may add some; 0 is no bound, but for the
-// context. A step is about the work of applying one schema to one value without parts, some 50 ns.
+// NewMeter returns a Meter with a number of steps, to which Add may add more; with 0, only the
+// context limits the work. A step is roughly the work of applying one schema to one value without
+// parts, about 50 ns.
 func NewMeter(ctx context.Context, steps int) *Meter {
 	m := &Meter{ctx: ctx, bounded: steps > 0}
 	m.left.Store(int64(steps))
 	return m
 }
 
-// meterOf returns a Meter that has a context only.
+// meterOf returns a Meter with a context but without a limit on steps.
 func meterOf(ctx context.Context) *Meter {
 	if ctx.Done() == nil {
 		return nil
@@ -39,7 +40,7 @@ func meterOf(ctx context.Context) *Meter {
 // Add adds steps.
 func (m *Meter) Add(steps int) { m.left.Add(int64(steps)) }
 
-// Used returns the steps that were taken.
+// Used returns the number of steps taken so far.
 func (m *Meter) Used() int {
 	if m == nil {
 		return 0
@@ -47,7 +48,7 @@ func (m *Meter) Used() int {
 	return int(m.used.Load())
 }
 
-// Err returns ErrSpent when nothing is left, the error of the context when that is done, and nil
+// Err returns ErrSpent if no steps are left, the error of the context if that is done, and nil
 // otherwise.
 func (m *Meter) Err() error {
 	switch {
@@ -61,7 +62,7 @@ func (m *Meter) Err() error {
 	return nil
 }
 
-// most returns how many of so many steps may be taken at most.
+// most returns how many of the given steps may be taken.
 func (m *Meter) most(steps int) int {
 	if m == nil || !m.bounded {
 		return steps
@@ -69,7 +70,7 @@ func (m *Meter) most(steps int) int {
 	return int(max(0, min(int64(steps), m.left.Load())))
 }
 
-// Take takes steps, for work that belongs to the validations.
+// Take takes steps for other work that belongs to the validations.
 func (m *Meter) Take(steps int) {
 	if m != nil {
 		m.left.Add(-int64(steps))
@@ -77,12 +78,12 @@ func (m *Meter) Take(steps int) {
 	}
 }
 
-// bytesPerStep are the bytes of a text that are read in about the time of a step.
+// bytesPerStep is the number of bytes of text that are read in about the time of a step.
 const bytesPerStep = 32
 
-// Validate does what the method of a schema does, and takes steps for it. The error is not a
-// *ValidationError, and says nothing about the value, when the steps do not suffice (ErrSpent) or
-// the context is done.
+// Validate does what Schema.Validate does, and uses steps of the meter. If there are too few
+// (ErrSpent) or the context is done, the error is not a *ValidationError, and nothing is known
+// about the value.
 func (m *Meter) Validate(s *Schema, raw json.RawMessage) error {
 	if err := m.Err(); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 )
 
 // Names returns the names of the members that the schema declares, in the order of
-// its document, through $ref, allOf, anyOf and oneOf. A name may come twice.
+// its document, through $ref, allOf, anyOf and oneOf. A name may appear twice.
 func (s *Schema) Names() iter.Seq[string] {
 	return func(yield func(string) bool) { declared(s.node(), map[*tree.Node]bool{}, yield) }
 }

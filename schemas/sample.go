@@ -15,17 +15,17 @@ import (
 	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-// Sample makes a value that meets the schema: of examples, default, const and enum
-// where there are any, else built from the keywords. The same seed gives the same
-// value. Every sample is validated. The error is that none was found: there may be
-// none, or it takes more than a few milliseconds. A sample has at most 64 KiB, unless the schema
-// gives it as a whole; the error is ErrTooLarge when that is too little. plan-language §10
+// Sample makes a value that meets the schema. It uses examples, default, const and enum if there
+// are any, and otherwise builds a value from the keywords. The same seed gives the same value.
+// Every sample is validated. The error means that no value was found: perhaps there is none, or
+// finding it takes more than a few milliseconds. A sample has at most 64 KiB, unless the schema
+// contains it as a whole; the error is ErrTooLarge if all values are larger. plan-language §10
 func Sample(s *Schema, seed uint64) (json.RawMessage, error) {
 	return NewMeter(context.Background(), questionSteps).Sample(s, seed)
 }
 
-// Sample does what the function of the same name does, and takes steps for it. The error is
-// ErrSpent when they do not suffice.
+// Sample does what the function Sample does, and uses steps of the meter. The error is ErrSpent if
+// there are too few.
 func (meter *Meter) Sample(s *Schema, seed uint64) (json.RawMessage, error) {
 	if err := meter.Err(); err != nil {
 		return nil, err
@@ -58,27 +58,27 @@ func (meter *Meter) Sample(s *Schema, seed uint64) (json.RawMessage, error) {
 	return nil, fmt.Errorf("no sample found for %s", s)
 }
 
-// ErrTooLarge says that the values of a schema are too large for one to be made up.
+// ErrTooLarge means that the values of a schema are too large to make a sample.
 var ErrTooLarge = fmt.Errorf("its values have more than %d KiB, which is the most that is made up", prover.MaxMade>>10)
 
-// sampler builds values from schemas. What it builds may break them, where keywords
-// depend on one another: whoever asks checks.
+// sampler builds values from schemas. If keywords depend on one another, a value may break its
+// schema: callers must check it.
 type sampler struct {
 	*rand.Rand
 	steps  int
-	room   int  // left for what samples are made of, in bytes of JSON
-	work   int  // steps left for trying values
-	proofs int  // left for what the prover makes, in bytes
+	room   int  // remaining size of the values that are built, in bytes of JSON
+	work   int  // remaining steps for trying values
+	proofs int  // remaining size of the values that the prover builds, in bytes
 	large  bool // the prover found that values would be too large
 }
 
-// admits reports whether a value may meet a schema, and whether it surely does.
+// admits decides whether a value meets a schema; Maybe if that is not known.
 func (m *sampler) admits(n *tree.Node, v *value.Value) value.Verdict {
 	return evaluateWithin(&m.work, n, v)
 }
 
-// made takes the room for a value that was made; it reports false when there is none left, or it is
-// too large.
+// made subtracts the size of a new value from the room. It reports false if there is no room left,
+// or the value is too large.
 func (m *sampler) made(v value.Value) (value.Value, bool) {
 	v = v.Made()
 	m.room -= 5 + len(v.Text) + 8*len(v.Kids)
@@ -115,7 +115,7 @@ func (m *sampler) value(n *tree.Node, depth int) (value.Value, bool) {
 
 const maxSampleDepth = 24
 
-// proved returns a value that the prover finds.
+// proved returns a value found by the prover.
 func (m *sampler) proved(n *tree.Node) (value.Value, bool) {
 	m.steps -= 256
 	if m.large {
@@ -131,7 +131,7 @@ func (m *sampler) proved(n *tree.Node) (value.Value, bool) {
 	return value.Value{}, false
 }
 
-// flatten lists the schemas that a value meets together, choosing among alternatives.
+// flatten lists the schemas that a value must meet together. It chooses among alternatives.
 func (m *sampler) flatten(n *tree.Node, parts []*tree.Node) []*tree.Node {
 	if slices.Contains(parts, n) {
 		return parts
@@ -156,7 +156,7 @@ func (m *sampler) flatten(n *tree.Node, parts []*tree.Node) []*tree.Node {
 	return parts
 }
 
-// pick chooses an alternative, rather not null.
+// pick chooses an alternative, and prefers those other than null.
 func (m *sampler) pick(list []*tree.Node) int {
 	var good []int
 	for i, c := range list {
@@ -173,7 +173,7 @@ func (m *sampler) pick(list []*tree.Node) int {
 	return -1
 }
 
-// given returns a value that the schema itself gives.
+// given returns a value that is in the schema.
 func (m *sampler) given(n *tree.Node, parts []*tree.Node) (value.Value, bool) {
 	var lists [3][]value.Value // by preference
 	for _, p := range parts {
@@ -201,7 +201,7 @@ func (m *sampler) given(n *tree.Node, parts []*tree.Node) (value.Value, bool) {
 	return value.Value{}, false
 }
 
-// joined appends, and copies nothing as long as there is one list.
+// joined appends b to a. If a is empty, it copies nothing.
 func joined(a, b []value.Value) []value.Value {
 	if len(a) == 0 {
 		return slices.Clip(b)
@@ -209,7 +209,7 @@ func joined(a, b []value.Value) []value.Value {
 	return append(a, b...)
 }
 
-// kind chooses a type that all parts admit, rather not null.
+// kind chooses a type that all parts admit, and prefers types other than null.
 func (m *sampler) kind(parts []*tree.Node) (value.Kind, bool) {
 	types := value.AllTypes
 	for _, p := range parts {
@@ -252,7 +252,7 @@ func (m *sampler) build(k value.Kind, parts []*tree.Node, depth int) (value.Valu
 	return value.Value{Kind: value.Null}, true
 }
 
-// formatSamples are strings of the formats that tools ask for most.
+// formatSample returns a string for the formats that tools use most.
 func formatSample(format string) string {
 	switch format {
 	case "date-time":
@@ -361,7 +361,7 @@ func (m *sampler) array(parts []*tree.Node, depth int) (value.Value, bool) {
 	return v, true
 }
 
-// part builds a member or element; of no schema it is a string.
+// part builds a member or element; without a schema, it is a string.
 func (m *sampler) part(n *tree.Node, depth int) (value.Value, bool) {
 	if n == nil {
 		n = tree.New(value.Only(value.String))

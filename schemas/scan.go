@@ -10,29 +10,29 @@ import (
 	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-// Most values are valid and most schemas say plain things: types, members, elements, bounds.
-// For these a value need not be made at all. The scanner reads along the text, which was checked
-// before, and the schema together, and says yes or does not know; then the evaluator decides.
+// Most values are valid, and most schemas are simple: types, members, elements, bounds. For these
+// no Value needs to be built. The scanner reads the text, which was checked before, together with
+// the schema. It either accepts the value or leaves the decision to the evaluator.
 
-// scanner reads one text: JSON that was checked, of which no object has a name twice.
+// scanner reads one text: checked JSON without duplicate names.
 type scanner struct {
 	text    []byte
 	pos     int
-	matched int // what matching patterns took, in steps of an evaluation
+	matched int // cost of matching patterns so far, in steps of an evaluation
 }
 
-// maxScanMatch is the most that the scanner spends on patterns: the evaluator, which can be
-// interrupted, does more.
+// maxScanMatch is the maximum cost of patterns in the scanner; anything more is left to the
+// evaluator, which can be interrupted.
 const maxScanMatch = 1 << 15
 
-// scan reports whether a text, which is JSON without a name twice in an object, surely is
-// one that value.Parse reads and that meets n.
+// scan reports whether it is certain that value.Parse accepts a text, which is JSON without
+// duplicate names, and that the value meets n.
 func scan(n *tree.Node, valid []byte) bool {
 	s := scanner{text: valid}
 	return s.value(n, 0)
 }
 
-// next moves to the next byte that is no white space and returns it; 0 is the end.
+// next moves to the next byte that is not white space and returns it; 0 at the end.
 func (s *scanner) next() byte {
 	if s.pos < len(s.text) && s.text[s.pos] > ' ' { // as in compact JSON
 		return s.text[s.pos]
@@ -40,7 +40,7 @@ func (s *scanner) next() byte {
 	return s.skip()
 }
 
-// skip does what next does where there is white space, or nothing.
+// skip does the work of next at white space and at the end of the text.
 func (s *scanner) skip() byte {
 	for s.pos < len(s.text) && s.text[s.pos] <= ' ' {
 		s.pos++
@@ -51,7 +51,7 @@ func (s *scanner) skip() byte {
 	return s.text[s.pos]
 }
 
-// value reads the value that comes next; n is nil when anything goes.
+// value reads the next value; a nil n admits any value.
 func (s *scanner) value(n *tree.Node, depth int) bool {
 	k, ok := kindOf(s.next())
 	if !ok {
@@ -109,7 +109,7 @@ func (s *scanner) word() []byte {
 
 // string reads a string, with its quotes, and reports whether there are escapes in it.
 func (s *scanner) string() (text []byte, escaped bool) {
-	const short = 32 // as most are, and quicker read than looked through
+	const short = 32 // most strings are shorter, and for these a simple loop is fastest
 	start := s.pos
 	for i := start + 1; i < len(s.text) && i < start+short && !escaped; i++ {
 		switch s.text[i] {
@@ -125,11 +125,11 @@ func (s *scanner) string() (text []byte, escaped bool) {
 	return text, escaped || bytes.IndexByte(text, '\\') >= 0
 }
 
-// lists reports whether n says which values there are.
+// lists reports whether n lists its values.
 func lists(n *tree.Node) bool { return n != nil && (n.HasEnum || n.Const != nil) }
 
-// plainFor returns the plain node that decides about values of a kind for n; nil when all go. It
-// reports false when none go, or it takes more than one to decide.
+// plainFor returns the plain node that decides about values of a kind for n; nil if n admits all of
+// them. It reports false if n admits none, or if a single node can't decide.
 func plainFor(n *tree.Node, k value.Kind) (*tree.Node, bool) {
 	for n != nil && !n.Full.Has(k) {
 		if n.May.Excludes(k) || n.Scan == tree.Unscanned {
@@ -167,8 +167,8 @@ func onlyFor(n *tree.Node, k value.Kind) *tree.Node {
 	return one
 }
 
-// lets decides by n's enum and const about the text of a value without parts that is no
-// number: a word, or a string without escapes.
+// lets reports whether n's enum and const admit a value, given as text, that is a word or a string
+// without escapes.
 func lets(n *tree.Node, k value.Kind, text []byte) bool {
 	if n.Const != nil && !isText(n.Const, k, text) {
 		return false
@@ -180,7 +180,8 @@ func lets(n *tree.Node, k value.Kind, text []byte) bool {
 	return !n.HasEnum || slices.ContainsFunc(n.Enum, func(v value.Value) bool { return isText(&v, k, text) })
 }
 
-// isText compares a value with the text of one, a string without escapes or a word.
+// isText reports whether a value equals the one with this text, which is a string without escapes
+// or a word.
 func isText(v *value.Value, k value.Kind, text []byte) bool {
 	switch {
 	case v.Kind != k:
@@ -207,7 +208,7 @@ func scanNumber(n *tree.Node, text []byte) bool {
 	return n == nil || whole && !n.Lower.Set && !n.Upper.Set && n.Multiple == nil || n.ValidNumber(string(text))
 }
 
-// scanString decides about a string, which is given with its quotes.
+// scanString decides about a string, given with its quotes.
 func (s *scanner) scanString(n *tree.Node, text []byte, escaped bool) bool {
 	measured := n.MinLength > 0 || n.MaxLength >= 0 || n.Pattern != nil
 	if !measured && !lists(n) {
@@ -229,8 +230,8 @@ func (s *scanner) scanString(n *tree.Node, text []byte, escaped bool) bool {
 	return s.matched <= maxScanMatch && n.Pattern.MatchBytes(text)
 }
 
-// another moves to the next part of an array or object, behind the comma if it is not the first.
-// It reports false at the end, which it passes, or where there is neither.
+// another moves to the next part of an array or object, after the comma unless it is the first. At
+// the end, more is false, and it moves past the end; ok is false at any other text.
 func (s *scanner) another(first bool, end byte) (more, ok bool) {
 	c := s.next()
 	if c == end {
@@ -297,8 +298,8 @@ func (s *scanner) object(n *tree.Node, depth int) bool {
 	}
 }
 
-// requiredBit returns 1 shifted by the index of a name among those that are required; 0 if it is
-// none of them.
+// requiredBit returns the bit of a required name, which is 1 shifted by its index; 0 if the name is
+// not required.
 func requiredBit(n *tree.Node, name []byte) (bits uint64) {
 	for i, r := range n.Required {
 		if r == string(name) {

@@ -12,22 +12,22 @@ type Schema tree.Ref
 // schemaOf returns the Schema of a node, always the same one.
 func schemaOf(n *tree.Node) *Schema { return (*Schema)(n.Self()) }
 
-// node returns what the schema says.
+// node returns the node of the schema.
 func (s *Schema) node() *tree.Node { return (*tree.Ref)(s).Node() }
 
-// Options say how a schema is compiled. The zero value is the default.
+// Options are the options of Compile. The zero value stands for the defaults.
 type Options struct {
-	// Pointer picks a schema inside the document (JSON Pointer): "$ref"s are still
-	// resolved against the whole.
+	// Pointer is a JSON Pointer to a schema inside the document. A "$ref" is still resolved in the
+	// whole document.
 	Pointer string
 }
 
 // Compile compiles a schema document: a JSON object or boolean. The error is a
 // *SchemaError.
 //
-// What is never asserted: format and content*, which are annotations, and patterns
-// that RE2 cannot read (Warnings says which). OpenAPI's nullable adds null to a
-// type. A $ref out of the document is an error. plan-language §7
+// Some keywords are never enforced: format and content*, which are annotations, and patterns that
+// RE2 can't read (see Warnings). OpenAPI's nullable adds null to a type. A $ref that leads out of
+// the document is an error. plan-language §7
 func Compile(doc json.RawMessage, opts *Options) (*Schema, error) {
 	var pointer string
 	if opts != nil {
@@ -40,9 +40,9 @@ func Compile(doc json.RawMessage, opts *Options) (*Schema, error) {
 	return schemaOf(n), nil
 }
 
-// JSON returns the document that the schema was compiled from, with its Pointer. For a
-// schema that At, Union, ArrayOf or Object made of several it is a rendering for
-// people.
+// JSON returns the document from which the schema was compiled, and the pointer to the schema in
+// it. For a schema that At, Union, ArrayOf or Object made from several, the document is a rendering
+// for people.
 func (s *Schema) JSON() (doc json.RawMessage, pointer string) {
 	if s.node().Doc == nil {
 		return render(s.node()), ""
@@ -50,7 +50,7 @@ func (s *Schema) JSON() (doc json.RawMessage, pointer string) {
 	return s.node().Doc.Raw, s.node().Pointer
 }
 
-// Warnings say what in the schema is not enforced: patterns that RE2 cannot read.
+// Warnings lists the parts of the schema that are not enforced: patterns that RE2 can't read.
 func (s *Schema) Warnings() []SchemaError {
 	if s.node().Doc == nil {
 		return nil
@@ -62,7 +62,7 @@ func (s *Schema) Warnings() []SchemaError {
 	return warnings
 }
 
-// SchemaError says what is wrong with a schema.
+// SchemaError is a fault in a schema.
 type SchemaError struct {
 	Pointer string // into the schema document
 	Message string

@@ -13,41 +13,41 @@ import (
 	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-// Validating goes by four steps. The scanner (scan.go) settles the values that plainly meet plain
-// schemas while it reads them, once they are known to be JSON. The evaluator, one pass over the
-// value without short cuts in meaning, settles nearly all others that are valid. What it refuses or
-// is in doubt about goes to the library, whose word counts. But the library cannot be interrupted,
-// so its work is counted beforehand. The words of the violations are the evaluator's (explain.go)
-// and only where it was in doubt the library's.
+// Validation has four steps. First, the text is checked to be JSON. Then the scanner (scan.go)
+// accepts, while it reads them, values that obviously meet simple schemas. The evaluator accepts
+// nearly all other valid values; it takes one pass over the value and implements all keywords. The
+// values that it refuses, or is in doubt about, go to the library, which decides. The library can't
+// be interrupted, so its work is estimated beforehand. The messages of violations come from the
+// evaluator (explain.go), and from the library only if the evaluator was in doubt.
 
 // Violation is one way in which a value breaks a schema.
 type Violation struct {
 	Instance string // JSON Pointer into the value
 	Keyword  string // JSON Pointer into the schema document, the keyword last
 	Message  string // "expected integer, but got string"
-	Instead  string // the JSON of what was perhaps meant, such as the nearest value of an enum, which mends it; "" is unknown
+	Instead  string // the JSON of the value that was perhaps intended, such as the nearest value of an enum; "" if unknown
 }
 
-// ValidationError says how a value breaks a schema: at most 20 violations, the most telling first,
-// and how many there are besides. These are counted up to 980.
+// ValidationError lists the ways in which a value breaks a schema: at most 20 violations, the most
+// helpful first, and the number of others, which are counted up to 980.
 type ValidationError struct {
 	Violations []Violation
 	More       int
 }
 
-// How many violations are told, and how many are found at most.
+// The maximum number of violations in an error, and the maximum number that is found.
 const (
 	maxViolations = 20
 	maxFound      = 1000
 )
 
-// newValidationError returns the error of at most maxFound violations.
+// newValidationError returns the error for at most maxFound violations.
 func newValidationError(found []Violation) *ValidationError {
 	told := min(len(found), maxViolations)
 	return &ValidationError{slices.Clip(found[:told]), len(found) - told}
 }
 
-// MoreWords says how many violations there are that are not told; "" is none.
+// MoreWords returns a text with the number of violations that are not listed; "" if there are none.
 func (e *ValidationError) MoreWords() string {
 	switch e.More {
 	case 0:
@@ -81,12 +81,12 @@ func refuse(message string) *ValidationError {
 	return newValidationError([]Violation{{Message: message}})
 }
 
-// Validate checks a value, which is JSON. The error is a *ValidationError, also for
-// what is not JSON or has numbers of more than 64 digits or exponents beyond ±400.
-// A valid value costs one pass; one that is not, some fifty times that.
+// Validate checks a JSON value. The error is a *ValidationError, even if the text is not JSON, or
+// has numbers of more than 64 digits or exponents beyond ±400. A valid value takes one pass; an
+// invalid one takes about fifty times as long.
 func (s *Schema) Validate(raw json.RawMessage) error { return s.check(nil, raw) }
 
-// check does what Validate does, with what a meter has left.
+// check does what Validate does, within the limits of a meter.
 func (s *Schema) check(m *Meter, raw json.RawMessage) error {
 	if tree.AdmitsAll(s.node()) {
 		if err := jsonscan.Check(raw, jsonscan.Limits{}); err != nil {
@@ -100,8 +100,8 @@ func (s *Schema) check(m *Meter, raw json.RawMessage) error {
 	return s.validate(m, raw)
 }
 
-// ValidateChecked does what Validate does for a value that is known to be JSON without a name twice
-// in an object, and costs about half of it. What comes of other values is not said.
+// ValidateChecked does what Validate does for a value that is known to be JSON without duplicate
+// names, and takes about half as long. Its result for other values is undefined.
 func (s *Schema) ValidateChecked(valid json.RawMessage) error {
 	if tree.AdmitsAll(s.node()) || scan(s.node(), valid) {
 		return nil
@@ -118,7 +118,7 @@ func (s *Schema) ValidateWithin(ctx context.Context, valid json.RawMessage) erro
 	return s.validate(meterOf(ctx), valid)
 }
 
-// validate does what check does for what the scanner does not know to be valid.
+// validate does the work of check for a value that the scanner did not accept.
 func (s *Schema) validate(m *Meter, raw json.RawMessage) error {
 	v, err := value.Parse(raw)
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *Schema) validate(m *Meter, raw json.RawMessage) error {
 	return err
 }
 
-// judge validates a value that was read from a text of some bytes.
+// judge validates a value. bytes is the size of the text from which it was read.
 func (s *Schema) judge(m *Meter, v *value.Value, bytes int) error {
 	e := newEvaluator(s.node(), bytes).within(m)
 	verdict := e.valid(s.node(), v)
@@ -153,16 +153,16 @@ func (s *Schema) judge(m *Meter, v *value.Value, bytes int) error {
 	return nil
 }
 
-// Up to these sizes the library is asked also about values that the evaluator refuses:
-// of the value's text, as it makes an error for each fault, some hundred bytes for two;
-// and of the document, as it takes long to compile.
+// Up to these sizes, the library is also asked about values that the evaluator refuses. The size of
+// the value's text is limited because the library makes an error for each fault, with hundreds of
+// bytes for two bytes of text; the size of the document, because it takes long to compile.
 const (
 	maxAsked        = 64 << 10
 	maxAskedSchemas = 1000
 )
 
-// refute finds the violations of a value that the evaluator does not find valid; nil
-// if the library does. The value was read from a text of some bytes.
+// refute returns the violations of a value that the evaluator did not accept; nil if the library
+// accepts it. bytes is the size of the text from which the value was read.
 func (s *Schema) refute(m *Meter, v *value.Value, mine value.Verdict, bytes int) *ValidationError {
 	var broken error
 	doc := s.node().Doc
@@ -183,8 +183,8 @@ func (s *Schema) refute(m *Meter, v *value.Value, mine value.Verdict, bytes int)
 	return newValidationError(e.found)
 }
 
-// keepFitting drops the values that were perhaps meant and do not mend their violations: with all
-// of them in their places v still breaks the schema there. Meanwhile it changes v.
+// keepFitting removes suggested values (Instead) that don't help: with all of them in their places,
+// v still breaks the schema there. While it runs, it changes v.
 func (s *Schema) keepFitting(m *Meter, v *value.Value, told []Violation, bytes int) {
 	was := map[*value.Value]value.Value{}
 	for _, t := range told {
@@ -218,7 +218,7 @@ func (s *Schema) keepFitting(m *Meter, v *value.Value, told []Violation, bytes i
 	}
 }
 
-// libraryViolations words the library's error by its leaves.
+// libraryViolations returns a violation for each leaf of the library's error.
 func libraryViolations(err error) *ValidationError {
 	if err == nil {
 		return refuse("the schema forbids this value")
@@ -232,16 +232,16 @@ func libraryViolations(err error) *ValidationError {
 	return newValidationError(found)
 }
 
-// The library may apply maxWork schemas for one value, and for long ones maxWorkPerByte
-// of the text.
+// The library may apply maxWork schemas for one value, or maxWorkPerByte for each byte of a long
+// text.
 const (
 	maxWork        = 1 << 20
 	maxWorkPerByte = 4
 )
 
-// tooMuchWork counts what the library does, which stops at nothing: every schema in
-// place and inside, each costing as much as the value has members. What is not too much is taken
-// from a meter.
+// tooMuchWork reports whether the library would do too much work for a value. It counts every
+// schema that applies to the value and its parts, and for each the number of members, since the
+// library never stops early. If the work is not too much, it is taken from the meter.
 func tooMuchWork(m *Meter, n *tree.Node, v *value.Value, bytes int) bool {
 	most := m.most(maxWork + maxWorkPerByte*bytes)
 	left := most
