@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// Automaton runs a regular expression as RE2 does, to know whether a string has a match
-// somewhere in it: a subset construction, made as far as it is asked for. The runes are
-// cut into classes that no machine of a search tells apart; a transition is by class.
+// Automaton decides, with the meaning of RE2, whether a regular expression matches somewhere in a
+// string. It is a subset construction whose states are made on demand. Runes are divided into
+// classes that no automaton of a search distinguishes; transitions are by class.
 type Automaton struct {
 	prog   *syntax.Prog
 	neg    bool // strings without a match are wanted
@@ -22,14 +22,15 @@ type Automaton struct {
 
 type machineState struct {
 	pcs     []uint32
-	prev    rune // what stands before: a rune that stands for its sort, -1 at the beginning
+	prev    rune // the previous rune, or another of its sort; -1 at the beginning
 	matched bool // for good
 	accept  int8 // at the end of the text: -1 not known yet
 	next    []int32
 }
 
 // NewAutomaton returns the automaton of a pattern that RE2 can read, which starts in state 0. With
-// neg it wants the strings without a match. reps are the classes of runes; spend is told the work.
+// neg it accepts the strings without a match. reps are the classes of runes; spend is called with
+// the work done.
 func NewAutomaton(p *Pattern, neg bool, reps []rune, spend func(int) bool) *Automaton {
 	a := &Automaton{prog: p.prog, neg: neg, reps: reps, index: make(map[string]int32), spend: spend}
 	a.anchor = p.prog.StartCond()&syntax.EmptyBeginText != 0
@@ -56,7 +57,7 @@ func (a *Automaton) state(pcs []uint32, prev rune, matched bool) int32 {
 	if i, ok := a.index[key.String()]; ok {
 		return i
 	}
-	a.spend((len(pcs) + len(a.reps)) / 128) // what it takes to keep it
+	a.spend((len(pcs) + len(a.reps)) / 128) // for the memory of the state
 	i := int32(len(a.states))
 	a.states = append(a.states, machineState{pcs: pcs, prev: prev, matched: matched, accept: -1, next: make([]int32, len(a.reps))})
 	for c := range a.reps {
@@ -105,7 +106,7 @@ func (a *Automaton) Step(from int32, c int) int32 {
 	return to
 }
 
-// Accepts reports whether the string is one that is wanted if it ends here.
+// Accepts reports whether a string that ends in this state is accepted.
 func (a *Automaton) Accepts(i int32) bool {
 	s := &a.states[i]
 	if s.accept < 0 {
@@ -121,13 +122,13 @@ func (a *Automaton) Accepts(i int32) bool {
 	return s.accept == 1
 }
 
-// Dead reports whether no wanted string goes on from here.
+// Dead reports whether no accepted string continues from this state.
 func (a *Automaton) Dead(i int32) bool {
 	s := &a.states[i]
 	return a.neg && s.matched || !a.neg && !s.matched && len(s.pcs) == 0
 }
 
-// closure follows the instructions that read nothing, given what stands around.
+// closure follows the instructions that read nothing, given the flags of this position.
 func (a *Automaton) closure(pcs []uint32, flags syntax.EmptyOp) (runes []uint32, matched bool) {
 	seen := make([]bool, len(a.prog.Inst))
 	stack := slices.Clone(pcs)
@@ -158,9 +159,9 @@ func (a *Automaton) closure(pcs []uint32, flags syntax.EmptyOp) (runes []uint32,
 	return runes, matched
 }
 
-// Classes cuts the runes that a JSON string may hold into classes that the
-// programs do not tell apart, nor whether a rune is one of some. Each is given by a
-// rune of it, a readable one if there is one. ok is false when it is too much work.
+// Classes divides the runes of JSON strings into classes that the programs don't distinguish; each
+// of the given runes is a class of its own. A class is represented by one of its runes, a readable
+// one if possible. ok is false if it is too much work.
 func Classes(pats []*Pattern, runes []rune, spend func(int) bool) (reps []rune, ok bool) {
 	insts, cuts := cutRunes(pats, runes)
 	if !spend(len(cuts) * (len(insts) + 1) / 16) {
@@ -204,8 +205,8 @@ func bit(b bool) byte {
 	return 0
 }
 
-// cutRunes lists the instructions that read runes, one of each sort, and the runes at
-// which one of them, or the sort of a rune, may change.
+// cutRunes lists the distinct instructions that read runes, and the runes at which the result of
+// one of them, or the sort of a rune, may change.
 func cutRunes(pats []*Pattern, runes []rune) (insts []*syntax.Inst, cuts []rune) {
 	cuts = []rune{0, '\n', '\n' + 1, '0', '9' + 1, 'A', 'Z' + 1, '_', '_' + 1, 'a', 'z' + 1, 0xD800, 0xE000}
 	seen := make(map[string]bool)
@@ -250,7 +251,7 @@ func cutsOf(inst *syntax.Inst) (cuts []rune) {
 	return cuts
 }
 
-// readable picks a rune of a range.
+// readable picks a rune from a range, a readable one if possible.
 func readable(lo, hi rune) rune {
 	for _, r := range [...]rune{'a', 'x', 'A', '0', '1', '-', ' ', '!'} {
 		if lo <= r && r <= hi {

@@ -8,17 +8,18 @@ import (
 	"unicode/utf8"
 )
 
-// JSON Schema's patterns are regular expressions of ECMA-262, and what runs here is RE2. They
-// agree about most of what they share. What RE2 writes or means otherwise is translated:
+// JSON Schema's patterns are regular expressions of ECMA-262, but RE2 runs here. Most of the syntax
+// that they share has the same meaning. These differences are translated:
 //
 //   - \s and \S: ECMA-262 has white space and line ends of all of Unicode, RE2 six of ASCII;
-//   - . leaves out all four line ends, in RE2 one;
+//   - . excludes all four line ends, in RE2 only one;
 //   - \uXXXX, also in pairs of surrogates, \u{X}, \cX, \0 and \v;
 //   - in a class, [] matches nothing and [^] anything, [ is itself, \b is a backspace, and a
 //     sign between a class and another member is no range;
-//   - a letter with a backslash that means nothing is that letter.
+//   - a letter after a meaningless backslash is that letter.
 //
-// What RE2 does not have, such as look-ahead and back references, stays, and is an error there.
+// Features that RE2 doesn't have, such as look-ahead and back references, are not translated, and
+// RE2 reports an error.
 
 // ecmaSpace and ecmaNotSpace are \s and \S, to stand in a class; ecmaLineEnds are what . leaves
 // out.
@@ -54,26 +55,26 @@ func FromECMA(text string) string {
 	return e.out.String()
 }
 
-// ecma is a translation that has come to text[at:].
+// ecma is a translation in progress; text[at:] is still to be translated.
 type ecma struct {
 	text string
 	at   int
 	out  strings.Builder
 }
 
-// write writes what n bytes of the text become.
+// write writes the translation of the next n bytes of the text.
 func (e *ecma) write(s string, n int) {
 	e.out.WriteString(s)
 	e.at += n
 }
 
-// copy writes n bytes of the text as they are.
+// copy writes the next n bytes of the text unchanged.
 func (e *ecma) copy(n int) { e.write(e.text[e.at:e.at+n], n) }
 
-// rest returns what has not been translated yet.
+// rest returns the text that has not been translated yet.
 func (e *ecma) rest() string { return e.text[e.at:] }
 
-// class translates what stands in brackets.
+// class translates a class in brackets.
 func (e *ecma) class() {
 	for _, empty := range []struct{ is, want string }{{"[]", `[^\x00-\x{10FFFF}]`}, {"[^]", `[\x00-\x{10FFFF}]`}} {
 		if strings.HasPrefix(e.rest(), empty.is) {

@@ -10,10 +10,10 @@ import (
 	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-// Pattern is a regular expression. One that RE2 cannot read is not enforced.
+// Pattern is a regular expression. If RE2 can't read it, it is not enforced.
 type Pattern struct {
 	Text string
-	re   *regexp.Regexp // nil when it cannot be read, as is prog
+	re   *regexp.Regexp // nil if RE2 can't read it; so is prog
 	prog *syntax.Prog
 }
 
@@ -24,10 +24,10 @@ const (
 	MaxAllInsts = 50_000
 )
 
-// ErrLarge says that the program of a pattern has too many instructions.
+// ErrLarge means that the program of a pattern has too many instructions.
 var ErrLarge = errors.New("too large")
 
-// Compile compiles a pattern whose program has at most so many instructions.
+// Compile compiles a pattern. most is the maximum number of instructions in its program.
 func Compile(text string, most int) (*Pattern, error) {
 	p := &Pattern{Text: text}
 	text = FromECMA(text)
@@ -50,11 +50,11 @@ func (p *Pattern) Unread() bool { return p.re == nil }
 // Instructions returns how many instructions its program has.
 func (p *Pattern) Instructions() int { return len(p.prog.Inst) }
 
-// MatchBytes reports whether RE2 finds a match, however long that takes.
+// MatchBytes reports whether RE2 finds a match, without a limit on the time.
 func (p *Pattern) MatchBytes(text []byte) bool { return p.re.Match(text) }
 
-// instructions returns about how many instructions a pattern comes to, and a large number for very
-// many.
+// instructions estimates the number of instructions of a pattern; if there are very many, it
+// returns some large number.
 func instructions(re *syntax.Regexp) int {
 	const many = 1 << 30
 	n := 1 + len(re.Rune)/2
@@ -70,28 +70,29 @@ func instructions(re *syntax.Regexp) int {
 	return n
 }
 
-// What RE2 may do for one match, in instructions times bytes; for more, the automaton is asked.
-// That may take so many steps, and so much room for its states, in numbers of four bytes.
+// The maximum work of RE2 for one match, in instructions times bytes; with more, the automaton is
+// used. Then the maximum steps of the automaton, and the maximum size of its states, in numbers of
+// four bytes.
 const (
 	maxPlainMatch = 8 << 20
 	maxMatchSteps = 4 << 20
 	maxMatchRoom  = 4 << 20
 )
 
-// Slow reports whether matching a text of so many bytes is more than RE2 should do.
+// Slow reports whether matching a text of this size is too much work for RE2.
 func (p *Pattern) Slow(bytes int) bool {
 	return p.prog != nil && bytes > maxPlainMatch/len(p.prog.Inst)
 }
 
-// What is done in about the time of a step of an evaluation: instructions times bytes of RE2, and
-// steps of the automaton.
+// The work done in about the time of an evaluation step: instructions times bytes in RE2, and steps
+// of the automaton.
 const (
 	workPerStep = 64
 	slowPerStep = 4
 )
 
-// Work returns what matching a text of so many bytes costs that is not slow, in steps; 0 for a
-// short one.
+// Work returns the cost, in steps, of matching a text of this size that is not slow; 0 for a short
+// text.
 func (p *Pattern) Work(bytes int) int {
 	if p.prog == nil {
 		return 0
@@ -99,7 +100,7 @@ func (p *Pattern) Work(bytes int) int {
 	return len(p.prog.Inst) * bytes / workPerStep
 }
 
-// Count takes what the library needs for matching a text, which has no automaton.
+// Count subtracts the library's work of matching a text from left. The library has no automaton.
 func (p *Pattern) Count(text string, left *int) {
 	if p.Slow(len(text)) {
 		*left = -1
@@ -108,7 +109,7 @@ func (p *Pattern) Count(text string, left *int) {
 	}
 }
 
-// Match tells whether a text has a match. It is in doubt when that takes too much work. A pattern
+// Match decides whether a text has a match. It returns Maybe if that takes too much work. A pattern
 // that is not enforced matches everything.
 func (p *Pattern) Match(text string) value.Verdict {
 	switch {
@@ -121,8 +122,8 @@ func (p *Pattern) Match(text string) value.Verdict {
 	return out
 }
 
-// MatchSlowly does what Match does, by the automaton. It also returns how many
-// steps of an evaluation that took.
+// MatchSlowly does what Match does, with the automaton. It also returns the cost in evaluation
+// steps.
 func (p *Pattern) MatchSlowly(text string) (out value.Verdict, took int) {
 	steps, room := maxMatchSteps, maxMatchRoom
 	defer func() { took = (maxMatchSteps - max(0, steps) + len(text)/8) / slowPerStep }()
@@ -146,7 +147,7 @@ func (p *Pattern) MatchSlowly(text string) (out value.Verdict, took int) {
 	return value.VerdictOf(a.Accepts(state)), 0
 }
 
-// distinctRunes lists the runes of a text, and gives each its place in the list.
+// distinctRunes lists the distinct runes of a text, and returns the index of each.
 func distinctRunes(text string) (list []rune, class map[rune]int32) {
 	class = make(map[rune]int32)
 	for _, r := range text {

@@ -8,15 +8,15 @@ import (
 	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-// Status says whether a value exists that meets a goal. The order matters: of alternatives the
-// highest counts.
+// Status is the answer to whether a value exists that meets a goal. The order matters: among
+// alternatives the highest status counts.
 type Status uint8
 
 // The statuses.
 const (
 	Empty   Status = iota // there is no value
-	Unknown               // no telling
-	Shaky                 // there is a value, if what could not be decided goes well
+	Unknown               // it is not known
+	Shaky                 // there is a value if undecided conditions hold
 	Found                 // there is a value
 )
 
@@ -34,29 +34,29 @@ func (r Result) or(s Result) Result {
 	return r
 }
 
-// Part is one part of a goal: a schema that a value meets, or with neg does not.
+// Part is one part of a goal: a schema that the value must meet, or must not meet if neg is set.
 type Part struct {
 	node *tree.Node
 	neg  bool
 }
 
-// Meets says that a value meets a schema.
+// Meets returns the part that requires a value to meet a schema.
 func Meets(n *tree.Node) Part { return Part{n, false} }
 
-// Breaks says that a value does not meet a schema.
+// Breaks returns the part that requires a value not to meet a schema.
 func Breaks(n *tree.Node) Part { return Part{n, true} }
 
-// Try decides whether a value meets a schema by evaluating it, with the steps that are left for
+// Try decides whether a value meets a schema by evaluating it. left is the number of steps left for
 // that.
 type Try func(left *int, n *tree.Node, v *value.Value) value.Verdict
 
-// Prover answers goals. What it may take is set before it is asked, and is taken from by all goals
-// together. It is used by one goroutine.
+// Prover answers goals. Its limits are set beforehand and hold for all goals together. Only one
+// goroutine may use it.
 type Prover struct {
-	Steps int  // left; below 0 when they did not suffice
-	Room  int  // left for what values are made of, in bytes
+	Steps int  // left; below 0 if there were too few
+	Room  int  // left for the parts of values, in bytes
 	Work  int  // left for trying values, in steps of evaluations
-	Large bool // something was not looked at because the values would be too large
+	Large bool // something was skipped because the values would be too large
 
 	try     Try
 	small   int // work that is less than a step
@@ -72,23 +72,24 @@ type Prover struct {
 	key     []byte
 }
 
-// What a question may make: values of at most MaxMade bytes, since a value shares its parts and
-// its text can be larger than memory; of all of them, and in trying them, at most MaxRoom bytes and
-// MaxTried steps of evaluation.
+// Limits of one question. A value has at most MaxMade bytes, since values share parts and the text
+// of one could be larger than memory. All values together have at most MaxRoom bytes, and trying
+// them takes at most MaxTried steps of evaluation.
 const (
 	MaxMade  = 64 << 10
 	MaxRoom  = 16 << 20
 	MaxTried = 4 << 20
 )
 
-// makes takes the room for the parts of a value; it reports false when there is none left.
+// makes subtracts the size of a value's parts from the room; it reports false if there is none
+// left.
 func (p *Prover) makes(parts int) bool {
 	const each = 64 // bytes of a value
 	p.Room -= parts * each
 	return p.Room >= 0
 }
 
-// made returns the answer with a list or object that was made, unless that is too large.
+// made returns the answer with a new list or object as its witness, unless that is too large.
 func (p *Prover) made(sure Status, v value.Value) Result {
 	if v = v.Made(); Huge(&v) {
 		return p.hugeOne(sure, v.Kind)
@@ -98,23 +99,23 @@ func (p *Prover) made(sure Status, v value.Value) Result {
 	return Result{sure, &v}
 }
 
-// hugeOne returns the answer that there is a value, which is too large to be made: one without
-// content stands for it, that makes what it becomes a part of huge as well.
+// hugeOne returns the answer that there is a value that is too large to be made. The witness is a
+// value without content; values that contain it count as huge as well.
 func (p *Prover) hugeOne(sure Status, k value.Kind) Result {
 	p.Large = true
 	return Result{sure, value.Sized(k, MaxMade+1)}
 }
 
-// Huge reports whether a value is, or has a part that is, one that was not made.
+// Huge reports whether a value or one of its parts was too large to be made.
 func Huge(v *value.Value) bool { return v.Bytes() > MaxMade }
 
-// tooLarge returns the answer when values would be too large to look for.
+// tooLarge returns the answer if values would be too large to search for.
 func (p *Prover) tooLarge() Result {
 	p.Large = true
 	return Result{Status: Unknown}
 }
 
-// entry is a goal in the memo. While it is open it counts as empty: see the essay on
+// entry is a goal in the memo. While it is open it is treated as empty: see the package comment on
 // recursion.
 type entry struct {
 	Result
@@ -126,7 +127,7 @@ const (
 	dropped = -1 // no longer holds
 )
 
-// New returns a prover that may take so many steps, MaxRoom and MaxTried.
+// New returns a prover with the limits steps, MaxRoom and MaxTried.
 func New(steps int, try Try) *Prover {
 	return &Prover{
 		try: try, Steps: steps, Room: MaxRoom, Work: MaxTried, relied: closed, ids: make(map[*tree.Node]uint32), memo: make(map[string]*entry),
@@ -134,13 +135,13 @@ func New(steps int, try Try) *Prover {
 	}
 }
 
-// spend takes steps; it reports false when there are none left.
+// spend takes steps; it reports false if there are none left.
 func (p *Prover) spend(n int) bool {
 	p.Steps -= n
 	return p.Steps >= 0
 }
 
-// charge takes a step for every 64 small things that were looked at or copied.
+// charge takes one step for every 64 small things that were looked at or copied.
 func (p *Prover) charge(n int) {
 	p.small += n
 	p.Steps -= p.small / 64
@@ -156,7 +157,7 @@ func (p *Prover) id(n *tree.Node) uint32 {
 	return id
 }
 
-// goalKey identifies a goal, whatever the order of its parts.
+// goalKey returns a key for a goal that doesn't depend on the order of its parts.
 func (p *Prover) goalKey(goal []Part) []byte {
 	var space [8]uint32
 	ids := space[:0]
@@ -205,9 +206,9 @@ func (p *Prover) Solve(goal ...Part) Result {
 	return r
 }
 
-// settle decides how long the answer for a goal that is no longer open holds. That
-// a value exists, or that nothing is known, holds for good; but then whoever relied
-// on the goal being empty must be asked again.
+// settle decides how long the answer for a goal that is no longer open holds. If a value exists, or
+// nothing is known, the answer holds forever; but then the answers that relied on the goal being
+// empty are dropped.
 func (p *Prover) settle(e *entry, first int) {
 	e.low = closed
 	switch {
@@ -227,8 +228,8 @@ func (p *Prover) settle(e *entry, first int) {
 	}
 }
 
-// contradicts reports whether the types of the parts of a goal, or two of them, say that no value
-// meets it.
+// contradicts reports whether the types of the parts of a goal, or two of the parts, exclude every
+// value.
 func contradicts(goal []Part) bool {
 	if kindsOfGoal(goal) == value.NoTypes {
 		return true
@@ -275,7 +276,7 @@ func (p *Prover) kinds(goal []Part) Result {
 	return out
 }
 
-// literals answers whether a value of a kind makes all of some literals true.
+// literals answers whether some value of a kind meets all the literals.
 func (p *Prover) literals(k value.Kind, root []literal) Result {
 	switch k {
 	case value.Null:
@@ -329,7 +330,7 @@ func (p *Prover) constOf(v *value.Value) *tree.Node {
 	return n
 }
 
-// anyOf returns the union of some schemas, the same for the same ones.
+// anyOf returns the union of some schemas, and always the same node for the same schemas.
 func (p *Prover) anyOf(list []*tree.Node) *tree.Node {
 	if len(list) == 1 {
 		return list[0]

@@ -11,8 +11,8 @@ import (
 	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-// Limits on schemas. Real ones stay far below; beyond them compiling or checking
-// takes seconds.
+// Limits on schemas. Real schemas are far smaller; above the limits, compiling or checking would
+// take seconds.
 const (
 	maxSchemas     = 100_000 // in a document
 	maxReached     = 50_000  // of them, that are compiled
@@ -21,13 +21,13 @@ const (
 	maxCount       = 1 << 50
 )
 
-// builder makes nodes of a document. Methods record the first fault and go on with
+// builder makes the nodes of a document. Its methods record the first fault and continue with
 // something harmless.
 type builder struct {
 	*Document
 	err      *Fault
 	patterns map[string]*pattern.Pattern
-	insts    int // of the patterns
+	insts    int // number of instructions of all patterns
 	weights  map[*Node]int
 }
 
@@ -88,7 +88,8 @@ type keywords struct {
 
 func (k *keywords) at(word string) string { return k.place.pointer + "/" + word }
 
-// get returns the value of a keyword that a draft since the given one knows, nil if absent.
+// get returns the value of a keyword that exists since the given draft; nil if it is absent or the
+// draft is older.
 func (k *keywords) get(word string, since int) *value.Value {
 	if k.draft < since {
 		return nil
@@ -106,7 +107,7 @@ func (k *keywords) read() {
 		n.Format = f.Text
 	}
 	if k.references(); n.Ref != nil && k.draft < 2019 {
-		return // its siblings say nothing
+		return // its siblings are ignored
 	}
 	k.types()
 	k.values()
@@ -147,8 +148,7 @@ func dynamicName(ref string) string {
 	return name
 }
 
-// isDynamic reports whether the target of a dynamic reference lets others take its
-// place.
+// isDynamic reports whether other schemas can replace the target of a dynamic reference.
 func (k *keywords) isDynamic(target *Node, ref string) bool {
 	for _, v := range k.dynamic[dynamicName(ref)] {
 		if p := k.places[v]; p.node == target {
@@ -267,7 +267,7 @@ func (k *keywords) numbers() {
 	}
 }
 
-// bound reads an end of a range; of two that are given the narrower counts.
+// bound reads one end of a range; if both keywords are given, the narrower one counts.
 func (k *keywords) bound(word, exclusive string, sign int) (b Bound) {
 	if n := k.number(word); n != nil {
 		b = Bound{Decimal: *n, Set: true, Word: word}
@@ -287,7 +287,7 @@ func (k *keywords) bound(word, exclusive string, sign int) (b Bound) {
 	return b
 }
 
-// count reads a keyword that is a number of things; unsaid is what its absence means.
+// count reads a keyword that is a number of things; unsaid is the value if it is absent.
 func (k *keywords) count(word string, since, unsaid int) int {
 	v := k.get(word, since)
 	if v == nil {
@@ -407,7 +407,7 @@ func (k *keywords) objects() {
 	k.named("patternProperties", 4, func(name string, v *value.Value, pointer string) {
 		n.Patterns = append(n.Patterns, patternProperty{k.pattern(name, pointer), k.schema(v, pointer, k.place.base)})
 	})
-	if !n.UnreadPatterns() { // else nobody knows what is additional
+	if !n.UnreadPatterns() { // otherwise it is unknown which members are additional
 		n.Additional = k.sub("additionalProperties", 4)
 	}
 	n.Names = k.sub("propertyNames", 6)
@@ -465,8 +465,8 @@ func (k *keywords) logic() {
 	}
 }
 
-// finish fills in what needs the whole graph below n, and finds schemas that apply
-// themselves to the same value without end, or too many times.
+// finish computes the properties that depend on the whole graph below n. It finds schemas that
+// apply themselves to the same value without end or too many times.
 func (b *builder) finish(n *Node) {
 	seen := make(map[*Node]bool)
 	var visit func(n *Node)
@@ -483,7 +483,7 @@ func (b *builder) finish(n *Node) {
 
 const beingWeighed = -1
 
-// weigh returns the number of schemas that are applied to one value for n's sake.
+// weigh returns the number of schemas that n applies to one value.
 func (b *builder) weigh(n *Node) int {
 	switch w := b.weights[n]; w {
 	case 0:
@@ -515,8 +515,8 @@ func article(word string) string {
 	return "a " + word
 }
 
-// pattern compiles a regular expression of ECMA-262. One that RE2 cannot read is a warning, one
-// that is too large an error.
+// pattern compiles a regular expression of ECMA-262. If RE2 can't read it, that is a warning; if it
+// is too large, an error.
 func (k *keywords) pattern(text, pointer string) *pattern.Pattern {
 	if p := k.builder.patterns[text]; p != nil {
 		return p

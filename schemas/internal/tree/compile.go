@@ -10,8 +10,8 @@ import (
 	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-// Compile compiles a schema document, an object or a boolean, and returns the schema in it that a
-// JSON Pointer leads to.
+// Compile compiles a schema document, which is an object or a boolean, and returns the schema at a
+// JSON Pointer in it.
 func Compile(raw json.RawMessage, pointer string) (*Node, *Fault) {
 	root, err := value.Parse(raw)
 	if err != nil {
@@ -70,7 +70,7 @@ func (d *Document) base() string {
 	return baseURL
 }
 
-// release lets go of what only compiling needs.
+// release drops everything that only compiling needs.
 func (b *builder) release() {
 	b.Document.places, b.ids, b.anchors, b.dynamic = nil, nil, nil, nil
 }

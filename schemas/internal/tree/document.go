@@ -9,8 +9,8 @@ import (
 	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-// Document is a schema document while and after it is compiled. The nodes point to it
-// for the library's sake.
+// Document is a schema document, during and after compilation. Nodes point to it because the
+// library needs it.
 type Document struct {
 	Raw      []byte
 	Root     value.Value
@@ -23,7 +23,7 @@ type Document struct {
 	library  *library
 }
 
-// place is where a schema stands in its document.
+// place is the position of a schema in its document.
 type place struct {
 	pointer string
 	base    string // URL
@@ -32,7 +32,7 @@ type place struct {
 
 const baseURL = "mem:///schema"
 
-// The keywords that hold schemas, and in which form.
+// The forms in which keywords contain schemas.
 type form uint8
 
 const (
@@ -44,11 +44,11 @@ const (
 type schemaWord struct {
 	word  string
 	form  form
-	since int // the first draft that knows it
+	since int // the first draft that has it
 }
 
-// schemaWords lists the keywords that hold schemas. A draft looks for $id and
-// anchors only under those that it knows.
+// schemaWords lists the keywords that contain schemas. $id and anchors are searched only under
+// keywords that the draft has.
 func schemaWords() []schemaWord {
 	return []schemaWord{
 		{"definitions", named, 4}, {"not", single, 4}, {"allOf", list, 4}, {"anyOf", list, 4}, {"oneOf", list, 4},
@@ -62,7 +62,7 @@ func schemaWords() []schemaWord {
 	}
 }
 
-// children calls f for each schema that stands right under v, which is one.
+// children calls f for each schema that is directly in the schema v.
 func (d *Document) children(v *value.Value, pointer string, f func(child *value.Value, pointer string)) {
 	for _, w := range schemaWords() {
 		m := v.Member(w.word)
@@ -85,7 +85,7 @@ func (d *Document) children(v *value.Value, pointer string, f func(child *value.
 	}
 }
 
-// scan finds the identifiers and anchors of the schema v and those under it.
+// scan finds the identifiers and anchors of the schema v and of the schemas inside it.
 func (d *Document) scan(v *value.Value, pointer, base string) *Fault {
 	if v.Kind != value.Object || d.places[v] != nil {
 		return nil
@@ -132,7 +132,7 @@ func (d *Document) scanAnchors(v *value.Value, base string) {
 	}
 }
 
-// identifier returns the URL and the anchor that v's $id gives it.
+// identifier returns the URL and the anchor from v's $id.
 func (d *Document) identifier(v *value.Value) (id, anchor string) {
 	word := "$id"
 	if d.draft == 4 {
@@ -149,8 +149,8 @@ func (d *Document) identifier(v *value.Value) (id, anchor string) {
 	return id, anchor
 }
 
-// find returns the schema that a reference made at base leads to. It is nil with foreign
-// set when the reference leaves the document.
+// find returns the target of a reference, which is relative to base. If the reference leads out of
+// the document, v is nil and foreign is true.
 func (d *Document) find(base, ref string) (v *value.Value, pointer, newBase string, foreign bool) {
 	full, ok := resolveURL(base, ref)
 	if !ok {
@@ -195,7 +195,7 @@ func (d *Document) pointerOf(v *value.Value) string {
 	return ""
 }
 
-// resolveURL resolves a reference; ok is false when it is no URL.
+// resolveURL resolves a reference; ok is false if it is not a URL.
 func resolveURL(base, ref string) (resolved string, ok bool) {
 	if ref == "" {
 		return base, true
@@ -215,7 +215,7 @@ func resolveURL(base, ref string) (resolved string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	if b.Opaque != "" { // as of urn:x, which nothing is relative to
+	if b.Opaque != "" { // such as urn:x, which can't be a base
 		return "", false
 	}
 	return b.ResolveReference(r).String(), true

@@ -18,11 +18,10 @@ import (
 	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-// library is the validator that decides, behind its guards: it opens nothing, its
-// panics are errors, and what it cannot read or should not assert is taken out of
-// the document beforehand. It takes long to compile (quadratic in the schemas of a
-// document of draft 2020-12), and most schemas never need it: so it does when it is
-// first asked.
+// library is the validator that finally decides, with safeguards: it opens no files, its panics
+// become errors, and the parts of the document that it can't read or should not enforce are removed
+// beforehand. It compiles on first use, because compiling takes long (quadratic time in the number
+// of schemas for draft 2020-12) and most schemas never need it.
 type library struct {
 	doc  []byte
 	size int // schemas in it
@@ -62,8 +61,8 @@ func (l *library) schema(pointer string) (s *jsonschema.Schema, fault *Fault) {
 	return s, nil
 }
 
-// rewritten returns a pointer into the document as the library gets it, where patterns of members
-// are those of RE2.
+// rewritten returns a pointer into the document that the library gets, in which patterns of members
+// are RE2's.
 func rewritten(pointer string) string {
 	if !strings.Contains(pointer, "/patternProperties/") {
 		return pointer
@@ -77,7 +76,7 @@ func rewritten(pointer string) string {
 	return strings.Join(tokens, "/")
 }
 
-// urlPointer writes a pointer as the library wants it in a URL.
+// urlPointer returns a pointer in the form that the library needs in a URL.
 func urlPointer(pointer string) string {
 	tokens := strings.Split(pointer, "/")
 	for i := range tokens {
@@ -86,7 +85,7 @@ func urlPointer(pointer string) string {
 	return strings.Join(tokens, "/")
 }
 
-// plainPointer returns the inverse: the library escapes the tokens of its pointers.
+// plainPointer undoes urlPointer: the library escapes the tokens of its pointers.
 func plainPointer(s string) string {
 	if p, err := url.PathUnescape(s); err == nil {
 		return p
@@ -94,8 +93,8 @@ func plainPointer(s string) string {
 	return s
 }
 
-// compileError words an error of compiling. When the document breaks its
-// meta-schema the fault is the deepest one.
+// compileError returns the fault for an error of compiling. If the document breaks its meta-schema,
+// it returns the deepest fault.
 func compileError(pointer string, err error) *Fault {
 	var broken *jsonschema.ValidationError
 	if errors.As(err, &broken) {
@@ -121,7 +120,7 @@ func deepest(e *jsonschema.ValidationError) *jsonschema.ValidationError {
 	return best
 }
 
-// validate asks the library. The error is what it returned.
+// validate asks the library, and returns its error.
 func (l *library) validate(pointer string, v *value.Value) (err error) {
 	s, fault := l.schema(pointer)
 	if fault != nil {
@@ -135,14 +134,15 @@ func (l *library) validate(pointer string, v *value.Value) (err error) {
 	return s.Validate(asAny(v))
 }
 
-// Ask asks the library whether v meets n, which a document says. The error is its own: see Leaves.
+// Ask asks the library whether v meets n, which must be in a document. It returns the library's
+// error: see Leaves.
 func (n *Node) Ask(v *value.Value) error { return n.Doc.library.validate(n.Pointer, v) }
 
 // Size returns how many schemas the library would have to compile.
 func (d *Document) Size() int { return d.library.size }
 
-// Leaves goes through the faults in an error of Ask: the pointer to each in the value, the
-// keyword that it breaks and the words.
+// Leaves returns the faults in an error of Ask: for each the pointer in the value, the keyword and
+// the message.
 func Leaves(err error) iter.Seq2[string, Fault] {
 	return func(yield func(string, Fault) bool) {
 		var broken *jsonschema.ValidationError
@@ -162,7 +162,7 @@ func Leaves(err error) iter.Seq2[string, Fault] {
 	}
 }
 
-// asAny returns the value as the library and encoding/json have it.
+// asAny returns the value in the form that the library and encoding/json use.
 func asAny(v *value.Value) any {
 	switch v.Kind {
 	case value.Boolean:
@@ -187,10 +187,10 @@ func asAny(v *value.Value) any {
 	return nil
 }
 
-// forLibrary returns the document as the library gets it: what is never asserted is gone (format,
-// content, patterns that RE2 cannot read), other patterns are those of RE2, nullable is written
-// out, counts fit an int. When a pointer picks a schema, or there are very many, only what is
-// reached is there.
+// forLibrary returns the document for the library. It has no keywords that are never enforced
+// (format, content, patterns that RE2 can't read); other patterns are RE2's, nullable is expanded,
+// and counts fit an int. If a pointer selects a schema, or if there are very many schemas, the
+// document has only the reached ones.
 func (b *builder) forLibrary(whole bool) (*library, *Fault) {
 	limit := maxReached
 	if b.draft == 2020 {
@@ -208,11 +208,12 @@ func (b *builder) forLibrary(whole bool) (*library, *Fault) {
 
 type rewriter struct {
 	*builder
-	keep map[*value.Value]bool // schemas that are reached, and what is above them; nil: all
+	keep map[*value.Value]bool // reached schemas and all values above them; nil: everything
 	out  []byte
 }
 
-// reached returns the set of schemas that have a node, and what is above them.
+// reached returns the set of the schemas that have a node and all values above them, and the number
+// of these schemas.
 func (b *builder) reached() (keep map[*value.Value]bool, schemas int) {
 	keep = map[*value.Value]bool{&b.Root: true}
 	for _, p := range b.places {
@@ -305,7 +306,7 @@ func (w *rewriter) schema(v *value.Value, p *place) {
 		}
 		return dead && !w.keep[m]
 	})
-	if never { // no value is one of none, which the library takes for no enum at all
+	if never { // no value meets an empty enum, but the library ignores one
 		w.out = w.out[:len(w.out)-1]
 		if w.out[len(w.out)-1] != '{' {
 			w.out = append(w.out, ',')

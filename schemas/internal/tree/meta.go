@@ -14,8 +14,8 @@ import (
 	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-// checkMeta holds a document against the meta-schema of its draft. A root that isOrdinary
-// needs no library for it.
+// checkMeta validates a document against the meta-schema of its draft. For an ordinary root
+// (isOrdinary) it doesn't need the library.
 func (b *builder) checkMeta() (fault *Fault) {
 	if b.draft == 2020 && isOrdinary(&b.Root) {
 		return nil
@@ -39,7 +39,7 @@ func (b *builder) checkMeta() (fault *Fault) {
 	return nil
 }
 
-// metaSchemas are those of the drafts, each compiled once, when it is first needed.
+// metaSchemas holds the meta-schema of each draft, which is compiled on first use.
 var metaSchemas = map[int]func() (*jsonschema.Schema, error){
 	4: metaSchema(4), 6: metaSchema(6), 7: metaSchema(7), 2019: metaSchema(2019), 2020: metaSchema(2020),
 }
@@ -62,10 +62,9 @@ func newCompiler(doc []byte) (*jsonschema.Compiler, error) {
 	return c, c.AddResource(baseURL, bytes.NewReader(doc))
 }
 
-// isOrdinary reports whether a schema is sure to meet the meta-schema of draft 2020-12: of the
-// keywords of the draft it has only those that nearly all schemas of params are made of, and their
-// values are right. The meta-schema, which takes a millisecond for a few params, is asked about
-// all others.
+// isOrdinary reports whether a schema certainly meets the meta-schema of draft 2020-12: it has only
+// the keywords that nearly all schemas of params use, with correct values. All other schemas are
+// validated against the meta-schema, which takes a millisecond for a few params.
 func isOrdinary(v *value.Value) bool {
 	if v.Kind == value.Boolean {
 		return true
@@ -115,8 +114,8 @@ var otherKeywords = []string{
 	"if", "then", "else", "not", "multipleOf", "contentEncoding", "contentMediaType", "contentSchema",
 }
 
-// isLocalPointer reports whether a reference is a plain pointer into the document. That it leads
-// somewhere was found out before.
+// isLocalPointer reports whether a reference is a plain pointer into the document. It was already
+// checked that the target exists.
 func isLocalPointer(ref string) bool {
 	return strings.HasPrefix(ref, "#/") && !strings.ContainsFunc(ref[1:], func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '/' || r > '9') && !strings.ContainsRune("$._-~", r)
@@ -131,7 +130,7 @@ func isType(v *value.Value) bool {
 	return false
 }
 
-// all reports whether each element or member of a value is so.
+// all reports whether is holds for each element or member of a value.
 func all(v *value.Value, is func(*value.Value) bool) bool {
 	for i := range v.Kids {
 		if !is(&v.Kids[i]) {

@@ -8,19 +8,19 @@ import (
 	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-// Node is one schema as its keywords say: references are resolved, and what the
-// drafts write differently is the same. Everything works on nodes, which are never
-// changed once built; only the library reads the document again.
+// Node is one schema: references are resolved, and the spellings of all drafts are unified.
+// Everything works on nodes, which never change after they are built; only the library reads the
+// document again.
 //
-// Nodes form a graph. Along the edges that stay at the same value (ref, allOf,
-// anyOf, oneOf, not, if, then, else, dependent schemas) it has no cycles.
+// Nodes form a graph. It has no cycles along the edges that stay at the same value (ref, allOf,
+// anyOf, oneOf, not, if, then, else, dependent schemas).
 type Node struct {
 	own     Ref
-	Doc     *Document // nil when no document says it: unions, conjunctions
+	Doc     *Document // nil if it is in no document: unions, conjunctions
 	Pointer string    // into Doc
 	Draft   int
-	// Opaque names what only the library can decide: a reference to a meta-schema,
-	// or a dynamic one with more than one possible target.
+	// Opaque names a part that only the library can decide: a reference to a meta-schema, or a
+	// dynamic reference with more than one possible target.
 	Opaque  string
 	Foreign bool // it is a meta-schema
 
@@ -38,8 +38,8 @@ type Node struct {
 type ofValues struct {
 	Enum     []value.Value
 	HasEnum  bool
-	EnumSet  map[string]struct{} // by canonical text, when they are many
-	EnumWork int                 // what it costs the library to look for a value in it; see count
+	EnumSet  map[string]struct{} // by canonical text, if there are many
+	EnumWork int                 // the library's cost of looking for a value in it; see count
 	Const    *value.Value
 	Examples []value.Value // and the default
 }
@@ -53,7 +53,7 @@ type ofNumbers struct {
 
 // ofTexts holds the keywords about strings.
 type ofTexts struct {
-	MinLength, MaxLength int // -1: unsaid, here and below
+	MinLength, MaxLength int // -1: not given, here and below
 	Pattern              *pattern.Pattern
 	Format               string // an annotation
 }
@@ -73,12 +73,12 @@ type ofLists struct {
 // ofObjects holds the keywords about objects.
 type ofObjects struct {
 	Props              []Property
-	byName             map[string]int // into props, when they are many
+	byName             map[string]int // index in props, if there are many
 	Patterns           []patternProperty
 	Additional         *Node
 	Names              *Node
 	Required           []string
-	requiredSet        map[string]bool // of required, when there are many
+	requiredSet        map[string]bool // required as a set, if there are many
 	Dependents         []Dependent
 	MinProps, MaxProps int
 	RestProps          *Node // unevaluatedProperties
@@ -93,17 +93,16 @@ type combined struct {
 	If, Then, Else *Node
 }
 
-// derived holds what is found out about a node once all are built.
+// derived holds the properties of a node that are computed when all nodes are built.
 type derived struct {
 	May, Full value.Types // see Complete
 	Scan      Scanning    // what the scanner of package schemas can do with it
 	tags      []tag       // by name, at most maxTags
-	AnyTold   *Told       // of anyOf and oneOf: what tells the forms apart, nil if nothing plain does
+	AnyTold   *Told       // of anyOf and oneOf: distinguishes the forms; nil if nothing simple does
 	OneTold   *Told
 }
 
-// tag is a member that objects must have, with the one value that it must have: what
-// tells the forms of a union apart.
+// tag is a required member with its only allowed value. Tags distinguish the forms of a union.
 type tag struct {
 	name  string
 	value *value.Value
@@ -126,7 +125,8 @@ type patternProperty struct {
 	Node    *Node
 }
 
-// Dependent holds what the presence of a member requires: other members, or a schema.
+// Dependent holds the requirements that follow from the presence of a member: other members, or a
+// schema.
 type Dependent struct {
 	Name  string
 	Word  string // the keyword
@@ -134,8 +134,8 @@ type Dependent struct {
 	Node  *Node
 }
 
-// Ref refers to a node: the one of a node is as long-lived as that, so that its address stands for
-// the node under another type.
+// Ref refers to a node. It is part of that node, so its address identifies the node under another
+// type.
 type Ref struct{ of *Node }
 
 // Node returns the node that r refers to.
@@ -144,8 +144,8 @@ func (r *Ref) Node() *Node { return r.of }
 // Self returns the reference to n, always the same one.
 func (n *Node) Self() *Ref { return &n.own }
 
-// New returns a schema that says of a value that it is of one of these types, and nothing else.
-// Whoever adds keywords calls Complete.
+// New returns a schema that only requires values to have one of these types. Callers that add
+// keywords must call Complete.
 func New(types value.Types) *Node {
 	n := &Node{
 		Types:     types,
@@ -157,7 +157,7 @@ func New(types value.Types) *Node {
 	return n
 }
 
-// Property returns the schema that properties gives a name, nil if none.
+// Property returns the schema of a name in properties, nil if there is none.
 func (n *Node) Property(name string) *Node {
 	if n.byName != nil {
 		if i, ok := n.byName[name]; ok {
@@ -218,9 +218,9 @@ func (n *Node) inside(f func(child *Node)) {
 	}
 }
 
-// Complete derives what the keywords of n come to: above all May, the types of which n may admit a
-// value, and Full, those of which it certainly admits all. It is called once all keywords are there
-// and the children in place are complete.
+// Complete computes the derived properties of n. The most important are May, the types of which n
+// may admit a value, and Full, the types of which it certainly admits all values. Call it when n
+// has all its keywords and the children in place are complete.
 func (n *Node) Complete() {
 	if len(n.Props) > 8 {
 		n.byName = make(map[string]int, len(n.Props))
@@ -276,10 +276,11 @@ func (n *Node) Complete() {
 	n.May, n.Full, n.Scan = may, full, n.scanning()
 }
 
-// maxTags bounds the tags of a node, since each adds those of what it refers to.
+// maxTags limits the tags of a node, since a node also gets the tags of the schemas to which it
+// refers.
 const maxTags = 16
 
-// tag collects the tags of n and of what it refers to.
+// tag collects the tags of n and of the schemas to which it refers.
 func (n *Node) tag() {
 	n.tags = nil
 	add := func(t tag) {
@@ -307,7 +308,7 @@ func (n *Node) tag() {
 	}
 }
 
-// tagged returns the value of the tag of a name, nil if there is none.
+// tagged returns the value of the tag with a name, nil if there is none.
 func (n *Node) tagged(name string) *value.Value {
 	for i := range n.tags {
 		if n.tags[i].name == name {
@@ -317,18 +318,18 @@ func (n *Node) tagged(name string) *value.Value {
 	return nil
 }
 
-// Told is a list of many schemas of which no value meets two: each asks for a value of its own, of
-// one tag in objects or, when tag is "", as a whole.
+// Told is a list of many schemas such that no value meets two of them: each requires a different
+// value, either of the same tag in objects or, if tag is "", of the whole value.
 type Told struct {
 	List []*Node
 	tag  string
 	by   map[string]*Node // by the canonical text of the value
 }
 
-// minTold is the length from which a list is looked at as a whole.
+// minTold is the minimum length of a list for which a Told is made.
 const minTold = 8
 
-// tell finds what tells the schemas of a list apart, nil if nothing plain does.
+// tell returns the Told of a list of schemas, nil if nothing simple distinguishes them.
 func tell(list []*Node) *Told {
 	if len(list) < minTold {
 		return nil
@@ -360,8 +361,8 @@ func tellBy(tag string, list []*Node) *Told {
 	return t
 }
 
-// Asked reports whether n asks for a value, and returns the one of the list that asks for the same;
-// nil is none.
+// Asked reports whether n requires a value, and returns the schema in the list that requires the
+// same value; nil if there is none.
 func (t *Told) Asked(n *Node) (c *Node, asks bool) {
 	v := t.valueOf(n)
 	if v == nil {
@@ -370,7 +371,7 @@ func (t *Told) Asked(n *Node) (c *Node, asks bool) {
 	return t.by[string(v.AppendCanonical(nil))], true
 }
 
-// valueOf returns the value that n asks for, nil if it asks for none.
+// valueOf returns the value that n requires, nil if there is none.
 func (t *Told) valueOf(n *Node) *value.Value {
 	if t.tag == "" {
 		return n.Const
@@ -378,7 +379,7 @@ func (t *Told) valueOf(n *Node) *value.Value {
 	return n.tagged(t.tag)
 }
 
-// Disjoint reports whether it is plain that no value of a kind meets both schemas.
+// Disjoint reports whether it is obvious that no value of a kind meets both schemas.
 func Disjoint(a, b *Node, k value.Kind) bool {
 	if a.May.Excludes(k) || b.May.Excludes(k) || a.Const != nil && b.Const != nil && !a.Const.Equal(b.Const) {
 		return true
@@ -424,7 +425,7 @@ func (n *Node) condMasks() (may, full value.Types) {
 	return may, full
 }
 
-// Constrained returns the set of types on which n's own keywords say something.
+// Constrained returns the set of types that n's own keywords constrain.
 func (n *Node) Constrained() (t value.Types) {
 	if n.Integer || n.Lower.Set || n.Upper.Set || n.Multiple != nil {
 		t |= value.Only(value.Number)
@@ -471,11 +472,11 @@ func (n *Node) constrainsObjects() bool {
 	return false
 }
 
-// AdmitsAll reports whether n is known to admit every value; nil does. While the
-// graph is still being built, which recursion makes happen, it says no.
+// AdmitsAll reports whether n is known to admit every value; nil does. It returns false for nodes
+// that are still being built, which happens with recursive schemas.
 func AdmitsAll(n *Node) bool { return n == nil || n.Full == value.AllTypes }
 
-// Among reports whether v is one of n's enum.
+// Among reports whether v is in n's enum.
 func (n *Node) Among(v *value.Value) bool {
 	if n.EnumSet != nil {
 		var space [64]byte
@@ -490,7 +491,7 @@ func (n *Node) Among(v *value.Value) bool {
 	return false
 }
 
-// ValidNumber reports whether a number, given as its text, meets n's own keywords.
+// ValidNumber reports whether a number, given as text, meets n's own keywords.
 func (n *Node) ValidNumber(text string) bool {
 	if !n.Integer && !n.Lower.Set && !n.Upper.Set && n.Multiple == nil {
 		return true
@@ -510,7 +511,7 @@ func (b *Bound) Admits(x value.Decimal, sign int) bool {
 	return c > 0 || c == 0 && !b.Strict
 }
 
-// PropertyNamed does what Property does for a name that is not a string.
+// PropertyNamed does what Property does, for a name given as bytes.
 func (n *Node) PropertyNamed(name []byte) *Node {
 	if n.byName != nil {
 		if i, ok := n.byName[string(name)]; ok {
@@ -526,7 +527,7 @@ func (n *Node) PropertyNamed(name []byte) *Node {
 	return nil
 }
 
-// A Scanning tells the scanner (scan.go of package schemas) how to read values of a node.
+// A Scanning is the way in which the scanner (scan.go in package schemas) reads values of a node.
 type Scanning uint8
 
 const (
@@ -566,7 +567,7 @@ func (n *Node) UnreadPatterns() bool {
 	return false
 }
 
-// Both returns the conjunction of two schemas, of which nil is any value.
+// Both returns the conjunction of two schemas; nil admits any value.
 func Both(a, b *Node) *Node {
 	switch {
 	case a == nil || a == b || AdmitsAll(a):
@@ -580,7 +581,7 @@ func Both(a, b *Node) *Node {
 	return n
 }
 
-// Either returns the union of two schemas, of which nil is any value.
+// Either returns the union of two schemas; nil admits any value.
 func Either(a, b *Node) *Node {
 	switch {
 	case a == nil || b == nil:

@@ -8,16 +8,16 @@ import (
 // Decimal is an exact decimal. Nearly all are small integers, which need no memory.
 type Decimal struct {
 	small int64
-	big   *big.Rat // nil for the small ones
+	big   *big.Rat // nil for small integers
 }
 
 // Int returns an integer.
 func Int(n int64) Decimal { return Decimal{small: n} }
 
-// Int returns a, which is an integer that fits.
+// Int returns a as an int64. a must be a small integer.
 func (a Decimal) Int() int64 { return a.small }
 
-// DecimalOf reads the text of a JSON number that Parse let through.
+// DecimalOf reads the text of a JSON number that Parse accepted.
 func DecimalOf(text string) Decimal {
 	if n, ok := smallInt(text); ok {
 		return Decimal{small: n}
@@ -29,7 +29,7 @@ func DecimalOf(text string) Decimal {
 	return DecimalOfRat(r)
 }
 
-// DecimalOfRat returns r, which it takes over.
+// DecimalOfRat returns the value of r, and keeps r.
 func DecimalOfRat(r *big.Rat) Decimal {
 	if r.IsInt() && r.Num().IsInt64() {
 		return Decimal{small: r.Num().Int64()}
@@ -69,7 +69,7 @@ func (a Decimal) Cmp(b Decimal) int {
 	return a.Rat().Cmp(b.Rat())
 }
 
-// Rat returns a new big.Rat for small numbers, the shared one for others: read only.
+// Rat returns a as a big.Rat, which may be shared and must not be changed.
 func (a Decimal) Rat() *big.Rat {
 	if a.big != nil {
 		return a.big
@@ -80,7 +80,7 @@ func (a Decimal) Rat() *big.Rat {
 // IsInt reports whether a is an integer.
 func (a Decimal) IsInt() bool { return a.big == nil || a.big.IsInt() }
 
-// MultipleOf reports whether a is an integer times b, which is not 0.
+// MultipleOf reports whether a is an integer times b; b must not be 0.
 func (a Decimal) MultipleOf(b Decimal) bool {
 	if a.big == nil && b.big == nil {
 		return a.small%b.small == 0
@@ -88,8 +88,8 @@ func (a Decimal) MultipleOf(b Decimal) bool {
 	return new(big.Rat).Quo(a.Rat(), b.Rat()).IsInt()
 }
 
-// String returns the number as JSON. Every number here has a finite decimal expansion, as
-// sums, products and common multiples of decimals do; others are cut.
+// String returns the number in the form of JSON. All numbers here have a finite decimal expansion,
+// because they are sums, products or common multiples of decimals; others would be cut.
 func (a Decimal) String() string {
 	r := a.Rat()
 	if r.IsInt() {

@@ -18,10 +18,10 @@ func (k Kind) String() string {
 	return [...]string{"null", "boolean", "number", "string", "array", "object"}[k]
 }
 
-// Types is a set of the six types, a bit each.
+// Types is a set of types, with one bit for each.
 type Types uint8
 
-// The sets of none and of all.
+// The empty set and the set of all types.
 const (
 	NoTypes  Types = 0
 	AllTypes Types = 1<<Kinds - 1
@@ -44,10 +44,11 @@ func KindsOf(values []Value) (t Types) {
 	return t
 }
 
-// Verdict says whether something is so, such as that a value meets a schema, as far as it is known.
+// Verdict is the answer to a question, such as whether a value meets a schema, as far as it is
+// known.
 type Verdict uint8
 
-// The verdicts, of which the least counts where several must be so.
+// The verdicts. Where several must be Yes, the least of them counts.
 const (
 	No Verdict = iota
 	Doubt
@@ -57,7 +58,7 @@ const (
 // Not returns the verdict on the opposite.
 func (v Verdict) Not() Verdict { return Yes - v }
 
-// VerdictOf returns what is known for certain.
+// VerdictOf returns the verdict for something that is known.
 func VerdictOf(b bool) Verdict {
 	if b {
 		return Yes

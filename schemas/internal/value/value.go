@@ -15,22 +15,22 @@ import (
 type Value struct {
 	Kind  Kind
 	Truth bool
-	size  int32   // of its JSON text in bytes, about; 0 when it is not known: see bytes
+	size  int32   // approximate size of its JSON text in bytes; 0 if unknown: see Bytes
 	Name  string  // when it is a member of an object
-	Text  string  // a number as it was written, a string decoded
+	Text  string  // of a number, as it was written; of a string, decoded
 	Kids  []Value // elements or members, in order
 }
 
-// Limits on values: beyond the digits and exponents the arithmetic of numbers is
-// quadratic or worse, beyond the depth recursion is dangerous.
+// Limits on values. With more digits or larger exponents, arithmetic takes quadratic time or worse;
+// with more depth, recursion is dangerous.
 const (
 	MaxDepth    = 256
 	MaxDigits   = 64
 	maxExponent = 400
 )
 
-// Parse reads one JSON value and refuses what jsonscan.Check refuses; beyond that
-// numbers with too many digits or too large an exponent.
+// Parse reads one JSON value. It refuses everything that jsonscan.Check refuses, and numbers with
+// too many digits or too large an exponent.
 func Parse(raw json.RawMessage) (Value, error) {
 	p := parser{Lexer: jsonscan.Lexer{Text: raw}, text: string(raw)}
 	p.stack = p.first[:0]
@@ -41,9 +41,9 @@ func Parse(raw json.RawMessage) (Value, error) {
 	return v, p.err
 }
 
-// parser is the state of one reading. Finished values wait on the stack until the
-// container around them is complete and takes a slice of their exact number. After
-// the first error it only returns.
+// parser is the state of reading one text. Finished values stay on the stack until the container
+// around them is complete and copies them into a slice of the right size. After the first error,
+// its methods do nothing.
 type parser struct {
 	jsonscan.Lexer
 	text  string
@@ -59,7 +59,7 @@ func (p *parser) fail(format string, args ...any) Value {
 	return Value{}
 }
 
-// unexpected returns the error for a token that cannot stand where it does.
+// unexpected records the error for a token in a place where it isn't allowed.
 func (p *parser) unexpected(tok jsonscan.Token, want string) Value {
 	if p.Err != nil {
 		return p.fail("not JSON: %s", p.Err.Message)
@@ -134,8 +134,8 @@ func (p *parser) object(depth int) Value {
 	return Value{Kind: Object, Kids: kids}
 }
 
-// after reads what follows an element or member: the end, or a comma and the
-// token that starts the next one.
+// after reads the token after an element or member: the end, or a comma and the token that starts
+// the next one.
 func (p *parser) after(end jsonscan.Token) jsonscan.Token {
 	tok := p.Next()
 	if p.err != nil || tok == end {
@@ -151,7 +151,7 @@ func (p *parser) after(end jsonscan.Token) jsonscan.Token {
 	return tok
 }
 
-// string returns what the string token just read says.
+// string returns the text of the string token that was just read.
 func (p *parser) string() string {
 	if p.Escaped {
 		return string(jsonscan.AppendString(nil, p.Text[p.Start+1:p.Pos-1]))
@@ -170,7 +170,7 @@ func (p *parser) take(base int) []Value {
 	return kids
 }
 
-// repeated finds a name that two members have.
+// repeated returns a name that two members have.
 func repeated(members []Value) (name string, twice bool) {
 	if len(members) <= 8 {
 		for i := range members {
@@ -208,8 +208,8 @@ func wild(text string) bool {
 	return exponent != "" && (err != nil || e > maxExponent || e < -maxExponent)
 }
 
-// Bytes returns the size of the value's JSON text, about. A list or object of which it is not known
-// is measured, which costs as much as it has parts of which it is not known either.
+// Bytes returns the approximate size of the value's JSON text. If it is unknown, Bytes measures the
+// value, in time linear in the number of parts whose size is unknown as well.
 func (v *Value) Bytes() int {
 	if v.size > 0 {
 		return int(v.size)
@@ -221,18 +221,18 @@ func (v *Value) Bytes() int {
 	return size
 }
 
-// Made returns a value made of others, which may share their parts: its text may be far larger than
-// the memory that it takes.
+// Made returns a value built from others, with its size computed. Such values may share parts, so
+// the text of one may be far larger than its memory.
 func (v Value) Made() Value {
 	v.size = 0
 	v.size = int32(v.Bytes())
 	return v
 }
 
-// Sized returns a value without content that counts as one of so many bytes.
+// Sized returns a value without content that is treated as one of this size.
 func Sized(k Kind, bytes int32) *Value { return &Value{Kind: k, size: bytes} }
 
-// Member finds a member of an object, nil when it has none of that name.
+// Member returns the value of the member with a name, nil if the object has none.
 func (v *Value) Member(name string) *Value {
 	for i := range v.Kids {
 		if v.Kids[i].Name == name {
@@ -242,10 +242,10 @@ func (v *Value) Member(name string) *Value {
 	return nil
 }
 
-// FewNames is up to how many pairs of names are compared one by one.
+// FewNames is the maximum number of pairs of names that are compared one by one.
 const FewNames = 1024
 
-// HasAll reports whether an object has all of some members.
+// HasAll reports whether an object has all members with these names.
 func (v *Value) HasAll(names []string) bool {
 	if len(names) > len(v.Kids) {
 		return false
@@ -322,7 +322,7 @@ func (v *Value) Equal(w *Value) bool {
 }
 
 func (v *Value) equalMembers(w *Value) bool {
-	if len(v.Kids) > 64 { // without going through all of w for each member
+	if len(v.Kids) > 64 { // don't go through all of w for each member
 		byName := make(map[string]*Value, len(w.Kids))
 		for i := range w.Kids {
 			byName[w.Kids[i].Name] = &w.Kids[i]
@@ -333,7 +333,7 @@ func (v *Value) equalMembers(w *Value) bool {
 		})
 	}
 	for i := range v.Kids {
-		// The same place first: most objects that are compared agree in order.
+		// Try the same position first: most compared objects have the same order.
 		if w.Kids[i].Name == v.Kids[i].Name {
 			if !v.Kids[i].Equal(&w.Kids[i]) {
 				return false
@@ -348,7 +348,7 @@ func (v *Value) equalMembers(w *Value) bool {
 	return true
 }
 
-// AppendCanonical appends a text that two values share exactly when they are equal.
+// AppendCanonical appends a text that is the same for two values exactly if they are equal.
 func (v *Value) AppendCanonical(dst []byte) []byte {
 	switch v.Kind {
 	case Number:
@@ -376,8 +376,8 @@ func (v *Value) AppendCanonical(dst []byte) []byte {
 	return v.AppendJSON(dst)
 }
 
-// AllDistinct reports whether no two elements are equal. Of many it compares the ones of
-// equal rendering only; see AppendCanonical.
+// AllDistinct reports whether no two elements are equal. In long lists it compares texts; see
+// AppendCanonical.
 func AllDistinct(list []Value) bool {
 	if len(list) <= 16 {
 		for i := range list {
@@ -415,7 +415,7 @@ func (v *Value) Child(token string) *Value {
 	return nil
 }
 
-// At returns the value that a JSON Pointer leads to in v; nil if there is none.
+// At returns the value at a JSON Pointer in v; nil if there is none.
 func (v *Value) At(pointer string) *Value {
 	if pointer == "" {
 		return v
