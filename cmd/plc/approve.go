@@ -89,7 +89,7 @@ or asked about again.`,
 	return c
 }
 
-// person returns the name of the person who answers.
+// person returns the name of the answering person.
 func person(as string) string {
 	if as != "" {
 		return as
@@ -100,7 +100,7 @@ func person(as string) string {
 	return "somebody"
 }
 
-// coveredText says which calls are approved with a plan.
+// coveredText lists the calls that are approved together with a plan.
 func coveredText(covers []approval.Covered) display.Text {
 	var b display.Builder
 	if len(covers) == 0 {

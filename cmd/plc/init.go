@@ -115,8 +115,8 @@ func (env *environment) initProject(ctx context.Context, start bool) error {
 	return nil
 }
 
-// trustNew notes that the new project file is trusted, unless it names files that were found and
-// nobody says that they may be used.
+// trustNew records trust in the new project file. If that names files that were found, the user has
+// to agree, unless trusted is set.
 func (env *environment) trustNew(ctx context.Context, t *trial, used inFolder, trusted bool) error {
 	name, p, err := env.project()
 	if err != nil {
@@ -139,8 +139,8 @@ func (env *environment) trustNew(ctx context.Context, t *trial, used inFolder, t
 	return writeTrust(name, files)
 }
 
-// addToProject returns an error if the folder has a project file. It says how the files that were
-// found, and that this one does not name, are added.
+// addToProject returns an error if the folder has a project file. The error explains how to add the
+// found files that the project file doesn't name.
 func (env *environment) addToProject(found inFolder) error {
 	if _, err := os.Lstat(plc.ProjectName); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -165,7 +165,7 @@ func (env *environment) addToProject(found inFolder) error {
 	return fmt.Errorf("%s is there already, and is not overwritten; add %s, and then run plc trust", plc.ProjectName, strings.Join(adds, ", "))
 }
 
-// createFile writes a file that is not there yet.
+// createFile writes a new file.
 func createFile(name string, text []byte) error {
 	out, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -190,7 +190,7 @@ func (f inFolder) uses() iter.Seq2[string, bool] {
 	}
 }
 
-// with returns the files and one more.
+// with returns the files with one more.
 func (f inFolder) with(name string, isMCP bool) inFolder {
 	if isMCP {
 		f.mcp = append(slices.Clone(f.mcp), name)
@@ -221,7 +221,7 @@ func findInFolder() (found inFolder, err error) {
 	return found, nil
 }
 
-// existing returns the name of a file that is there.
+// existing returns a list with the name if a file with that name exists.
 func existing(name string) []string {
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return nil
@@ -239,7 +239,7 @@ func isOpenAPI(name string) bool {
 	return err == nil
 }
 
-// projectText returns the text of a project file. It names the files that are left out in comments.
+// projectText returns the text of a project file, which names the left-out files in comments.
 func projectText(found inFolder, left []leftOut) []byte {
 	var b bytes.Buffer
 	b.WriteString("# What plc uses in this folder and below: see docs/cli.md. Flags on the command line win.\n")

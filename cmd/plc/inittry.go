@@ -12,23 +12,23 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// leftOut is a file that was found, and that the project file does not use, since the first plan
-// would not run with it.
+// leftOut is a found file that the project file doesn't use, because the first plan would not run
+// with it.
 type leftOut struct{ name, why string }
 
 // trial finds out with which of the files of a folder the first plan runs.
 type trial struct {
 	env      *environment
-	services string   // the text of servicesName, which is not written yet
+	services string   // the text of servicesName, a file that is not written yet
 	started  []string // the files whose MCP servers may be started
 
 	// checker has the tools of the last files with which the first plan ran; nil if there are none.
 	checker *plc.Checker
 }
 
-// tryFound returns the files with which the first plan runs, and the other files with reasons. It
-// starts MCP servers, which are programs that the folder names, only if start is set or somebody at
-// the terminal says yes.
+// tryFound returns the files with which the first plan runs, and the other files with reasons. MCP
+// servers are programs that the folder names; it starts them only if start is set or somebody at the
+// terminal agrees.
 func (t *trial) tryFound(ctx context.Context, found inFolder, start bool) (good inFolder, left []leftOut, err error) {
 	var serving []string
 	for name, isMCP := range found.uses() {
@@ -91,7 +91,7 @@ func (t *trial) hasServers(ctx context.Context, name string, isMCP bool) bool {
 	return err == nil && len(tools.Files) > 0 && len(tools.Files[0].Servers) > 0
 }
 
-// fails returns why the first plan does not run with these files; "" when it does.
+// fails returns the reason why the first plan doesn't run with these files; "" if it does.
 func (t *trial) fails(ctx context.Context, files inFolder) (why string, err error) {
 	set := plc.Toolset{Files: []plc.Source{plc.File("math")}, MCP: files.mcp}
 	for _, name := range files.tools {
@@ -142,7 +142,7 @@ func firstPlanOf(c *plc.Checker) (text string, served []string, called string) {
 	if len(all) == 0 {
 		return simplePlan, nil, ""
 	}
-	ask := func(t *tool.Tool) int { // how much a call asks of the user
+	ask := func(t *tool.Tool) int { // how much the user has to provide for a call
 		switch {
 		case saidEffects(t).ReadOnly != tool.Yes:
 			return 2
@@ -169,7 +169,7 @@ func firstPlanOf(c *plc.Checker) (text string, served []string, called string) {
 // mostFirst is the maximum number of tools that a first plan is tried with.
 const mostFirst = 20
 
-// exampleOf returns a call of a tool on one line, with … for what it requires.
+// exampleOf returns a call of a tool on one line, with … for the values of required params.
 func exampleOf(t *tool.Tool) string {
 	members := map[string]string{"_tool": t.Definition.Name}
 	for _, name := range t.Definition.Required {

@@ -32,10 +32,10 @@ type host struct {
 	name, file string
 	servers    string // the member that has the servers
 	moved      string // the file to which its servers move
-	user       bool   // the file is that of a user, for all folders
+	user       bool   // the file belongs to a user and is for all folders
 }
 
-// hosts returns the hosts with a configuration per folder, or those with one per user.
+// hosts returns the hosts with a configuration for each folder, or those with one for each user.
 func hosts(user bool) ([]host, error) {
 	if !user {
 		return []host{
@@ -63,7 +63,7 @@ func hosts(user bool) ([]host, error) {
 	}, nil
 }
 
-// hostNames are the names of all hosts.
+// hostNames lists the names of all hosts.
 var hostNames = []string{"claude-code", "claude-desktop", "cursor", "vscode"}
 
 // gatewayName is the name of the server in a host's configuration.
@@ -114,8 +114,8 @@ plc.yaml that names the configuration is changed to name the new file, and stays
 	return c
 }
 
-// args returns the arguments of plc mcp that the flags say. For a user, files are named by their
-// whole paths, since the host starts plc in a folder of its own.
+// args returns the arguments of plc mcp for the flags. For a user, it uses absolute paths, because
+// the host starts plc in another folder.
 func (f *installFlags) args(given *pflag.FlagSet) (args []string, err error) {
 	f.eachFile(func(name *string) {
 		if f.user && err == nil {
@@ -156,7 +156,7 @@ func (f *installFlags) args(given *pflag.FlagSet) (args []string, err error) {
 func (f *installFlags) eachFile(do func(name *string)) {
 	all := []*string{&f.tools.Lock, &f.file}
 	for i := range f.tools.Files {
-		if t := &f.tools.Files[i]; t.Text == "" && t.Name != "math" { // which comes with plc
+		if t := &f.tools.Files[i]; t.Text == "" && t.Name != "math" { // math comes with plc
 			all = append(all, &t.Name)
 		}
 	}
@@ -178,12 +178,12 @@ func addUser(c *cobra.Command, user *bool) {
 type setup struct {
 	old    *hostConfig
 	config []byte   // the new configuration
-	behind []byte   // the servers, for plc; nil for none
-	stays  []string // why a server stays with the host
+	behind []byte   // the configuration of the servers that plc starts; nil if there are none
+	stays  []string // reasons why servers stay with the host
 }
 
-// findHost returns the host of a name. Its files in the current folder are in that folder, also
-// behind links.
+// findHost returns the host with a name. If its files are in the current folder, no link may lead
+// them out of it.
 func findHost(name string, user bool) (host, error) {
 	all, err := hosts(user)
 	if err != nil {
@@ -201,7 +201,7 @@ func findHost(name string, user bool) (host, error) {
 
 // staysInside returns an error if a link leads a file of the host out of the current folder.
 func (h host) staysInside() error {
-	if h.user { // who may keep it elsewhere
+	if h.user { // users may keep the file elsewhere
 		return nil
 	}
 	for _, file := range []string{h.file, h.moved, h.backup()} {
@@ -217,9 +217,9 @@ func (h host) staysInside() error {
 
 func (h host) backup() string { return h.file + ".before-plc" }
 
-// newSetup returns what is written for a host that starts plc mcp with these arguments besides its
-// servers. digest returns the digest of the files that plc mcp will read, given the text of the
-// file to which servers move.
+// newSetup returns the files to write for a host that starts plc mcp with these arguments, in
+// addition to its servers. digest returns the digest of the files that plc mcp will read, given the
+// text of the file to which servers move.
 func newSetup(h host, given []string, digest func(moved []byte) string) (*setup, error) {
 	old, err := readHostConfig(h)
 	if err != nil {
@@ -249,8 +249,8 @@ func newSetup(h host, given []string, digest func(moved []byte) string) (*setup,
 	}}), nil
 }
 
-// installed reports whether install wrote the entry of the gateway, and whether that names the file
-// of the servers that were moved.
+// installed reports whether install wrote the entry of the gateway (ours), and whether the entry
+// names the file of the moved servers (names).
 func (h host) installed(entry texttree.Entry) (names, ours bool) {
 	list, ok := entry.Value.Get("args")
 	if !ok || len(list.Value.Entries) == 0 || list.Value.Entries[0].Value.Str != "mcp" {
@@ -268,8 +268,8 @@ func (h host) installed(entry texttree.Entry) (names, ours bool) {
 	return names, true
 }
 
-// ownCommand returns the command by which a host starts plc: its name where that is found, and else
-// the path of this program.
+// ownCommand returns the command with which a host starts plc: its name if that is found in PATH,
+// and otherwise the path of this program.
 func ownCommand() string {
 	if _, err := exec.LookPath("plc"); err == nil {
 		return "plc"
@@ -305,10 +305,10 @@ func (c *hostConfig) movable() (moves []texttree.Entry, stays []string) {
 	return moves, stays
 }
 
-// hostVariable matches what stands for something that only a host knows.
+// hostVariable matches variables whose values only a host knows.
 var hostVariable = regexp.MustCompile(`\$\{(?:(?:workspaceFolder|fileWorkspaceFolder|workspaceFolderBasename|userHome|pathSeparator|/)|(?:config|command):[^}]*)\}`)
 
-// unusable returns why plc can't call a server, whatever the environment is; "" if it can.
+// unusable returns the reason why plc can't call a server in any environment; "" if it can.
 func unusable(e texttree.Entry) string {
 	text := serversFile([]texttree.Entry{e})
 	if bytes.Contains(text, []byte("${input:")) {
@@ -335,7 +335,7 @@ func serversFile(servers []texttree.Entry) []byte {
 	return (&texttree.Node{Kind: texttree.Object, Entries: []texttree.Entry{{Name: "mcpServers", Value: all}}}).JSON()
 }
 
-// behind puts the servers of a configuration behind plc, which is started by this entry.
+// behind moves the servers of a configuration behind plc. The host starts plc with this entry.
 func (c *hostConfig) behind(entry *texttree.Node) *setup {
 	moves, stays := c.movable()
 	kept := slices.DeleteFunc(slices.Clone(c.servers), func(e texttree.Entry) bool {
@@ -420,8 +420,8 @@ func (env *environment) installedDigest(h host, f *installFlags, moved []byte) s
 	return plc.ProjectDigest(files)
 }
 
-// askToWrite asks a person whether the files that were shown may be written. It returns an error if
-// they may not, or if there is nobody to ask. why is the reason for asking; "" gives none.
+// askToWrite asks the user whether it may write the shown files. It returns an error if not, or if
+// there is nobody to ask. why is the reason for asking; it may be "".
 func (env *environment) askToWrite(ctx context.Context, why string) error {
 	if !env.canAsk() {
 		if why != "" {
@@ -438,7 +438,7 @@ func (env *environment) askToWrite(ctx context.Context, why string) error {
 	return nil
 }
 
-// showSetup shows what install changes, and which servers it leaves where they are.
+// showSetup shows the changes that install makes, and the servers that it doesn't move.
 func (env *environment) showSetup(h host, s *setup, move *projectMove) {
 	env.showChanges(fileChange{h.file, s.old.was, s.config}, fileChange{h.moved, nil, s.behind})
 	move.show(env)
@@ -450,8 +450,8 @@ func (env *environment) showSetup(h host, s *setup, move *projectMove) {
 	}
 }
 
-// A fileChange is what a configuration of servers was and what it is to be; nil is a file that is
-// not there.
+// A fileChange holds the old and the new text of a configuration of servers; nil if the file does
+// not exist.
 type fileChange struct {
 	name     string
 	was, now []byte
@@ -474,14 +474,15 @@ func (env *environment) showChanges(all ...fileChange) {
 	}
 }
 
-// hiddenSecret stands for a secret that is not shown.
+// hiddenSecret is shown in place of a secret.
 const hiddenSecret = `"(hidden)"`
 
-// shownOfServer are the members of a server that are shown, but for what looks like a secret.
+// shownOfServer lists the members of a server that are shown, except for parts that look like
+// secrets.
 var shownOfServer = []string{"args", "command", "cwd", "dir", "transport", "type", "url"}
 
-// hideSecrets returns the text of a configuration without what may be a secret, and whether there
-// is any: strings and numbers other than ${NAME}, except in shownOfServer.
+// hideSecrets returns the text of a configuration without possible secrets, and whether there are
+// any. These are strings and numbers other than ${NAME}, except in shownOfServer.
 func hideSecrets(text []byte) (shown []byte, hidden bool) {
 	if text == nil {
 		return nil, false
@@ -523,7 +524,7 @@ func hideSecrets(text []byte) (shown []byte, hidden bool) {
 // variable matches a string that only names a variable: ${NAME}, or ${env:NAME} in VS Code.
 var variable = regexp.MustCompile(`^\$\{(\w+:)?\w[\w-]*\}$`)
 
-// writtenOut appends the places of the strings and numbers in a value, except variables.
+// writtenOut appends the places of the strings and numbers in a value, except for variables.
 func writtenOut(all []diag.Span, n *texttree.Node) []diag.Span {
 	if n.Kind == texttree.String && !variable.MatchString(n.Str) || n.Kind == texttree.Number {
 		all = append(all, diag.Span(n.Span))
@@ -551,7 +552,7 @@ func (s *setup) write(h host) error {
 		if f.text == nil {
 			continue
 		}
-		if err := durable.Create(f.name, f.text); err != nil { // for its owner alone: it may hold tokens
+		if err := durable.Create(f.name, f.text); err != nil { // readable only by its owner: it may contain tokens
 			return errors.Join(err, remove(made...))
 		}
 		made = append(made, f.name)
@@ -562,7 +563,7 @@ func (s *setup) write(h host) error {
 	return nil
 }
 
-// remove removes files that may be gone.
+// remove removes files that may not exist.
 func remove(files ...string) error {
 	for _, file := range files {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -23,13 +23,14 @@ import (
 type projectMove struct {
 	name      string
 	was, text []byte
-	files     []plc.ProjectFile // to be trusted after the edit
+	files     []plc.ProjectFile // the files to trust after the edit
 }
 
 // moveInProject returns the edit of the project file for moving servers from the file from, whose
 // text is was, to the file to, whose text will be text. It returns nil if there is no project file
-// or it does not name from, if the project is not trusted as it is, if text holds servers that are
-// not in was, if a link leads the project file out of its folder, or if it can't be edited so.
+// or it doesn't name from, if the project is not trusted in its present state, if text has servers
+// that are not in was, if a link leads the project file out of its folder, or if the file can't be
+// edited in this way.
 func (env *environment) moveInProject(from, to string, was, text []byte) *projectMove {
 	name, p, at := env.projectNaming(from)
 	if at < 0 || env.noProject || !addsNoServer(text, was) {
@@ -61,8 +62,7 @@ func (env *environment) moveInProject(from, to string, was, text []byte) *projec
 	return m
 }
 
-// addsNoServer reports whether every server of a configuration is in another one, with the same
-// settings.
+// addsNoServer reports whether every server in text is also in other, with the same settings.
 func addsNoServer(text, other []byte) bool {
 	servers, read := serversOf(text)
 	known, _ := serversOf(other)
@@ -73,7 +73,8 @@ func addsNoServer(text, other []byte) bool {
 	})
 }
 
-// serversOf returns the servers that plc reads in a configuration, and whether that can be read.
+// serversOf returns the servers that plc reads in a configuration, and whether the configuration
+// can be read.
 func serversOf(text []byte) (all []texttree.Entry, ok bool) {
 	root, fault := texttree.ParseJSON(text, maxConfigDepth)
 	if fault != nil {
@@ -87,7 +88,7 @@ func serversOf(text []byte) (all []texttree.Entry, ok bool) {
 	return all, true
 }
 
-// plainName matches names of files that YAML takes as a string without quotes.
+// plainName matches file names that are strings in YAML without quotes.
 var plainName = regexp.MustCompile(`^[./]?[A-Za-z][A-Za-z0-9._/-]*$`)
 
 // renamed returns text with element at of its list mcp replaced by to, or nil if that is not
@@ -156,16 +157,16 @@ func (env *environment) tellMoved(from, to string) {
 		display.Name(name), display.Name(from), display.Name(to)))
 }
 
-// askToRemove asks the user to take a configuration out of the project file if the configuration
-// has no servers for plc but plc itself.
+// askToRemove asks the user to remove a configuration from the project file if plc itself is its
+// only server for plc.
 func (env *environment) askToRemove(config string) {
 	if name, _, at := env.projectNaming(config); at >= 0 {
 		show(env.stderr, display.Sprintf("%s names %s, which now lists no server for plc but plc itself: remove it from mcp, and run plc trust\n", display.Name(name), display.Name(config)))
 	}
 }
 
-// projectNaming returns the project file, and the index of a file in its list mcp; -1 if it does
-// not name the file, or there is no project file.
+// projectNaming returns the project file, and the index of a file in its list mcp; -1 if the list
+// doesn't have the file or there is no project file.
 func (env *environment) projectNaming(config string) (string, *file.Project, int) {
 	name, p, err := env.project()
 	if name == "" || err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/plc-lang/plc/tool/file"
 )
 
-// A project file comes with its folder, and chooses programs, servers and hosts: so it counts only
-// once somebody has said that it may (docs/decisions/029).
+// A project file comes with its folder and chooses programs, servers and hosts. So plc uses it only
+// after somebody has agreed (docs/decisions/029).
 
 func trustCommand(env *environment) *cobra.Command {
 	var revoke bool
@@ -65,7 +65,7 @@ func (env *environment) trustHere(revoke bool) error {
 	return err
 }
 
-// project reads the project file; its name is "" when there is none.
+// project reads the project file; its name is "" if there is none.
 func (env *environment) project() (string, *file.Project, error) {
 	name, err := plc.FindProject(".")
 	if name == "" || err != nil {
@@ -79,8 +79,8 @@ func (env *environment) project() (string, *file.Project, error) {
 	return name, p, err
 }
 
-// checkTrust returns an error unless a project file may say what it says. On a terminal a person is
-// asked. The command then uses the files of the project as they were when this was checked.
+// checkTrust returns an error unless a project file is trusted. On a terminal it asks the user.
+// Afterwards the command uses the files of the project in the state in which they were checked.
 func (env *environment) checkTrust(ctx context.Context, name string, p *file.Project) error {
 	if !p.Grants() {
 		return nil
@@ -98,9 +98,8 @@ func (env *environment) checkTrust(ctx context.Context, name string, p *file.Pro
 	return nil
 }
 
-// keepFiles reads the files of the tools of a server, and other files, and returns them. The server
-// then uses them as they are now for all runs. Those that can't be read are left to the server to
-// report.
+// keepFiles reads the tool files of a server, and other files, and returns them. The server then
+// uses their present text for all runs. keepFiles leaves errors of reading to the server.
 func (env *environment) keepFiles(tools *plc.Toolset, others ...string) []plc.ProjectFile {
 	named := &file.Project{MCP: tools.MCP, Policies: slices.Clone(tools.Policies), Lock: tools.Lock}
 	for _, name := range others {
@@ -135,8 +134,8 @@ func (env *environment) asKept(files []plc.ProjectFile) []plc.ProjectFile {
 	return files
 }
 
-// askTrust returns an error unless a project is trusted with these files, or somebody says that it
-// is.
+// askTrust returns an error unless a project is trusted with these files or the user agrees to
+// trust it.
 func (env *environment) askTrust(ctx context.Context, name string, p *file.Project, files []plc.ProjectFile) error {
 	trusted, said, err := trustOf(name, files)
 	if trusted || err != nil {
@@ -158,8 +157,8 @@ func (env *environment) askTrust(ctx context.Context, name string, p *file.Proje
 	return fmt.Errorf("%s names %s, which may start programs: look at it, then plc trust (--trust trusts it once, --no-project uses none)", why, shownNames(p))
 }
 
-// trustOf reports whether the files of a project are trusted as they are. said is the note that was
-// written when files of the project were trusted last; "" if there is none, or it can't be read.
+// trustOf reports whether the files of a project are trusted in their present state. said is the
+// note that was written when the project was last trusted; "" if there is none or it can't be read.
 // The error is non-nil if there is no folder for such notes.
 func trustOf(name string, files []plc.ProjectFile) (trusted bool, said string, err error) {
 	path, err := trustFile(name)
@@ -193,7 +192,8 @@ func shownNames(p *file.Project) display.Text {
 	return display.Join(all, ", ")
 }
 
-// namesText returns names with commas between them, in quotes where they might be taken for words.
+// namesText returns names with commas between them. Names that could be mistaken for words are in
+// quotes.
 func namesText(names []string) display.Text {
 	all := make([]display.Text, len(names))
 	for i, name := range names {
@@ -202,9 +202,9 @@ func namesText(names []string) display.Text {
 	return display.Join(all, ", ")
 }
 
-// trustHead returns the beginning of the note about a trusted project file, which decides: its name
-// and a digest of all that trust covers. A line for each file follows, which older versions did not
-// keep.
+// trustHead returns the beginning of the note about a trusted project file: its name and a digest
+// of everything that the trust covers. Only this part decides whether the project is trusted. A
+// line for each file follows; older versions did not write these lines.
 func trustHead(name string, files []plc.ProjectFile) string {
 	return name + "\n" + plc.ProjectDigest(files) + "\n"
 }
@@ -221,8 +221,8 @@ func trustLine(project string, f plc.ProjectFile) string {
 	return fmt.Sprintf("%x %q\n", sha256.Sum256(f.Text), filepath.ToSlash(name))
 }
 
-// changedSince returns the names of files that are not as they were when the project was trusted,
-// files that are gone included; none if that is not known.
+// changedSince returns the names of the files that have changed, or are gone, since the project was
+// trusted; none if that is not known.
 func changedSince(said, project string, files []plc.ProjectFile) (names []string) {
 	_, lines, _ := strings.Cut(said, "\n")
 	if _, lines, _ = strings.Cut(lines, "\n"); lines == "" {
@@ -304,7 +304,7 @@ func trustFile(name string) (string, error) {
 	return filepath.Join(dir, "plc", "trusted", hex.EncodeToString(sum[:16])), nil
 }
 
-// writeTrust notes that a project file is trusted with these files.
+// writeTrust records that a project file is trusted with these files.
 func writeTrust(name string, files []plc.ProjectFile) error {
 	path, err := trustFile(name)
 	if err != nil {
