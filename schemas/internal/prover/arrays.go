@@ -10,12 +10,11 @@ import (
 
 // solveArray looks for an array that meets the facts.
 //
-// The facts speak of the first few elements one by one, and of all after them alike.
-// So beyond those only as many elements matter as there are facts "some element …",
-// elements to be counted, and elements that must be there: a longer array could
-// lose one. The search goes from element to element and chooses which of those facts
-// the element meets; where it stands, and how many of each are met, is all that
-// matters for the rest, so a state is visited once.
+// The facts treat the first few elements individually, and all later ones alike. Each later element
+// must be there for a reason: for a fact "some element …", for a count, or for the minimum length.
+// An array with more elements could lose one. The search goes from element to element and chooses
+// which of those facts the element meets. The rest of the search depends only on the index and on
+// how many of each are met, so each such state is visited once.
 func (b *branch) solveArray() Result {
 	a := &arraySolver{branch: b, limits: limits{high: -1}, seen: make(map[string]bool), same: [2]int{-1, -1}}
 	for i := range b.facts {
@@ -46,24 +45,24 @@ func (b *branch) solveArray() Result {
 type arraySolver struct {
 	*branch
 	limits
-	lone   int // the facts tell elements before this one apart
+	lone   int // the facts treat elements before this one individually
 	eaches []*literal
 	somes  []*literal
 	counts []counted
 	unique bool
 	twins  bool // two elements must be equal
 	same   [2]int
-	limit  int // of the length
+	limit  int // maximum length
 	seen   map[string]bool
 }
 
-// counted is a schema of which the elements that meet it are counted.
+// counted is a schema with bounds on the number of elements that meet it.
 type counted struct {
 	node *tree.Node
 	limits
 }
 
-// element is one of the array in the making.
+// element is an element of the array under construction.
 type element struct {
 	goal []Part
 	value.Value
@@ -107,11 +106,11 @@ func (a *arraySolver) counted(n *tree.Node) *counted {
 	return &a.counts[len(a.counts)-1]
 }
 
-// MaxSearched is up to which length arrays are searched for.
+// MaxSearched is the maximum length of arrays that are searched for.
 const MaxSearched = 256
 
-// uniform returns the shortest array when there is nothing to choose: all elements that it
-// must have are there, each as any at its place.
+// uniform returns the shortest array if there is nothing to choose: it has only the required
+// elements, and each is any possible value at its index.
 func (a *arraySolver) uniform() Result {
 	v, sure, size := value.Value{Kind: value.Array}, Found, 0
 	for i := range a.low {
@@ -141,8 +140,8 @@ func (a *arraySolver) uniform() Result {
 	return a.made(sure, v)
 }
 
-// tooLong returns the answer when arrays are too long to search for: it may still be that
-// no element is possible early on.
+// tooLong returns the answer if arrays are too long to search for. It may still find that no
+// element is possible at a low index.
 func (a *arraySolver) tooLong() Result {
 	for i := range min(a.low, a.lone+1, 64) {
 		if r := a.element(i, nil); r.Status == Empty {
@@ -152,7 +151,7 @@ func (a *arraySolver) tooLong() Result {
 	return a.tooLarge()
 }
 
-// goalAt returns what each element at an index meets.
+// goalAt returns the goal that each element at an index must meet.
 func (a *arraySolver) goalAt(i int) (goal []Part) {
 	for _, f := range a.eaches {
 		if f.count <= i && i < f.to {
@@ -162,7 +161,7 @@ func (a *arraySolver) goalAt(i int) (goal []Part) {
 	return slices.Clip(goal)
 }
 
-// element answers whether there can be an element at an index that meets more.
+// element answers whether there can be an element at an index that also meets more.
 func (a *arraySolver) element(i int, more []Part) Result {
 	goal := append(a.goalAt(i), more...)
 	if len(goal) == 0 {
@@ -171,7 +170,7 @@ func (a *arraySolver) element(i int, more []Part) Result {
 	return a.Solve(goal...)
 }
 
-// withTwins tries all pairs of places for two elements that are equal.
+// withTwins tries all pairs of indexes for two equal elements.
 func (a *arraySolver) withTwins() Result {
 	if a.unique {
 		return Result{}
@@ -200,8 +199,8 @@ func (a *arraySolver) withTwins() Result {
 	return out
 }
 
-// next goes on with an array of some elements. met has a bit for each fact "some
-// element" that is met.
+// next continues the search after these elements. met has a bit for each fact "some element" that
+// is met.
 func (a *arraySolver) next(elements []element, met uint64, counts []int, sure Status) Result {
 	if !a.spend(1 + len(elements)/16) {
 		return Result{Status: Unknown}
@@ -225,7 +224,7 @@ func (a *arraySolver) next(elements []element, met uint64, counts []int, sure St
 			open = append(open, s)
 		}
 	}
-	// With nothing to meet first: it is the most common, and the cheapest.
+	// First try the way that meets none: it is the most common and the cheapest.
 	for ways := range 1 << (len(open) + len(a.counts)) {
 		step, now, counted := a.step(ways, open, met, counts)
 		if counted == nil {
@@ -248,8 +247,8 @@ func (a *arraySolver) next(elements []element, met uint64, counts []int, sure St
 	return out
 }
 
-// step returns what the next element meets in one of the ways to choose from the open facts
-// and the counted schemas; counted is nil when too many would be counted.
+// step returns the goal of the next element for one way to choose from the open facts and the
+// counted schemas; counted is nil if a count would exceed its limit.
 func (a *arraySolver) step(ways int, open []int, met uint64, counts []int) (goal []Part, now uint64, counted []int) {
 	now = met
 	for bit, s := range open {
@@ -272,7 +271,7 @@ func (a *arraySolver) step(ways int, open []int, met uint64, counts []int) (goal
 	return goal, now, counted
 }
 
-// elementOrTwin does what element does, but at the second of two places that must be equal it
+// elementOrTwin does what element does; but at the second of two indexes that must be equal, it
 // answers for both.
 func (a *arraySolver) elementOrTwin(elements []element, i int, goal []Part) Result {
 	if i == a.same[1] {
@@ -290,8 +289,8 @@ func (a *arraySolver) enough(counts []int) bool {
 	return true
 }
 
-// visit reports whether a state is new. Where elements must be different, or equal,
-// the state is the whole past.
+// visit reports whether a state is new. If elements must be different or equal, the state includes
+// all previous elements.
 func (a *arraySolver) visit(elements []element, met uint64, counts []int, sure Status) bool {
 	if a.unique || a.same[1] >= 0 {
 		return true
@@ -299,7 +298,7 @@ func (a *arraySolver) visit(elements []element, met uint64, counts []int, sure S
 	key := binary.AppendUvarint(nil, uint64(len(elements)))
 	key = binary.AppendUvarint(key, met)
 	for i, c := range a.counts {
-		// Beyond both limits one more makes no difference.
+		// Above both limits, one more makes no difference.
 		key = binary.AppendUvarint(key, uint64(min(counts[i], max(c.low, c.high+1))))
 	}
 	key = append(key, byte(sure))
@@ -329,9 +328,9 @@ func (a *arraySolver) finish(elements []element, sure Status) Result {
 
 const maxDifferent = 24
 
-// different looks for elements that meet their goals and are all different. An element
-// that has as many values to choose from as there are elements can wait until all
-// others have theirs; of one that has fewer, all values are known.
+// different looks for elements that meet their goals and are all different. An element with at
+// least as many possible values as there are elements can get its value last; for an element with
+// fewer, all possible values are known.
 func (a *arraySolver) different(elements []element, sure Status) Result {
 	if len(elements) > maxDifferent {
 		return a.tooLarge()
@@ -357,8 +356,8 @@ func (a *arraySolver) different(elements []element, sure Status) Result {
 	return a.made(sure, v)
 }
 
-// assign gives the i-th element a value, moving others to other values where that
-// helps: a step of the search for a matching.
+// assign gives the i-th element a value, and gives other elements different values if necessary. It
+// is a step of the search for a matching.
 func assign(lists [][]value.Value, chosen []*value.Value, i int, tried map[string]bool) bool {
 	for j := range lists[i] {
 		v := &lists[i][j]
@@ -376,8 +375,7 @@ func assign(lists [][]value.Value, chosen []*value.Value, i int, tried map[strin
 	return false
 }
 
-// several lists up to n different values that meet a goal; fewer only if there are no
-// more.
+// several returns n different values that meet a goal, or fewer if there are no more.
 func (a *arraySolver) several(goal []Part, n int) (list []value.Value, status Status) {
 	status = Found
 	goal = slices.Clip(goal)

@@ -7,33 +7,33 @@ import (
 	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-// branch is a conjunction in the making: facts that a solver for its kind understands,
-// and choices that are still to be made.
+// branch is a conjunction under construction: facts that the solver for its kind understands, and
+// choices that are still open.
 type branch struct {
 	*Prover
 	kind     value.Kind
 	root     []literal // the question, for trying values
-	nodes    []Part    // what was taken apart already
+	nodes    []Part    // parts that were already split into facts and choices
 	facts    []literal
 	todo     []pending
 	finite   []value.Value // when set, the only values there can be
 	listed   bool          // finite is set
 	facted   *factIndex
-	affirmed []*tree.Node // of nodes, those that hold
-	denied   []*tree.Told // of which none holds, which is put off until more is known
+	affirmed []*tree.Node // the members of nodes that hold
+	denied   []*tree.Told // lists of which no schema holds; handled later, when more is known
 }
 
 // choice is a disjunction of conjunctions.
 type choice [][]literal
 
-// pending is a choice to be made. Those between the forms of a union come first:
-// they settle most of the others, which say how a value breaks the forms of another.
+// pending is an open choice. Choices between the forms of a union come first: they decide most of
+// the others, which are about how a value breaks the forms of another union.
 type pending struct {
 	choice
 	union bool
 }
 
-// assert adds a literal; it reports false when the branch is known to be empty.
+// assert adds a literal; it reports false if the branch is now known to be empty.
 func (b *branch) assert(l literal) bool {
 	switch l.op {
 	case opNode:
@@ -83,7 +83,7 @@ func (b *branch) assertNode(n *tree.Node, neg bool) bool {
 	return b.affirm(n)
 }
 
-// apart reports whether it is plain that no value of the branch meets n.
+// apart reports whether it is obvious that no value of the branch meets n.
 func (b *branch) apart(n *tree.Node) bool {
 	return slices.ContainsFunc(b.affirmed, func(a *tree.Node) bool { return tree.Disjoint(a, n, b.kind) })
 }
@@ -111,7 +111,7 @@ func (b *branch) all(list []literal) bool {
 	return true
 }
 
-// affirm adds what n says.
+// affirm adds the facts and choices of n.
 func (b *branch) affirm(n *tree.Node) bool {
 	if n.Const != nil && !b.listed {
 		b.finite, b.listed = []value.Value{*n.Const}, true
@@ -119,7 +119,7 @@ func (b *branch) affirm(n *tree.Node) bool {
 		b.finite, b.listed = n.Enum, true
 	}
 	if b.listed {
-		return true // only these can be: nothing else is needed
+		return true // only these values are possible: nothing else is needed
 	}
 	if n.Opaque != "" && !b.assert(atom(n)) {
 		return false
@@ -151,7 +151,7 @@ func (b *branch) affirm(n *tree.Node) bool {
 	return true
 }
 
-// atom says that an opaque n holds. A meta-schema is the same for all.
+// atom returns the literal that an opaque n holds. Each meta-schema has one key for all nodes.
 func atom(n *tree.Node) literal {
 	if n.Foreign {
 		return literal{op: opAtom, text: n.Opaque}
@@ -159,7 +159,7 @@ func atom(n *tree.Node) literal {
 	return literal{op: opAtom, text: n.Opaque, node: n}
 }
 
-// unions returns the choices between schemas in what n says.
+// unions returns the choices between schemas in n's keywords.
 func unions(n *tree.Node) (out []choice) {
 	if len(n.AnyOf) > 0 {
 		var c choice
@@ -188,7 +188,7 @@ func unions(n *tree.Node) (out []choice) {
 	return out
 }
 
-// conditions returns the other choices in what n says.
+// conditions returns the other choices in n's keywords.
 func (b *branch) conditions(n *tree.Node) (out []choice) {
 	if b.kind == value.Object {
 		for i := range n.Dependents {
@@ -209,7 +209,7 @@ func (b *branch) conditions(n *tree.Node) (out []choice) {
 	return out
 }
 
-// onlyOne says that of a list one holds and the others do not.
+// onlyOne returns the literals that the i-th schema in a list holds and the others don't.
 func onlyOne(list []*tree.Node, i int) []literal {
 	out := []literal{isNode(list[i], false)}
 	for j := range list {
@@ -220,8 +220,8 @@ func onlyOne(list []*tree.Node, i int) []literal {
 	return out
 }
 
-// branchOf says that cond holds, or does not, and then n or its negation; a nil n
-// always holds.
+// branchOf returns the literals that cond holds, or with condNeg doesn't, and that n holds, or with
+// neg doesn't; a nil n always holds.
 func branchOf(cond *tree.Node, condNeg bool, n *tree.Node, neg bool) []literal {
 	out := []literal{isNode(cond, condNeg)}
 	if n != nil {
@@ -274,7 +274,7 @@ func (b *branch) refuteChoices(n *tree.Node, out choice) choice {
 		out = append(out, none(n.OneOf))
 		for i := range n.OneOf {
 			for j := range i {
-				// Most alternatives exclude each other, which is found out once.
+				// Most alternatives exclude each other; the prover decides that once.
 				if !tree.Disjoint(n.OneOf[i], n.OneOf[j], b.kind) && b.Solve(Part{n.OneOf[j], false}, Part{n.OneOf[i], false}).Status != Empty {
 					out = append(out, []literal{isNode(n.OneOf[j], false), isNode(n.OneOf[i], false)})
 				}
@@ -339,8 +339,8 @@ func (b *branch) differs(v *value.Value) (out choice) {
 	return append(out, []literal{{op: opSomeMember, class: others}})
 }
 
-// known tells whether the facts entail a literal (yes) or exclude it (no). It finds
-// the simple cases only.
+// known decides whether the facts imply a literal (Yes) or exclude it (No). It recognizes only
+// simple cases.
 func (b *branch) known(l *literal) value.Verdict {
 	switch l.op {
 	case opHas:
@@ -362,7 +362,7 @@ func (b *branch) known(l *literal) value.Verdict {
 	return value.Doubt
 }
 
-// said tells whether a fact says the same as a literal, or the opposite.
+// said decides whether a fact is the same as a literal, or its opposite.
 func (b *branch) said(l *literal, same func(f *literal) bool) value.Verdict {
 	b.charge(1 + len(b.facts))
 	for i := range b.facts {
@@ -394,7 +394,7 @@ func (b *branch) knownCount(l *literal, opposite op, sign int) value.Verdict {
 	return value.Doubt
 }
 
-// status tells whether an alternative is certain or impossible, looking into members.
+// status decides whether an alternative is certain or impossible. It looks into members.
 func (b *branch) status(list []literal) value.Verdict {
 	out := value.Yes
 	for i := range list {
@@ -448,8 +448,8 @@ func (b *branch) glanceNode(n *tree.Node, neg bool) value.Verdict {
 	return value.Doubt
 }
 
-// glanceMember asks whether a member may break, or must break, a schema. What the
-// facts say of it so far is enough to exclude or entail.
+// glanceMember decides whether a member may break, or must break, a schema, using the facts known
+// so far.
 func (b *branch) glanceMember(l *literal) value.Verdict {
 	has := b.known(&literal{op: opHas, text: l.class.name})
 	if has == value.No {
@@ -465,7 +465,7 @@ func (b *branch) glanceMember(l *literal) value.Verdict {
 	return value.Doubt
 }
 
-// glanceElement asks whether the element at an index may break, or meet, a schema.
+// glanceElement decides whether the element at an index may break, or meet, a schema.
 func (b *branch) glanceElement(l *literal) value.Verdict {
 	var goal []Part
 	for i := range b.facts {
@@ -479,7 +479,7 @@ func (b *branch) glanceElement(l *literal) value.Verdict {
 	return value.Doubt
 }
 
-// memberGoal returns what the facts say of a member.
+// memberGoal returns the goal of a member according to the facts.
 func (b *branch) memberGoal(name string) (goal []Part) {
 	ix := b.index()
 	goal = append(goal, ix.singles[name]...)
@@ -501,8 +501,8 @@ func (b *branch) memberGoal(name string) (goal []Part) {
 	return slices.Clip(goal)
 }
 
-// factIndex finds what the first facts say of a member. It does not change, so that
-// branches share it.
+// factIndex finds the facts about a member among the first facts. It never changes, so branches
+// share it.
 type factIndex struct {
 	upto    int
 	singles map[string][]Part
@@ -510,7 +510,7 @@ type factIndex struct {
 	present map[string]bool
 }
 
-// index returns one of nearly all facts, for objects that have many.
+// index returns an index of nearly all facts, for objects that have many.
 func (b *branch) index() *factIndex {
 	const few = 24
 	if b.facted == nil {
@@ -535,7 +535,7 @@ func (b *branch) index() *factIndex {
 	return ix
 }
 
-// has tells whether the facts say that a member is there.
+// has decides, from the facts, whether a member is present.
 func (ix *factIndex) has(facts []literal, name string) value.Verdict {
 	if has, said := ix.present[name]; said {
 		return value.VerdictOf(has)
@@ -548,7 +548,7 @@ func (ix *factIndex) has(facts []literal, name string) value.Verdict {
 	return value.Doubt
 }
 
-// search makes the choices, first unions, then those with the fewest alternatives.
+// search makes the choices: first the unions, then those with the fewest alternatives.
 func (b *branch) search() Result {
 	if b.listed {
 		return b.among(b.root, b.finite, b.kind)
@@ -592,10 +592,10 @@ func (b *branch) search() Result {
 	return out
 }
 
-// deny says of the lists of which none holds what the facts leave of them: at most one schema where
-// it is known which value decides. It says all of the others only when there is no better choice
-// to make first. It reports whether it said something; ok is false when the branch is known to be
-// empty.
+// deny adds the negations of the denied lists that are still relevant. If the deciding value is
+// known, that is at most one schema of a list. Otherwise it adds those of the whole list, but only
+// with all set, when there is no better choice to make first. It reports whether it added
+// something; ok is false if the branch is known to be empty.
 func (b *branch) deny(all bool) (said, ok bool) {
 	denied := b.denied
 	b.denied = nil
@@ -617,8 +617,8 @@ func (b *branch) deny(all bool) (said, ok bool) {
 	return said, true
 }
 
-// simplify drops choices that are made and alternatives that cannot be, and returns
-// the choice to make next, -1 if none; ok is false when a choice has no alternative.
+// simplify removes choices that are made and alternatives that are impossible. It returns the
+// choice to make next, -1 if there is none; ok is false if a choice has no alternative left.
 func (b *branch) simplify() (next int, ok bool) {
 	for again := true; again; {
 		again, next = false, -1
@@ -657,8 +657,8 @@ func (c pending) before(d pending) bool {
 	return len(c.choice) < len(d.choice)
 }
 
-// reduce drops the alternatives of a choice that cannot be; made is true when one
-// certainly is.
+// reduce removes the impossible alternatives of a choice; made is true if one alternative is
+// certain.
 func (b *branch) reduce(c choice) (left choice, made bool) {
 	kept := c
 	for i, alternative := range c {

@@ -8,19 +8,19 @@ import (
 	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-// op tells literals apart.
+// op is the kind of a literal.
 type op uint8
 
 const (
 	opNode     op = iota // the value meets node
 	opNotValue           // the value is not value
-	opAtom               // something that cannot be decided, by key
+	opAtom               // a condition that can't be decided, identified by key
 	opNone               // the value meets none of told
 
 	opLower // numbers: at least num, more if strict
 	opUpper
 	opMultiple    // a multiple of num
-	opNotMultiple // no multiple of num
+	opNotMultiple // not a multiple of num
 
 	opMinLength // strings: at least count characters
 	opMaxLength
@@ -43,9 +43,9 @@ const (
 	opSomeName   // some name does
 )
 
-// literal is one thing said of a value. With neg opNode, opAtom, opMatch, opUnique and
-// opHas say the opposite; in the others that have a node, it says that the element,
-// member or name does not meet it.
+// literal is a single condition on a value. neg negates opNode, opAtom, opMatch, opUnique and
+// opHas. In the others that have a node, neg means that the element, member or name must not meet
+// it.
 type literal struct {
 	op     op
 	neg    bool
@@ -65,15 +65,15 @@ const noEnd = 1 << 60
 
 func isNode(n *tree.Node, neg bool) literal { return literal{op: opNode, node: n, neg: neg} }
 
-// class is a set of names: one, those that a pattern matches, or all but some names
-// and those that some patterns match.
+// class is a set of names: a single name, the names that match a pattern, or all names except for
+// some and for those that match some patterns.
 type class struct {
 	single bool
 	name   string
 	match  *pattern.Pattern
-	of     *tree.Node         // not its properties
-	names  []string           // nor these
-	pats   []*pattern.Pattern // nor what these match
+	of     *tree.Node         // excludes its properties
+	names  []string           // excludes these
+	pats   []*pattern.Pattern // excludes names that match one of these
 }
 
 func (c *class) contains(name string) bool {
@@ -94,10 +94,11 @@ func (c *class) contains(name string) bool {
 	return true
 }
 
-// cost returns what asking whether the class has a name costs, in small things that are looked at.
+// cost returns the cost of deciding whether a name is in the class, as a number of small things
+// that are looked at.
 func (c *class) cost() int { return 1 + len(c.names)/8 + 16*len(c.pats) }
 
-// holds decides a literal that is about a string, or a node, for one value.
+// holds decides for one value whether a literal holds that is about a string or a node.
 func (p *Prover) holds(l *literal, v *value.Value) value.Verdict {
 	out := value.Doubt
 	switch l.op {
@@ -116,8 +117,8 @@ func (p *Prover) holds(l *literal, v *value.Value) value.Verdict {
 	return out
 }
 
-// assertions lists what n's own keywords say about values of a kind, as conjunction.
-// The schemas that n applies in place, enum and const are not in it.
+// assertions returns the conjunction of the literals for n's own keywords about values of a kind.
+// It leaves out enum, const and the schemas that n applies in place.
 func (p *Prover) assertions(n *tree.Node, k value.Kind) (out []literal) {
 	switch k {
 	case value.Number:
@@ -185,7 +186,7 @@ func arrayAssertions(n *tree.Node) (out []literal) {
 	return out
 }
 
-// countMin says that at least count elements meet n; count is more than 0.
+// countMin returns the literal that at least count elements meet n; count must be more than 0.
 func countMin(n *tree.Node, count int) literal {
 	if count == 1 {
 		return literal{op: opSome, to: noEnd, node: n}
@@ -233,7 +234,7 @@ func (p *Prover) objectAssertions(n *tree.Node) (out []literal) {
 	return out
 }
 
-// classes are made once for each node.
+// classes holds the classes of a node, which are made once.
 type classes struct {
 	props []class
 	rest  *class

@@ -9,10 +9,10 @@ import (
 	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-// solveNumber looks for a number that meets the facts. Numbers are the finite decimals.
-// The multiples that it must be are one lattice, the multiples of their least common
-// multiple m: so with it only finitely many numbers matter, and without it a range that
-// is more than a point always holds one that is no multiple of some others.
+// solveNumber looks for a number that meets the facts. Numbers are the finite decimals. If the
+// number must be a multiple of several others, it must be a multiple of their least common
+// multiple, and then only finitely many numbers matter. If not, a range that is more than a point
+// always contains a number that is not a multiple of the excluded ones.
 func (b *branch) solveNumber() Result {
 	var s numberSolver
 	for i := range b.facts {
@@ -61,7 +61,7 @@ func (s *numberSolver) add(f *literal) {
 	}
 }
 
-// narrower picks the lower of two upper bounds (sign 1) or the upper of two lower ones.
+// narrower picks the lower of two upper bounds (sign 1) or the higher of two lower bounds.
 func narrower(a, b tree.Bound, sign int) tree.Bound {
 	if !a.Set {
 		return b
@@ -164,12 +164,11 @@ func commonDivisor(a, b *big.Rat) *big.Rat {
 
 const maxLatticeTries = 4096
 
-// lattice looks among the multiples of step, from the end of the range that is
-// nearest to 0.
+// lattice searches the multiples of step, starting from the end of the range nearest to 0.
 func (s *numberSolver) lattice(p *Prover) Result {
 	for _, m := range s.not {
 		if new(big.Rat).Quo(s.step, m).IsInt() {
-			return Result{} // every multiple of step is one of m
+			return Result{} // every multiple of step is a multiple of m
 		}
 	}
 	first, last, down := s.ends()
@@ -191,7 +190,7 @@ func (s *numberSolver) lattice(p *Prover) Result {
 	}
 }
 
-// ends returns the multiples of step to begin and to end with, nil for no end, and the
+// ends returns the first and the last multiple of step to try, nil if there is no end, and the
 // direction.
 func (s *numberSolver) ends() (first, last *big.Int, down bool) {
 	var low, high *big.Int
@@ -219,9 +218,8 @@ func floor(x *big.Rat) *big.Int {
 	return q
 }
 
-// NumberNear returns a number that meets what schemas themselves say of numbers: an integer that
-// is drawn, as a distance from 0 or from the lower end, where that will do, and 0 where there is
-// none.
+// NumberNear returns a number that meets the schemas' own keywords about numbers: if possible a
+// drawn integer, which is a distance from 0 or from the lower end of the range; 0 if there is none.
 func NumberNear(nodes []*tree.Node, draw func() int64) value.Value {
 	var s numberSolver
 	for _, n := range nodes {

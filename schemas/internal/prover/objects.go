@@ -11,12 +11,11 @@ import (
 
 // solveObject looks for an object that meets the facts.
 //
-// The names that the facts mention are looked at one by one. All other names fall into
-// cells by which patterns they match: within a cell the facts do not tell names
-// apart. So an object is a choice of mentioned names and of fresh names from cells.
-// A fact "some member …" is met by a member that is there anyway, by a mentioned name
-// or by a fresh one: the search tries all three, and each member's schemas, taken
-// together, are a goal of their own.
+// It looks at the names in the facts one by one. All other names are divided into cells by the
+// patterns that they match: the facts treat all names in a cell alike. So an object is a choice of
+// mentioned names and of fresh names from cells. A fact "some member …" can be met by a member that
+// the object has anyway, by a mentioned name or by a fresh one: the search tries all three. The
+// schemas of each member together are a goal.
 func (b *branch) solveObject() Result {
 	o := &objectSolver{branch: b, limits: limits{high: -1}}
 	for i := range b.facts {
@@ -45,26 +44,26 @@ type objectSolver struct {
 	limits
 	alls       []*literal
 	somes      []*literal
-	names      []*literal // of all names
+	names      []*literal // facts about all names
 	mentioned  []string
 	cells      []cell
 	cellsKnown bool
-	shaky      bool // the cells are not all known
+	shaky      bool // some cells are not known
 }
 
-// member is one that the object in the making has.
+// member is a member of the object under construction.
 type member struct {
 	name string
 	goal []Part
 	value.Value
 }
 
-// cell is a set of names that the facts do not tell apart.
+// cell is a set of names that the facts treat alike.
 type cell struct {
-	literals []literal // what the names meet
+	literals []literal // conditions that the names meet
 	pats     []*pattern.Pattern
 	match    []bool
-	some     []bool // which of the facts about some name the names meet
+	some     []bool // for each fact about some name, whether the names meet it
 	goal     []Part
 	status   Status // of the goal
 }
@@ -125,7 +124,7 @@ func (o *objectSolver) mention() {
 	}
 }
 
-// member returns the one of a name, and whether there can be such a member.
+// member returns the member with a name, and whether such a member is possible.
 func (o *objectSolver) member(name string) (member, Status) {
 	m := member{name: name, goal: o.memberGoal(name)}
 	status := o.nameAllowed(name)
@@ -139,7 +138,7 @@ func (o *objectSolver) member(name string) (member, Status) {
 	return m, status
 }
 
-// solveMember answers the goal of a member: without any part, null will do.
+// solveMember answers the goal of a member. Without any part, the witness is null.
 func (o *objectSolver) solveMember(goal []Part) Result {
 	if len(goal) == 0 {
 		return Result{Found, &value.Value{Kind: value.Null}}
@@ -159,7 +158,7 @@ func (o *objectSolver) nameAllowed(name string) Status {
 	return out
 }
 
-// literalOn decides a fact about names for one name.
+// literalOn decides for one name whether it meets a fact about names.
 func (p *Prover) literalOn(f *literal, v *value.Value) value.Verdict {
 	verdict := p.try(&p.Work, f.node, v)
 	if f.neg {
@@ -178,8 +177,8 @@ func statusOf(v value.Verdict) Status {
 	return Shaky
 }
 
-// place meets the facts about some member from the i-th on, then fills up. sure is the
-// weakest status of what is decided so far.
+// place meets the facts about some member, from the i-th on, and then adds the missing members.
+// sure is the weakest status of the decisions so far.
 func (o *objectSolver) place(members []member, i int, sure Status) Result {
 	if !o.spend(1 + len(o.mentioned)/32) {
 		return Result{Status: Unknown}
@@ -224,7 +223,7 @@ func (o *objectSolver) place(members []member, i int, sure Status) Result {
 	return out.or(o.placeFresh(members, i, sure))
 }
 
-// placeFresh meets the i-th fact by a fresh name.
+// placeFresh meets the i-th fact with a fresh name.
 func (o *objectSolver) placeFresh(members []member, i int, sure Status) Result {
 	f, out := o.somes[i], Result{}
 	if f.class != nil && f.class.single {
@@ -265,7 +264,7 @@ func hasMember(members []member, name string) bool {
 	return slices.ContainsFunc(members, func(m member) bool { return m.name == name })
 }
 
-// applies tells whether a fact about some member may be met by the one of a name.
+// applies decides whether the member with a name may meet a fact about some member.
 func (o *objectSolver) applies(f *literal, name string) Status {
 	if f.op == opSomeName {
 		return statusOf(o.literalOn(f, &value.Value{Kind: value.String, Text: name}))
@@ -289,7 +288,7 @@ func (o *objectSolver) strengthen(m *member, f *literal) Status {
 	return r.Status
 }
 
-// fill adds members up to the least number of them, and makes the object.
+// fill adds members up to the minimum number, and makes the object.
 func (o *objectSolver) fill(members []member, sure Status) Result {
 	if o.low > MaxSearched && o.low > len(members) {
 		return o.tooLarge()
@@ -307,7 +306,7 @@ func (o *objectSolver) fill(members []member, sure Status) Result {
 			sure = Unknown
 		}
 	}
-	weak := Found // why there may be more members than were found
+	weak := Found // lower if there may be more members than were found
 	if len(members) < o.low {
 		members, weak = o.fillFresh(members)
 	}
@@ -326,8 +325,8 @@ func (o *objectSolver) fill(members []member, sure Status) Result {
 	return o.made(min(sure, weak), v)
 }
 
-// fillFresh adds fresh members; weak is unknown when there may be more of them, shaky
-// when some may not be possible.
+// fillFresh adds fresh members; weak is Unknown if there may be more of them, and Shaky if some may
+// not be possible.
 func (o *objectSolver) fillFresh(members []member) (all []member, weak Status) {
 	weak = Found
 	members = slices.Clip(members)
@@ -360,7 +359,7 @@ func (o *objectSolver) fillFresh(members []member) (all []member, weak Status) {
 	return members, weak
 }
 
-// cellApplies tells whether the i-th fact may be met by a name of a cell.
+// cellApplies decides whether a name in a cell may meet the i-th fact.
 func (o *objectSolver) cellApplies(c *cell, i int) bool {
 	f := o.somes[i]
 	if f.op == opSomeName {
@@ -390,9 +389,9 @@ func (c *cell) matches(p *pattern.Pattern) bool {
 	return false
 }
 
-const maxCellWays = 10 // patterns and facts about names that cells are made by
+const maxCellWays = 10 // maximum number of patterns and facts about names for making cells
 
-// findCells makes the cells that have names.
+// findCells makes the cells that aren't empty.
 func (o *objectSolver) findCells() {
 	if o.cellsKnown {
 		return
@@ -431,7 +430,7 @@ func (o *objectSolver) findCells() {
 	o.split(first, pats, 0)
 }
 
-// split goes through the ways to match the patterns and to meet the facts about names.
+// split tries all combinations of matching patterns and of facts about names that are met.
 func (o *objectSolver) split(c cell, pats []*pattern.Pattern, some int) {
 	if len(pats) > 0 {
 		for _, match := range [...]bool{false, true} {
@@ -470,7 +469,7 @@ func (o *objectSolver) split(c cell, pats []*pattern.Pattern, some int) {
 	}
 }
 
-// fresh returns a name of a cell that is not a member yet.
+// fresh returns a name from a cell that is not a member yet.
 func (o *objectSolver) fresh(c *cell, members []member) Result {
 	literals := slices.Clip(c.literals)
 	for i := range members {
@@ -498,12 +497,12 @@ func (o *objectSolver) nameFor(literals []literal) Result {
 	if o.Prover.names == nil {
 		o.Prover.names = make(map[string]Result)
 	}
-	// Names are strings: no goal that is open can have had a part in it.
+	// Names are strings, so the answer can't depend on a goal that is open.
 	o.Prover.names[key] = r
 	return r
 }
 
-// freshName returns a name that is not one of some: there always is one.
+// freshName returns a name that is not among the given ones. There always is one.
 func freshName(not []literal) Result {
 	for i := 0; ; i++ {
 		name := "other"

@@ -8,9 +8,9 @@ import (
 	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-// solveString looks for the shortest string that meets the facts: a search, breadth
-// first, through the product of the automata of all patterns, of a tree of the strings
-// that are excluded, and of the length as far as it matters.
+// solveString looks for the shortest string that meets the facts. It is a breadth-first search
+// through the product of three things: the automata of all patterns, a tree of the excluded
+// strings, and the length as far as it matters.
 func (b *branch) solveString() Result {
 	s := stringSolver{Prover: b.Prover, limits: limits{high: -1}}
 	for i := range b.facts {
@@ -58,8 +58,8 @@ func (s *stringSolver) add(f *literal) {
 	}
 }
 
-// plain looks without any pattern: strings of a, b, c … until one is not excluded. Of
-// length 0 there is one string, of any other a million and more.
+// plain searches if there are no patterns: it tries strings of a, b, c … until one is not excluded.
+// There is only one string of length 0, and over a million of every other length.
 func (s *stringSolver) plain() Result {
 	excluded := make(map[string]bool, len(s.except))
 	for _, e := range s.except {
@@ -81,7 +81,7 @@ func (s *stringSolver) plain() Result {
 	return Result{}
 }
 
-// trie is the tree of the excluded strings.
+// trie is a tree of the excluded strings.
 type trie struct {
 	next map[rune]*trie
 	end  bool
@@ -117,9 +117,9 @@ func (s *stringSolver) excluded() (root *trie, runes []rune) {
 // spot of the search: a state of each automaton, a place in the tree, a length.
 type stringSpot struct {
 	states []int32
-	out    *trie // of the excluded strings
+	out    *trie // place in the tree of excluded strings
 	length int
-	from   int // index of the spot before
+	from   int // index of the previous spot
 	by     rune
 }
 
@@ -187,8 +187,8 @@ func (s *stringSolver) follow(machines []*pattern.Automaton, at *stringSpot, c i
 	return next, true
 }
 
-// spotKey identifies what matters of a spot. The search is breadth first: of two that
-// are alike but for their lengths, beyond low, the first is the shorter one.
+// spotKey returns a key for the relevant parts of a spot. Lengths above low are not part of it:
+// since the search is breadth first, the first of two otherwise equal spots is the shorter one.
 func (s *stringSolver) spotKey(at *stringSpot) []byte {
 	s.key = binary.AppendUvarint(s.key[:0], uint64(min(at.length, s.low)))
 	if at.out != nil {

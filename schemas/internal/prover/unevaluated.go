@@ -8,9 +8,9 @@ import (
 	"github.com/plc-lang/plc/schemas/internal/value"
 )
 
-// What unevaluatedProperties and unevaluatedItems speak of depends on which of the
-// schemas in place hold. So they are taken apart by cases: each settles which hold,
-// and thereby the names or elements that are evaluated.
+// The effect of unevaluatedProperties and unevaluatedItems depends on which schemas in place hold.
+// So they are split into cases: each case fixes which schemas hold, and with that the names or
+// elements that are evaluated.
 
 // evaluated is one case.
 type evaluated struct {
@@ -34,7 +34,7 @@ func unevaluated(n *tree.Node, k value.Kind) *tree.Node {
 	return nil
 }
 
-// evaluatedRest returns what unevaluated* of n says, or with neg the ways to break it.
+// evaluatedRest returns the cases of n's unevaluated*, or with neg the ways to break it.
 func (b *branch) evaluatedRest(n, rest *tree.Node, neg bool) (out choice) {
 	cases, ok := b.cases(n, true)
 	if !ok {
@@ -66,8 +66,8 @@ func (b *branch) evaluatedRest(n, rest *tree.Node, neg bool) (out choice) {
 	return out
 }
 
-// cases lists the cases of a value that meets n; ok is false when there are too many
-// or something cannot be known. At the top, unevaluated* itself does not count.
+// cases lists the cases of a value that meets n; ok is false if there are too many or something
+// can't be known. With top, n's own unevaluated* is ignored.
 func (b *branch) cases(n *tree.Node, top bool) (out []evaluated, ok bool) {
 	if n.Opaque != "" || b.kind == value.Object && n.UnreadPatterns() {
 		return nil, false
@@ -176,7 +176,7 @@ func (b *branch) ownEvaluated(n *tree.Node, top bool) (e evaluated) {
 	return e
 }
 
-// evaluates reports whether n may evaluate something of a value of the branch's kind.
+// evaluates reports whether n may evaluate a part of a value of the branch's kind.
 func (b *branch) evaluates(n *tree.Node) bool {
 	if n.May.Excludes(b.kind) {
 		return false
