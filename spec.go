@@ -74,7 +74,7 @@ type Values struct {
 	StateSchema Source   `json:"stateSchema,omitzero"`
 }
 
-// Limits bounds what a plan may cost and what a run may use. 0 is no bound, unless a field says
+// Limits bounds what a plan may cost and what a run may use. 0 means no limit, unless a field says
 // otherwise.
 type Limits struct {
 	// Steps limits the number of calls that may start. For a plan in the notation "llm" 0 is 1000,
@@ -207,7 +207,7 @@ func (s *Spec) meaning(o *compile.Options) (err error) {
 	return err
 }
 
-// steps returns the maximum number of calls that may start; 0 is no limit.
+// steps returns the maximum number of calls that may start; 0 means no limit.
 func (s *Spec) steps() int {
 	if s.Limits.Steps == 0 && s.Plan.Notation == answerNotation {
 		return DefaultModelSteps

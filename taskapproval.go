@@ -232,8 +232,8 @@ func LoopOfApproval(name string, f *approval.File) string {
 type planApprovals struct {
 	folder, loop string
 	store        journal.Store // knows which approvals were used; nil without a folder
-	key          []byte        // seals approvals; nil is none
-	waits        string        // the file of the plan that waits; "" is none
+	key          []byte        // seals approvals; nil if there is none
+	waits        string        // the file of the plan that waits; "" if there is none
 }
 
 // In a file of approval, a plan of a loop is called planOfLoop, followed by the id of the loop.

@@ -30,7 +30,7 @@ type binder struct {
 // nodes as writes, so a link holds no pointers and is 64 bytes.
 type link struct {
 	at, sub span
-	cover   state.Place // place of the last certain write that sets exactly this path; 0 is none
+	cover   state.Place // place of the last certain write that sets exactly this path; 0 means none
 	readAt  state.Place // place of the last call that reads exactly this path
 	readSub state.Place // place of the last call that reads this path or one below it
 	unread  queue       // the places of writes that nobody has read

@@ -86,7 +86,7 @@ type MeteredPredicate interface {
 type Predicates interface {
 	// Check checks a condition over variables of these types; a nil schema is any value. It returns
 	// a *PredicateError if the place of the fault is known. Looking up types takes steps of a
-	// meter; nil is none.
+	// meter; nil if there is none.
 	Check(source string, vars map[string]*schemas.Schema, m *schemas.Meter) (Predicate, error)
 }
 

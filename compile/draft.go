@@ -40,7 +40,7 @@ type draft struct {
 // ref is a reference of a call, with what follows from its place.
 type ref struct {
 	expr  *Expr
-	group int32 // references in one || have the same number; 0 is none
+	group int32 // references in one || have the same number; 0 means none
 	soft  bool  // inside ||, _when, _scopes or _fallback: it is no error if nothing is there
 	after bool  // no earlier call writes it and nothing holds it, so it waits for later writers
 	held  bool  // the initial whiteboard has it

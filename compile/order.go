@@ -26,8 +26,8 @@ import (
 // chain holds the writers of a path, or of a path and all below it, since some point. The zero
 // chain is empty. There is one for each path that is written, so it holds no pointers.
 type chain struct {
-	head  int32 // the junction of the earlier writers, plus 1; 0 is none
-	first int32 // the first pending writer, plus 1; 0 is none
+	head  int32 // the junction of the earlier writers, plus 1; 0 means none
+	first int32 // the first pending writer, plus 1; 0 means none
 	rest  queue // the other pending writers
 }
 

@@ -27,7 +27,7 @@ type pathNode struct {
 	name      string // with parent, kind and index: the step that leads here
 	parent    int32
 	index     int32
-	kid, next int32 // the last child and the previous sibling; 0 is none
+	kid, next int32 // the last child and the previous sibling; 0 means none
 	kind      state.SegmentKind
 	// below is the number of writers at or below the node, so that searches can skip parts without
 	// any.

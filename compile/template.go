@@ -333,7 +333,7 @@ type filler struct {
 	lenient bool
 	warn    func(*Read)
 	bad     *Unresolved
-	most    int  // maximum number of bytes; 0 is no bound
+	most    int  // maximum number of bytes; 0 means no limit
 	over    bool // the maximum would be exceeded
 }
 

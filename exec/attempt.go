@@ -37,7 +37,7 @@ type attention struct {
 	pauses  int           // number of pauses under way
 	paused  time.Time     // when the first of them began
 	without time.Duration // length of past pauses that have not moved a deadline yet
-	held    *deadline     // that came during a pause; nil is none
+	held    *deadline     // that came during a pause; nil if there is none
 
 	own    context.Context // nil until an activity waits for it
 	cancel context.CancelCauseFunc

@@ -35,7 +35,7 @@ type delegation struct {
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	timer  timer // of its timeout; nil is none
+	timer  timer // of its timeout; nil if there is none
 
 	turn sync.Mutex // held by the goroutine that advances the loop
 	loop loop

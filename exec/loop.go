@@ -240,7 +240,7 @@ type repeat struct {
 	holds  func(context.Context, compile.Predicate, map[string]json.RawMessage) (bool, error)
 	max    int
 	until  compile.Predicate // nil: never
-	input  json.RawMessage   // of the first round; nil is none
+	input  json.RawMessage   // of the first round; nil if there is none
 	result json.RawMessage
 	at     int
 	rounds int

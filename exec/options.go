@@ -24,10 +24,10 @@ type Options struct {
 	Timeout     time.Duration // of an attempt, if its call and tool set none; 0 is 60 s
 	Retry       *lang.Retry   // for calls that set none; nil is none. With a Delay below 0 there is no wait
 	Grace       time.Duration // time for cancelled calls to end; 0 is 10 s
-	MaxSteps    int           // most calls that may start; 0 is no bound
+	MaxSteps    int           // most calls that may start; 0 means no limit
 	MaxTokens   float64       // most tokens that calls may use; 0 is no bound. A run that would exceed MaxSteps, MaxTokens or MaxCost pauses if OnFailure is Ask; else it fails
-	MaxCost     float64       // most that calls may cost; 0 is no bound
-	MaxTime     time.Duration // of the whole run; 0 is no bound
+	MaxCost     float64       // most that calls may cost; 0 means no limit
+	MaxTime     time.Duration // of the whole run; 0 means no limit
 	MaxBytes    int64         // of all results, on whiteboards or not, and of the params of attempts under way; 0 is 256 MiB
 	Open        bool          // more calls may come: see Handle.Extend
 	// Hold reports, in an open run, whether a call waits until no more calls come; nil holds none.
@@ -46,7 +46,7 @@ type Options struct {
 	// cancelled, nobody answered in time, or the question was answered in another way
 	// (Handle.Answer). An error other than ErrNobody is a rejection.
 	Approver func(ctx context.Context, q *Question) (Answer, error)
-	// AnswerTimeout limits how long the approver may take; 0 is no limit. After that,
+	// AnswerTimeout limits how long the approver may take; 0 means no limit. After that,
 	// OnAnswerTimeout is the answer for calls that wait for approval; the zero Answer rejects.
 	// Calls that are uncertain or have failed then fail for good.
 	AnswerTimeout   time.Duration

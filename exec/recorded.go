@@ -22,7 +22,7 @@ import (
 // record knows nothing.
 type trail struct {
 	content  string // digest of its tool and params
-	past     *Past  // with the same content; nil is none
+	past     *Past  // with the same content; nil if there is none
 	claimed  bool   // the past is that of a call with another name, or of another run
 	replaced bool   // the recorded result came from another fallback than the call has now
 	key      string // of earlier attempts of its tool

@@ -43,10 +43,10 @@ func (a entry) before(b entry) bool {
 
 // toolLimit bounds the calls of one tool.
 type toolLimit struct {
-	parallel int // 0 is no bound
+	parallel int // 0 means no limit
 	running  int
 	waiting  []entry       // ready calls that wait for a place
-	rate     *rate.Limiter // nil is no bound
+	rate     *rate.Limiter // nil means no limit
 }
 
 func newToolLimit(l tool.Limits) *toolLimit {

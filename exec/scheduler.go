@@ -57,7 +57,7 @@ func (t *traffic) quiet() bool {
 type ending struct {
 	stopped  stop
 	above    bool        // it was stopped by a scheduler above it
-	failedAt state.Place // of the first call that aborted a run below the root; 0 is none
+	failedAt state.Place // of the first call that aborted a run below the root; 0 means none
 	lost     bool        // the outcome of a call is not known
 	called   bool        // a person called the run off; set in the root
 	undo     bool        // a call failed with the strategy Undo
@@ -126,7 +126,7 @@ type call struct {
 	fallbackFor *Failure    // why its fallback comes next; nil if it does not
 	trail       *trail      // its link to the record; nil if nothing is kept
 	slot        Slot        // of the limiter
-	limited     *toolLimit  // the limit within which it holds a place; nil is none
+	limited     *toolLimit  // the limit within which it holds a place; nil if there is none
 	spent       *tool.Usage // usage of its last attempt; nil if an event has it
 	sub         *delegation
 }

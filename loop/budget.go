@@ -43,7 +43,7 @@ func (o *Options) bound(run *exec.Options, u *Usage) {
 	}
 }
 
-// least returns the smaller of two bounds; a bound of 0 is no limit.
+// least returns the smaller of two bounds; a bound of 0 means no limit.
 func least(bound, other float64) float64 {
 	if bound == 0 {
 		return other

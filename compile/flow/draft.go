@@ -14,7 +14,7 @@ import (
 
 // Draft returns a first policy for the tools of a catalogue, as a file in YAML: each tool gives the
 // worst, and takes the least, that its effects allow. The levels are those of the policy that
-// it extends; nil is none. Against the catalogue the file has no findings.
+// it extends; nil if there is none. Against the catalogue the file has no findings.
 func Draft(cat *tool.Catalogue, extends *Policy) []byte {
 	base := label.New()
 	if extends != nil {

@@ -28,8 +28,8 @@ import (
 // The spans of a run form one trace, across workers; the metrics are those of Temporal's SDK. A nil
 // Telemetry sends nothing.
 type Telemetry struct {
-	traces  *sdktrace.TracerProvider // nil is none
-	metrics *metric.MeterProvider    // nil is none
+	traces  *sdktrace.TracerProvider // nil if there is none
+	metrics *metric.MeterProvider    // nil if there is none
 }
 
 // NewTelemetry returns the telemetry that the environment asks for, or nil if it sets neither an

@@ -43,7 +43,7 @@ type Options struct {
 	MostInstances int
 	// Hosts and Paths are the hosts and folders that the policy permits.
 	Hosts, Paths []string
-	// Retry is for calls that set none (exec.Options.Retry); nil is none.
+	// Retry is for calls that set none (exec.Options.Retry); nil if there is none.
 	Retry *lang.Retry
 	// OnFailure says what an unhandled failure would do to the run.
 	OnFailure exec.Strategy
@@ -247,8 +247,8 @@ func (w *walk) keep(v json.RawMessage) value {
 // doubt is something that is wrong with a value that was made up.
 type doubt struct {
 	reason string
-	code   string // of the failure that it would cause; "" is none
-	path   string // where nothing was found; "" is none
+	code   string // of the failure that it would cause; "" if there is none
+	path   string // where nothing was found; "" if there is none
 }
 
 // site identifies a call of a run.

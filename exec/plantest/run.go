@@ -89,7 +89,7 @@ type Attempt struct {
 	Fallback bool // it calls the fallback
 	Params   json.RawMessage
 	At       time.Duration // when it began
-	Fault    FaultKind     // the fault that it had; "" is none
+	Fault    FaultKind     // the fault that it had; "" if there is none
 
 	effect  bool // its tool may change the world
 	real    bool // nothing stood in for it

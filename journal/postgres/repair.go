@@ -54,7 +54,7 @@ func (s *Store) Damage(ctx context.Context) (all []*journal.Repair, faults []err
 func (s *Store) damagedRows(ctx context.Context) (faults []error, err error) {
 	for _, t := range []struct {
 		what, query string
-		key         func(text string) int64 // of the row's second value; nil is none
+		key         func(text string) int64 // of the row's second value; nil if there is none
 	}{
 		{record.AnApproval, "SELECT key, id, digest, created, expires, run, sum FROM approvals", approvalKey},
 		{record.ADuration, "SELECT key, number, tool, length, sum FROM durations", toolKey},
