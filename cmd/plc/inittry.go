@@ -27,8 +27,8 @@ type trial struct {
 }
 
 // tryFound returns the files with which the first plan runs, and the other files with reasons. MCP
-// servers are programs that the folder names; it starts them only if start is set or somebody at the
-// terminal agrees.
+// servers are programs that the folder names; it starts them only if start is set or somebody at
+// the terminal agrees.
 func (t *trial) tryFound(ctx context.Context, found inFolder, start bool) (good inFolder, left []leftOut, err error) {
 	var serving []string
 	for name, isMCP := range found.uses() {
