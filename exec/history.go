@@ -85,11 +85,12 @@ func (h *historian) Past(instance string) (map[string]*Past, error) {
 	return past, nil
 }
 
-// historyVersion is the version of the JSON of a History that has parts, and partlessVersion that
-// of all others. Old versions are read as long as there may be histories of them; newer versions
-// are refused.
+// Versions of the JSON of a History: of one with calls that had the path of another (Past.Others),
+// of one with parts, and of all others. Old versions are read as long as there may be histories of
+// them; newer versions are refused.
 const (
-	historyVersion  = 2
+	historyVersion  = 3
+	partsVersion    = 2
 	partlessVersion = 1
 )
 
@@ -167,12 +168,14 @@ type storedAnswer struct {
 func (h *History) MarshalJSON() ([]byte, error) {
 	s := storedHistory{Version: partlessVersion, Calls: map[string]map[string]*storedPast{}, Parts: h.Parts}
 	if len(h.Parts) > 0 {
-		s.Version = historyVersion
+		s.Version = partsVersion
 	}
 	for instance, calls := range h.Calls {
 		s.Calls[instance] = map[string]*storedPast{}
 		for path, p := range calls {
-			s.Calls[instance][path] = p.stored()
+			if s.Calls[instance][path] = p.stored(); len(p.Others) > 0 {
+				s.Version = historyVersion
+			}
 		}
 	}
 	return json.Marshal(s)

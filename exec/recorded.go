@@ -299,7 +299,7 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (unfinished bool) 
 	s.mu.Lock()
 	s.spend(past.Usage)
 	s.mu.Unlock()
-	doubted := t.claimed && past.Returned != nil && past.Returned.Done // nobody has been asked about it yet
+	doubted := t.claimed && past.Returned != nil && past.Returned.Done && !s.opts.Replay // nobody has been asked about it yet
 	if r := past.Returned; r != nil && !doubted && !s.retries(r, p) && !s.replaysDocument(p) {
 		s.endAsRecorded(i, c, p, r)
 		return false

@@ -518,7 +518,7 @@ func TestHistoryVersions(t *testing.T) {
 	if err != nil || strings.ReplaceAll(strings.ReplaceAll(string(text), `\u003c`, "<"), `\u003e`, ">") != first {
 		t.Errorf("%s: %v", text, err)
 	}
-	for _, bad := range []string{`{"version":3,"calls":{}}`, `{"calls":{}}`, `{"version":1,"calls":{"":{"a":null}}}`, `[]`} {
+	for _, bad := range []string{`{"version":4,"calls":{}}`, `{"calls":{}}`, `{"version":1,"calls":{"":{"a":null}}}`, `[]`} {
 		if err := json.Unmarshal([]byte(bad), &h); err == nil {
 			t.Errorf("%s is read", bad)
 		}
