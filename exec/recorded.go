@@ -304,6 +304,9 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (unfinished bool) 
 		s.endAsRecorded(i, c, p, r)
 		return false
 	}
+	if s.acceptsNow(i, c, p) {
+		return false
+	}
 	if !p.Delegates() || past.Fallback { // else its document runs again, from what the record knows of the calls in it
 		c.resume(past.Attempts, past.Attempts-past.Failed)
 	}
@@ -437,6 +440,33 @@ func lossOf(p *Past) *Failure {
 		return p.Loss
 	}
 	return uncertainty(lostFailure())
+}
+
+// acceptsNow ends a call with a recorded result that was not accepted before, if it is now, as the
+// plan was changed. It reports whether it did.
+func (s *scheduler) acceptsNow(i int32, c *call, p *compile.Call) bool {
+	res := c.trail.refusedResult()
+	if res == nil || c.trail.past.Instead != "" || s.opts.Replay {
+		return false
+	}
+	if _, f := s.judge(p, &tool.Result{Value: res.Value, Outcome: res.Outcome}); f != nil {
+		return false
+	}
+	c.trail.claimed = true // so that there is an event of the result
+	s.endAsRecorded(i, c, p, &Returned{Value: res.Value, Outcome: res.Outcome})
+	return true
+}
+
+// refusedResult returns the recorded result of a call that was not accepted; nil if there is none.
+func (t *trail) refusedResult() *tool.Result {
+	if t == nil || t.past == nil {
+		return nil
+	}
+	r := t.past.Returned
+	if r == nil || !r.Done || r.Value == nil {
+		return nil
+	}
+	return &tool.Result{Value: r.Value, Outcome: r.Outcome}
 }
 
 // endAsRecorded ends a call as the record says.

@@ -163,7 +163,7 @@ func (s *scheduler) doubt(i int32, reason string, why *Failure, w Work) {
 // did, or may have done.
 func (s *scheduler) failedInDoubt(i int32, f *Failure, w Work) {
 	if w == WorkDone {
-		s.refused(i, f)
+		s.refused(i, f, s.call(i).trail.refusedResult())
 	} else {
 		s.failedLost(i, f)
 	}

@@ -126,6 +126,14 @@ func TestRefusedResults(t *testing.T) {
 	s = again(plan)
 	s.says("w", exec.UncertainQuestion, exec.Answer{Result: []byte(`"paid"`)})
 	s.ends(exec.Completed, `{"w":"paid"}`)
+	s = again(plan)
+	s.revise(`[{"_id":"w","_tool":"pay","_expect":{"type":"boolean"},"_outputPath":"†state.w"}]`)
+	s.says("w", exec.UncertainQuestion, exec.Answer{})
+	s.ends(exec.Failed, `{}`)
+	s.revise(`[{"_id":"w2","_tool":"pay","_outputPath":"†state.w"}]`) // which accepts the result that there is
+	s.ends(exec.Completed, `{"w":1}`)
+	s.hop(noon.Add(9 * time.Hour))
+	s.ends(exec.Completed, `{"w":1}`)
 }
 
 // TestRefusedRetriesAreAskedAgain checks that a no to "it failed; try it again?" is not taken for an

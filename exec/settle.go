@@ -76,7 +76,7 @@ func (s *scheduler) succeed(i int32, res tool.Result) {
 	p := &s.prog().Calls[i]
 	value, f := s.accept(i, p, res.Value)
 	if f != nil {
-		s.refused(i, f)
+		s.refused(i, f, nil)
 		return
 	}
 	res.Value = value
@@ -88,7 +88,7 @@ func (s *scheduler) succeed(i int32, res tool.Result) {
 func (s *scheduler) accepted(i int32, p *compile.Call, res tool.Result, recorded bool) {
 	w, f := s.judge(p, &res)
 	if f != nil && !s.tolerates(i, f) {
-		s.refused(i, f)
+		s.refused(i, f, &res)
 		return
 	}
 	if !recorded && s.hasListener() {
@@ -120,7 +120,7 @@ func (s *scheduler) takeAnswer(a *attempt, res *tool.Result, by *worker) bool {
 	}
 	if f != nil {
 		s.mu.Unlock()
-		s.refused(i, f)
+		s.refused(i, f, res)
 		return true
 	}
 	w.at = s.stamp(s.drive.now())
@@ -237,8 +237,20 @@ var calledOff = &Failure{Code: "cancelled", Message: "the run was cancelled whil
 // (plan-language §4); otherwise the strategy applies.
 func (s *scheduler) failed(i int32, f *Failure) { s.failedAfter(i, f, "") }
 
-// refused fails a call whose tool returned a result that is not accepted.
-func (s *scheduler) refused(i int32, f *Failure) { s.failedAfter(i, f, WorkDone) }
+// refused fails a call whose tool returned a result that is not accepted. The record keeps the
+// result, unless it is nil: another plan may accept it.
+func (s *scheduler) refused(i int32, f *Failure, res *tool.Result) {
+	if f == calledOff {
+		s.cancelled(i, nil)
+		return
+	}
+	e := Event{Error: f, Work: WorkDone}
+	if res != nil {
+		e.Value, e.Outcome = res.Value, res.Outcome
+	}
+	s.tellReturned(i, e)
+	s.conclude(i, writing{outcome: -1, failure: f})
+}
 
 // failedAfter does what failed does; w is the work of the last attempt.
 func (s *scheduler) failedAfter(i int32, f *Failure, w Work) {

@@ -429,7 +429,7 @@ func (env *environment) hintNext(p *prepared, r *plc.Run, res *exec.Result, b *b
 	case res.Status == exec.Failed && anyUnsure(res, b):
 		env.hintf("plc resume %s --on-uncertain retry makes calls again that may have done their work, skip goes on without them; without it they stay failed", env.argsFor(r.ID()))
 	case res.Status == exec.Failed && failedByPlan(res):
-		env.hintf("plc resume %s --plan NEW goes on with a corrected plan; without --plan it tries again what failed; what is done stays done", env.argsFor(r.ID()))
+		env.hintf("plc resume %s --plan NEW goes on with a corrected plan; what is done stays done", env.argsFor(r.ID()))
 	case res.Status == exec.Failed:
 		env.hintf("plc resume %s tries again what failed, with the tool files as they were; add --plan NEW to go on with a corrected plan; to use corrected tool files, start a new plc run; what is done stays done", env.argsFor(r.ID()))
 	case res.Status == exec.Cancelled && anyUnsure(res, b):
