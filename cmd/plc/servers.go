@@ -77,7 +77,7 @@ func (env *environment) writeLock(ctx context.Context, named toolFiles, output s
 	if err != nil {
 		return err
 	}
-	if err := env.keepTrust(output, append(visible(text), '\n')); err != nil {
+	if err := env.saveLock(output, append(visible(text), '\n')); err != nil {
 		return err
 	}
 	env.hintf("%s has the tools of %s", output, strings.Join(serverNames(g.Servers), ", "))

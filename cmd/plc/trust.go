@@ -258,8 +258,9 @@ func namedIn(line string) string {
 	return filepath.FromSlash(name)
 }
 
-// keepTrust writes a lock. A project that was trusted before stays so if nothing else changed.
-func (env *environment) keepTrust(lock string, text []byte) error {
+// saveLock writes a lock. A project that is trusted stays so, unless one of its other files changes
+// at the same time.
+func (env *environment) saveLock(lock string, text []byte) error {
 	name, p, err := env.project()
 	trusted := false
 	var before []plc.ProjectFile
@@ -281,7 +282,7 @@ func (env *environment) keepTrust(lock string, text []byte) error {
 	after := plc.ProjectFiles(name, p)
 	for i, f := range after {
 		at, err := filepath.Abs(f.Name)
-		if isLock := err == nil && at == whole; isLock {
+		if err == nil && at == whole {
 			covered, after[i].Text = true, text
 		} else if !slices.ContainsFunc(before, func(b plc.ProjectFile) bool { return b.Name == f.Name && bytes.Equal(b.Text, f.Text) }) {
 			return nil
