@@ -469,7 +469,7 @@ func TestNoGraceLosesNothing(t *testing.T) {
 	a := program(t, "echo", Config{Grace: 1})
 	params := `{"a":"` + strings.Repeat("x", 60_000) + `"}`
 	results := make(chan error)
-	const n = 64
+	const n = 24
 	for range n {
 		go func() {
 			got, err := call(a, params)
