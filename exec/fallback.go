@@ -19,7 +19,7 @@ func (s *scheduler) fallBackOrFail(i int32, p *compile.Call, f *Failure, w Work)
 	if w == WorkUnknown && !p.Repeatable {
 		s.failedLost(i, f)
 	} else {
-		s.failedAfter(i, f, w)
+		s.failedWith(i, Event{Error: f, Work: w})
 	}
 	return true
 }
@@ -111,7 +111,7 @@ func (s *scheduler) fallbackFailed(i int32, p *compile.Call, err error) {
 	case lost:
 		s.failedLost(i, s.call(i).fallbackFor)
 	default:
-		s.failedAfter(i, s.call(i).fallbackFor, workOf(te))
+		s.failedWith(i, Event{Error: s.call(i).fallbackFor, Work: workOf(te)})
 	}
 }
 

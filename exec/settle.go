@@ -235,37 +235,31 @@ var calledOff = &Failure{Code: "cancelled", Message: "the run was cancelled whil
 
 // failed ends a call with a failure. It is handled if the plan says where the error goes
 // (plan-language §4); otherwise the strategy applies.
-func (s *scheduler) failed(i int32, f *Failure) { s.failedAfter(i, f, "") }
+func (s *scheduler) failed(i int32, f *Failure) { s.failedWith(i, Event{Error: f}) }
 
 // refused fails a call whose tool returned a result that is not accepted. The record keeps the
 // result, unless it is nil: another plan may accept it.
 func (s *scheduler) refused(i int32, f *Failure, res *tool.Result) {
-	if f == calledOff {
-		s.cancelled(i, nil)
-		return
-	}
 	e := Event{Error: f, Work: WorkDone}
 	if res != nil {
 		e.Value, e.Outcome = res.Value, res.Outcome
 	}
-	s.tellReturned(i, e)
-	s.conclude(i, writing{outcome: -1, failure: f})
-}
-
-// failedAfter does what failed does; w is the work of the last attempt.
-func (s *scheduler) failedAfter(i int32, f *Failure, w Work) {
-	if f == calledOff {
-		s.cancelled(i, nil)
-		return
-	}
-	s.tellReturned(i, Event{Error: f, Work: w})
-	s.conclude(i, writing{outcome: -1, failure: f})
+	s.failedWith(i, e)
 }
 
 // failedLost ends a call that may have done its work with a failure.
 func (s *scheduler) failedLost(i int32, f *Failure) {
-	s.tellReturned(i, Event{Error: f, Lost: true, Work: WorkUnknown})
-	s.conclude(i, writing{outcome: -1, failure: f})
+	s.failedWith(i, Event{Error: f, Lost: true, Work: WorkUnknown})
+}
+
+// failedWith ends a call with the failure of the event that reports it.
+func (s *scheduler) failedWith(i int32, e Event) {
+	if e.Error == calledOff {
+		s.cancelled(i, nil)
+		return
+	}
+	s.tellReturned(i, e)
+	s.conclude(i, writing{outcome: -1, failure: e.Error})
 }
 
 // skip ends a call that does not run.
