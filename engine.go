@@ -19,9 +19,9 @@ import (
 	"github.com/plc-lang/plc/tool/mcp"
 )
 
-// Config says what an engine has and may reach. An engine can't reach anything that it was not
-// given: no environment variable, no store, no person. The zero Config checks and runs plans that
-// use the tools that they define and the files that they name.
+// Config holds everything that an engine can reach. It has no access to anything else: no
+// environment variable, no store, no person. The zero Config checks and runs plans that use the
+// tools that they define and the files that they name.
 type Config struct {
 	// Tools holds Go functions that every plan may call: see package tool. The records of runs have
 	// their definitions, so that other programs can show and replay the runs; resuming a run needs

@@ -338,7 +338,7 @@ func (e *lineError) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.file, e.line, e.column, e.message)
 }
 
-// where says where a name was used first: in a line, or in the plan.
+// where describes the first use of a name: in a line, or in the plan.
 func (f *instanceFile) where(number int) string {
 	if number == 0 {
 		return "the plan"

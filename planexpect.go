@@ -199,8 +199,8 @@ func (r *PlanTestResult) checkProperties() {
 	}
 }
 
-// difference says where a value differs from the expected one; "" if it does not. An object may
-// have more members than are expected, unless whole is true.
+// difference names the place where a value differs from the expected one, or returns "". An object
+// may have more members than are expected, unless whole is true.
 func difference(at string, got, want json.RawMessage, whole bool) string {
 	var wantObject, gotObject map[string]json.RawMessage
 	var wantList, gotList []json.RawMessage

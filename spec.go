@@ -145,18 +145,18 @@ const (
 // Effects says which calls are kept in plan order because of their effects.
 type Effects string
 
-// Refs says what happens if a reference finds nothing.
+// Refs is the effect of a reference that finds nothing.
 type Refs string
 
 // Schedule says in which order calls start.
 type Schedule string
 
-// OnFailure says what happens if a call fails and the plan does not handle the failure.
+// OnFailure selects what happens if a call fails and the plan does not handle the failure.
 type OnFailure string
 
-// OnUncertain says what happens to a call whose answer was lost and that may have done its work, if
-// its tool must not be called twice: AskUncertain, RetryUncertain, FailUncertain, SkipUncertain or
-// WaitUncertain.
+// OnUncertain selects what happens to a call whose answer was lost and that may have done its
+// work, if its tool must not be called twice: AskUncertain, RetryUncertain, FailUncertain,
+// SkipUncertain or WaitUncertain.
 type OnUncertain string
 
 // ApproveCalls says which calls a person must approve, besides those that the plan marks.

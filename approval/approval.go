@@ -59,7 +59,7 @@ type Covered struct {
 	Digest   string `json:"digest"` // digest of the question that the approval answers
 }
 
-// Refusal says why a plan may not run with an approval.
+// Refusal is the reason why a plan may not run with an approval.
 type Refusal struct {
 	Message string
 	// Differences lists the differences between the plan that would run and the approved one.

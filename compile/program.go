@@ -39,12 +39,12 @@ type Program struct {
 	Output *Template
 	// OutputSchema is the schema of the output; nil if there is none.
 	OutputSchema *schemas.Schema
-	// Refs says what happens if a reference finds nothing. It is LenientRefs if the profile of the
+	// Refs is the effect of a reference that finds nothing. It is LenientRefs if the profile of the
 	// document is lenient.
 	Refs Refs
 	// Instances holds the instances that the document names, in order (plan-language §8).
 	Instances []Instance
-	// Seen says what the author of the plan had seen, according to the options.
+	// Seen is the knowledge that the author of the plan had, according to the options.
 	Seen Seen
 	// Template reports that the program runs once for each instance, isolated from the
 	// others. Otherwise calls may work on an instance each.
@@ -207,7 +207,7 @@ type Read struct {
 	spot int32 // its place in the path index, once it was found: see pathIndex.place
 }
 
-// Refs says what happens if a reference finds nothing (plan-language §3).
+// Refs is the effect of a reference that finds nothing (plan-language §3).
 type Refs uint8
 
 // The values of Refs.

@@ -70,7 +70,7 @@ func fallbackDestroys(p *compile.Call) string {
 	return fmt.Sprintf("its fallback %q is destructive", p.Fallback.Tool.Definition.Name)
 }
 
-// destructive says which part of a call is destructive: its tool, its fallback, or the activity
+// destructive names the part of a call that is destructive: its tool, its fallback, or the activity
 // that its tool picks.
 func destructive(p *compile.Call) string {
 	if own := p.Tool.Definition; own.Effects.Destructive == tool.Yes {

@@ -55,8 +55,8 @@ func (s *spending) over(o *Options) string {
 	return ""
 }
 
-// spend adds what an attempt used to the usage of the run, and stops the run if that exceeds a
-// budget. The caller holds mu.
+// spend adds the usage of an attempt to that of the run, and stops the run if it exceeds a budget.
+// The caller holds mu.
 func (p *pool) spend(u tool.Usage) {
 	if u == (tool.Usage{}) || p.root.closed {
 		return

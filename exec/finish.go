@@ -277,8 +277,8 @@ func (s *scheduler) output(res *Result) {
 	res.Output = v
 }
 
-// unwritten says which call would have written what the output reads, if it was skipped, and why;
-// "" if there is none.
+// unwritten names the skipped call that would have written the value at read, with the reason; it
+// returns "" if there is none.
 func (s *scheduler) unwritten(read *compile.Read) string {
 	for w := range s.prog().Writers(read.Path, read.Since, state.Place(len(s.calls())+1)) {
 		if c := s.call(int32(w.Place - 1)); c.status == Skipped {

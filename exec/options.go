@@ -38,7 +38,7 @@ type Options struct {
 	// handed out in parts of that many items: see Part. 0 makes no parts, and Run never makes any.
 	PartItems int
 
-	// Approve says which calls a person must approve besides those that require it themselves
+	// Approve selects the calls that a person must approve besides those that require it themselves
 	// (execution §3).
 	Approve Approve
 	// Approver asks a person; if it is nil, nobody is asked and the run pauses. It may be called by
@@ -192,8 +192,8 @@ func (s Strategy) String() string {
 	return [...]string{"abort", "skip", "continue", "ask", "replan", "undo"}[s]
 }
 
-// Uncertain says what happens to an attempt whose answer was lost, if its tool must not be called
-// twice unasked (execution §2).
+// Uncertain selects what happens to an attempt whose answer was lost, if its tool must not be
+// called twice unasked (execution §2).
 type Uncertain uint8
 
 // The values of Uncertain.
@@ -205,7 +205,7 @@ const (
 	WaitUncertain                   // a person decides; without one, the question stays open and the run pauses
 )
 
-// Approve says which calls a person must approve (execution §3).
+// Approve selects the calls that a person must approve (execution §3).
 type Approve uint8
 
 // The values of Approve.

@@ -591,8 +591,8 @@ func (t *trail) answers() int {
 	return t.past.Answers
 }
 
-// outdated says what has changed since a person allowed the call that a question is about; "" if
-// nothing has, or nobody allowed it.
+// outdated describes the changes since a person allowed the call that a question is about; it
+// returns "" if there are none, or if nobody allowed it.
 func (t *trail) outdated(q *Question) string {
 	if t == nil || t.past == nil || q.Kind != ApprovalQuestion {
 		return ""

@@ -33,8 +33,8 @@ const (
 	UndoneInPart Status = "undoneInPart" // some of what it did stands
 )
 
-// Failure says why a call failed. It is the error object of plan-language §4 without the tool, the
-// call and the attempts.
+// Failure is the reason why a call failed. It is the error object of plan-language §4 without the
+// tool, the call and the attempts.
 type Failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`

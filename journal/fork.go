@@ -11,7 +11,7 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-// Fork says how another run is run again (execution §5).
+// Fork describes a run that starts another one again (execution §5).
 type Fork struct {
 	Run      string // the run that is forked
 	Instance string // of the call; "" if it works on none

@@ -51,7 +51,7 @@ const (
 	Pins     Role = "pins"     // of a plan that replaced another: the content of its programs
 )
 
-// Forked says where a fork begins.
+// Forked is the place where a fork begins.
 type Forked struct {
 	Run      string // the run that was forked
 	Instance string // of the call

@@ -47,7 +47,7 @@ func (a *Answer) Given(asked *exec.Event) *exec.Event {
 	}
 }
 
-// AnswerError says why an answer was not accepted.
+// AnswerError is the reason why an answer was not accepted.
 type AnswerError struct {
 	Run, Instance, Path string
 	Refused             Refused

@@ -103,7 +103,7 @@ func (e *Entry) Event() (*exec.Event, error) {
 	return event, nil
 }
 
-// Collect says which runs are deleted. Runs that are held are never deleted.
+// Collect selects the runs that are deleted. Runs that are held are never deleted.
 type Collect struct {
 	Filter     // the runs that may be deleted; its Limit is ignored
 	Keep   int // number of the newest of these that are kept

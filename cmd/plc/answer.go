@@ -71,11 +71,11 @@ func (env *environment) answerRun(ctx context.Context, args []string, f *answerF
 	}
 	if args[0] == "last" {
 		if (f.yes || !approve) && len(args) == 1 { // nobody is asked
-			does := yesApproves
+			danger := yesApproves
 			if !approve {
-				does = "reject asks nobody"
+				danger = "reject asks nobody"
 			}
-			if err := env.checkLast(ctx, e, sum, does); err != nil {
+			if err := env.checkLast(ctx, e, sum, danger); err != nil {
 				return err
 			}
 		}

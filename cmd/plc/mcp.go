@@ -34,7 +34,7 @@ type gatewayFlags struct {
 	agentFlags
 }
 
-// digestFlag is the flag of plc mcp that says what its files were when plc mcp install wrote it.
+// digestFlag is the flag of plc mcp with the digest that its files had at plc mcp install.
 const digestFlag = "digest"
 
 const (

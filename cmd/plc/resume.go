@@ -144,13 +144,13 @@ func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) er
 	})
 }
 
-// yesApproves says what --yes does without a question.
+// yesApproves is the danger of --yes, for checkLast.
 const yesApproves = "--yes would approve all that it asks"
 
 // checkLast returns an error if sum, the run that last stands for, is not the newest of all or was
-// begun in another folder: the user may have meant another run, and nobody is asked. The argument
-// does says what would be done.
-func (env *environment) checkLast(ctx context.Context, e *plc.Engine, sum *journal.Summary, does string) error {
+// begun in another folder: the user may have meant another run, and nobody is asked. The error
+// names the danger.
+func (env *environment) checkLast(ctx context.Context, e *plc.Engine, sum *journal.Summary, danger string) error {
 	newest, err := e.Runs(ctx, journal.Filter{Limit: 1})
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func (env *environment) checkLast(ctx context.Context, e *plc.Engine, sum *journ
 		return nil
 	}
 	return fmt.Errorf("last is the run %s of %s, which %s; %s, so write its id instead of last",
-		sum.Run, planOf(ctx, e, sum), why, does)
+		sum.Run, planOf(ctx, e, sum), why, danger)
 }
 
 // withStore continues the run that find returns for this name, or a fork of it, which begin holds.

@@ -45,7 +45,7 @@ type Options struct {
 	Hosts, Paths []string
 	// Retry is for calls that set none (exec.Options.Retry); nil if there is none.
 	Retry *lang.Retry
-	// OnFailure says what an unhandled failure would do to the run.
+	// OnFailure is the effect of an unhandled failure on the run.
 	OnFailure exec.Strategy
 	// Durations returns how long calls like this one took in recorded runs. If it is nil or returns
 	// none, they are unknown.

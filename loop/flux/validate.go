@@ -13,7 +13,7 @@ import (
 	"github.com/plc-lang/plc/dag"
 )
 
-// ValidationError says why a plan was rejected; its text is the message that Flux gives.
+// ValidationError is the reason why a plan was rejected; its text is the message that Flux gives.
 type ValidationError struct{ Message string }
 
 func (e *ValidationError) Error() string { return e.Message }

@@ -57,7 +57,7 @@ func strategies() []Strategy {
 	return []Strategy{ReplanRemaining, InsertRecovery, SkipAndContinue, AbortPlan, AskUser}
 }
 
-// Trigger says why a plan must be revised.
+// Trigger is the reason why a plan must be revised.
 type Trigger string
 
 // The triggers.

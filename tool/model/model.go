@@ -66,7 +66,7 @@ type Answer struct {
 	Output int64  `json:"output"`           // tokens that were written
 }
 
-// Stop says why an answer has no result; "" if it has one.
+// Stop is the reason why an answer has no result; "" if it has one.
 type Stop string
 
 // The reasons to stop early.

@@ -92,7 +92,7 @@ type TextDocumentSync struct {
 // Incremental is the TextDocumentSync.Change of edits of parts of a document.
 const Incremental = 2
 
-// SaveOptions says what didSave contains.
+// SaveOptions are the options of didSave notifications.
 type SaveOptions struct {
 	IncludeText bool `json:"includeText"`
 }
